@@ -1,0 +1,45 @@
+/** The content blocks and messages of the Messages API, in its own words. Pure types. */
+
+export type TextBlock = { type: "text"; text: string };
+export type ImageBlock = {
+  type: "image";
+  source: { type: "base64"; media_type: string; data: string };
+};
+/** `thinking` may be empty; `signature` binds the block to everything sent before it. */
+export type ThinkingBlock = { type: "thinking"; thinking: string; signature: string };
+export type RedactedThinkingBlock = { type: "redacted_thinking"; data: string };
+export type ToolUseBlock = { type: "tool_use"; id: string; name: string; input: unknown };
+export type ToolResultBlock = {
+  type: "tool_result";
+  tool_use_id: string;
+  content: ResultContent;
+  is_error?: true;
+};
+
+/** What a tool gives back: plain text, or text and images. */
+export type ResultContent = string | (TextBlock | ImageBlock)[];
+export type UserBlock = TextBlock | ImageBlock;
+/** Raw blocks of a reply, kept byte-exact: the key order of the wire is preserved. */
+export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
+export type Block = UserBlock | AssistantBlock | ToolResultBlock;
+
+/** One message as it goes out. `clear_at` only on system messages (provider-facts §2). */
+export type Message = {
+  role: "user" | "assistant" | "system";
+  content: Block[];
+  clear_at?: "next_user_message";
+};
+
+export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+export function isToolUse(block: Block): block is ToolUseBlock {
+  return block.type === "tool_use";
+}
+
+/** The text of a tool result, images named but not spelled out. */
+export function resultText(content: ResultContent): string {
+  if (typeof content === "string") return content;
+  return content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
+}

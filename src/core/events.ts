@@ -1,0 +1,117 @@
+/** The events of a session's log. The log is the truth; everything else is a function of it. Pure types. */
+
+import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./blocks.ts";
+import type { ModelCard, Usage } from "./model-card.ts";
+import type { CachePoint, ToolDefinition } from "./request.ts";
+
+/** What is changed in the view; the log itself never changes. */
+export type ContextEdit =
+  /** The block at index `block` of the event `seq` reads `text` from now on. */
+  | { type: "replace"; seq: number; block: number; text: string }
+  /**
+   * The events `from` to `to` (inclusive) become `text`. If `from` is a tool result, `text` becomes the result
+   * of that call; user messages inside the span survive verbatim, after it.
+   */
+  | { type: "collapse"; from: number; to: number; text: string }
+  /** Thinking of the events up to `to` is left out for good. */
+  | { type: "drop_thinking"; to: number };
+
+/** Why an edit was worth it, in tokens and dollars; filled by the policy that asked for it. */
+export type Economics = Record<string, number | string>;
+
+export type TurnEnd =
+  | "rest"
+  | "interrupted"
+  | "max_turns"
+  | "max_budget"
+  | "max_time"
+  | "refusal"
+  | "output_limit"
+  | "context_full"
+  | "model_error"
+  | "error";
+
+export type ModelErrorKind =
+  | "bad_request"
+  | "credentials"
+  | "not_found"
+  | "too_large"
+  | "context_full"
+  | "rate_limit"
+  | "overloaded"
+  | "server"
+  | "network"
+  | "idle"
+  | "incomplete"
+  | "bound_thinking"
+  | "aborted"
+  | "script";
+
+export type EventBody =
+  | {
+      type: "session_started";
+      sessionId: string;
+      cwd: string;
+      model: ModelCard;
+      system: string;
+      tools: ToolDefinition[];
+      effort?: string;
+      /** Names of the policies that plan this session's edits. */
+      context: string;
+      /** The session this one was forked from. */
+      parent?: string;
+    }
+  /** The model or its effort changed; later requests use these. */
+  | { type: "model_changed"; model: ModelCard; effort?: string }
+  /** `preamble`: facts that go before the user's own words (folder, date, project instructions). */
+  | { type: "user_message"; content: UserBlock[]; preamble?: TextBlock[] }
+  | {
+      type: "assistant_message";
+      content: AssistantBlock[];
+      stopReason: string;
+      usage: Usage;
+      model: string;
+      /** Time from sending to the end of the reply. */
+      durationMs: number;
+      messageId?: string;
+    }
+  | {
+      type: "tool_result";
+      toolUseId: string;
+      toolName: string;
+      content: ResultContent;
+      isError: boolean;
+      /** File that holds the whole output. */
+      artifact?: string;
+      stats?: ToolStats;
+    }
+  | {
+      type: "permission_decided";
+      toolUseId: string;
+      decision: "allow" | "deny";
+      rule: string;
+      by: "mode" | "rule" | "always" | "user" | "headless";
+    }
+  | { type: "context_edited"; policy: string; reason: string; edits: ContextEdit[]; economics: Economics }
+  | { type: "reminder"; channel: "turn_scoped" | "logged"; text: string }
+  | { type: "model_request"; bodyHash: string; tokensEstimated: number; cacheAfter: CachePoint[] }
+  | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
+  | { type: "warning"; text: string }
+  | { type: "turn_ended"; reason: TurnEnd; detail?: string };
+
+/** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */
+export type LogEvent = { seq: number; at: number } & EventBody;
+export type EventOf<T extends EventBody["type"]> = Extract<LogEvent, { type: T }>;
+
+/** Facts about a call that outlive its text. */
+export type ToolStats = {
+  durationMs?: number;
+  exitCode?: number;
+  timedOut?: boolean;
+  bytes?: number;
+  lines?: number;
+  /** Absolute paths this call wrote. */
+  wrote?: string[];
+  /** Absolute paths this call read. */
+  read?: string[];
+};

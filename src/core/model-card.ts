@@ -1,0 +1,91 @@
+/** What is known of a model: its window, its prices and what its API permits. Pure types and sums. */
+
+/** Dollars per million tokens. A write price of 0 means that writing costs no more than input. */
+export type Prices = {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  /** Above `aboveTokens` of input every price of the request is multiplied by `factor`. */
+  tier?: { aboveTokens: number; factor: number };
+};
+
+export type CacheTtl = "5m" | "1h";
+
+/** What a model's API permits (context-engine §2, provider-facts §2 and §3). */
+export type Contract = {
+  /** `prefix_bound`: thinking is signed over everything before it, so earlier content cannot change. */
+  history: "free" | "prefix_bound";
+  /** The cheapest legal way to remind the model of something. */
+  reminders: "turn_scoped" | "tail" | "logged";
+  toolGating: "none" | "tool_changes" | "allowed_tools";
+  serverCompaction: boolean;
+  cache: {
+    kind: "breakpoints" | "automatic" | "none";
+    maxBreakpoints: number;
+    /** Positions that a read looks back from a breakpoint. */
+    lookback: number;
+    /** Shorter prefixes are silently not cached. */
+    minTokens: number;
+    ttls: CacheTtl[];
+  };
+};
+
+export type ModelCard = {
+  /** `provider/id`, as the user names it. */
+  id: string;
+  window: number;
+  maxOutput: number;
+  prices: Prices;
+  /** Whether thinking is asked for with `thinking: {type: "adaptive"}`. */
+  thinking: "adaptive" | "none";
+  contract: Contract;
+};
+
+/** Token counts of one reply, in disjoint buckets: the whole input is the sum of the four input buckets. */
+export type Usage = {
+  /** Neither read from nor written to the cache. */
+  inputTokens: number;
+  cacheReadTokens: number;
+  cacheWrite5mTokens: number;
+  cacheWrite1hTokens: number;
+  outputTokens: number;
+};
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWrite5mTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 0,
+};
+
+/** Everything the model read for a reply: uncached, read and written. */
+export function inputTotal(usage: Usage): number {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWrite5mTokens: a.cacheWrite5mTokens + b.cacheWrite5mTokens,
+    cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+  };
+}
+
+/** Dollars for one reply (provider-facts §4); above a price tier the whole request costs its factor. */
+export function costOf(usage: Usage, prices: Prices): number {
+  const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.factor : 1;
+  const write5m = prices.cacheWrite5m || prices.input;
+  const write1h = prices.cacheWrite1h || prices.input;
+  const micro =
+    usage.inputTokens * prices.input +
+    usage.cacheReadTokens * prices.cacheRead +
+    usage.cacheWrite5mTokens * write5m +
+    usage.cacheWrite1hTokens * write1h +
+    usage.outputTokens * prices.output;
+  return (factor * micro) / 1e6;
+}

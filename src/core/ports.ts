@@ -1,0 +1,123 @@
+/** The outside world as Sawtooth sees it: one port per thing, each with real, recorded or scripted values. */
+
+import type { AssistantBlock, ResultContent } from "./blocks.ts";
+import type { EventBody, LogEvent, ModelErrorKind, ToolStats } from "./events.ts";
+import type { ModelCard, Usage } from "./model-card.ts";
+import type { JsonSchema, ModelRequest } from "./request.ts";
+
+/** Milliseconds since 1970. */
+export type Clock = () => number;
+
+/** What streams in while a reply is being made. */
+export type ModelPart =
+  | { type: "text_delta"; text: string }
+  | { type: "thinking_delta"; text: string }
+  | { type: "tool_use_started"; id: string; name: string }
+  | { type: "input_delta"; id: string; text: string }
+  /** The attempt failed: what it streamed is void; the next attempt starts after `waitMs`. */
+  | { type: "attempt_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs: number };
+
+export type ModelReply = {
+  /** Complete blocks only. Of a reply cut by `max_tokens` the tool calls are left out. */
+  content: AssistantBlock[];
+  stopReason: string;
+  usage: Usage;
+  model: string;
+  messageId?: string;
+  /** Where the API says why the cache missed (provider-facts §3). */
+  cacheMissReason?: string;
+  /** Number of thinking blocks that the API dropped under `drop_block`. */
+  droppedThinking?: number;
+};
+
+/** A model behind one port. `send` throws only `ModelError`. */
+export type Model = {
+  card: ModelCard;
+  /** The exact body that `send` puts on the wire for this request. Pure. */
+  encode(request: ModelRequest): string;
+  /** `body` is what `encode` returned for `request`. */
+  send(
+    request: ModelRequest,
+    body: string,
+    onPart: (part: ModelPart) => void,
+    signal: AbortSignal,
+  ): Promise<ModelReply>;
+};
+
+/** What a call touches, for the permission decision. Paths are absolute with links resolved. */
+export type Access =
+  | { kind: "read"; paths: string[] }
+  | { kind: "write"; paths: string[] }
+  | { kind: "execute"; command: string }
+  /** Only the session's own state: always allowed. */
+  | { kind: "session" };
+
+/** Where whole outputs are kept. */
+export type Artifacts = {
+  /** Absolute folder, 0700. */
+  folder: string;
+  /** A new empty file (0600) in the folder, named by a running number: `000123.txt`. Returns its absolute path. */
+  create(extension: string): string;
+};
+
+export type ToolContext = {
+  toolUseId: string;
+  /** Aborted when the user interrupts; the tool then ends within a second. */
+  signal: AbortSignal;
+  /** The log so far. */
+  events: readonly LogEvent[];
+  /** Tokens that the result may cost in the view. */
+  budgetTokens: number;
+  artifacts: Artifacts;
+  /** Live output for the screen; never for the model. */
+  onProgress(text: string): void;
+};
+
+export type ToolOutput = {
+  content: ResultContent;
+  isError?: boolean;
+  /** Absolute path of the whole output. */
+  artifact?: string;
+  stats?: ToolStats;
+  /** For people: a diff, a last line. Never sent to the model. */
+  display?: string;
+};
+
+/** A tool. Failures that the model can act on are results with `isError`; anything thrown is a bug. */
+export type Tool = {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema;
+  access(input: Record<string, unknown>): Access;
+  run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
+};
+
+/** The session's log. `append` is durable before listeners hear. */
+export type EventLog = {
+  append(body: EventBody): LogEvent;
+  events(): readonly LogEvent[];
+  subscribe(listener: (event: LogEvent) => void): () => void;
+};
+
+/** The only thing a model's `send` throws. */
+export class ModelError extends Error {
+  readonly kind: ModelErrorKind;
+  readonly status: number | undefined;
+  /** How long the server asked us to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** Complete blocks (and begun text) of a reply that the user interrupted. */
+  readonly partial: AssistantBlock[];
+
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    details: { status?: number; retryAfterMs?: number; partial?: AssistantBlock[] } = {},
+  ) {
+    super(message);
+    this.name = "ModelError";
+    this.kind = kind;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+    this.partial = details.partial ?? [];
+  }
+}

@@ -1,0 +1,39 @@
+/** One request to a model, before any provider's encoding. Pure types. */
+
+import type { Message } from "./blocks.ts";
+import type { CacheTtl } from "./model-card.ts";
+
+/** JSON Schema, the subset that `schema.ts` checks. */
+export type JsonSchema = {
+  type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
+  description?: string;
+  enum?: readonly string[];
+  properties?: Record<string, JsonSchema>;
+  required?: readonly string[];
+  items?: JsonSchema;
+  minimum?: number;
+  maximum?: number;
+  additionalProperties?: boolean | JsonSchema;
+};
+
+export type ToolDefinition = { name: string; description: string; input_schema: JsonSchema };
+
+/** A cache breakpoint: after the system text, or after one block of one message. */
+export type CachePoint =
+  | { after: "system"; ttl: CacheTtl }
+  | { after: "block"; message: number; block: number; ttl: CacheTtl };
+
+export type ModelRequest = {
+  /** `provider/id`. */
+  model: string;
+  system: string;
+  tools: ToolDefinition[];
+  messages: Message[];
+  /** At most four, in order of position. */
+  cacheAfter: CachePoint[];
+  maxTokens: number;
+  thinking: "adaptive" | "none";
+  effort?: string;
+  /** Set for the rest of a session once a prefix-bound history was edited (provider-facts §2). */
+  blockBinding?: "drop_block";
+};
