@@ -52,12 +52,16 @@ export type EventBody =
       type: "session_started";
       sessionId: string;
       cwd: string;
+      /** The session's folder: log, artifacts, todo.md, knowledge.md. */
+      folder: string;
       model: ModelCard;
       system: string;
       tools: ToolDefinition[];
       effort?: string;
-      /** Names of the policies that plan this session's edits. */
+      /** Name of the policy stack that plans this session's edits. */
       context: string;
+      /** The engine's numbers where they differ from the defaults. */
+      engine?: Record<string, number>;
       /** The session this one was forked from. */
       parent?: string;
     }
@@ -84,6 +88,8 @@ export type EventBody =
       /** File that holds the whole output. */
       artifact?: string;
       stats?: ToolStats;
+      /** For people: a diff. Never sent to the model. */
+      display?: string;
     }
   | {
       type: "permission_decided";
@@ -94,7 +100,26 @@ export type EventBody =
     }
   | { type: "context_edited"; policy: string; reason: string; edits: ContextEdit[]; economics: Economics }
   | { type: "reminder"; channel: "turn_scoped" | "logged"; text: string }
-  | { type: "model_request"; bodyHash: string; tokensEstimated: number; cacheAfter: CachePoint[] }
+  | {
+      type: "model_request";
+      /** SHA-256 of the exact body. */
+      bodyHash: string;
+      /** Input tokens by the engine's estimate, before calibration. */
+      tokensEstimated: number;
+      cacheAfter: CachePoint[];
+      /** Tokens that could be forgotten but were sent all the same, because forgetting did not pay yet. */
+      heldTokens?: number;
+    }
+  /** A model call beside the conversation: it is billed, but its reply is not part of the history. */
+  | {
+      type: "side_call";
+      purpose: "summary";
+      usage: Usage;
+      model: string;
+      durationMs: number;
+      outcome: "accepted" | "rejected" | "failed";
+      detail?: string;
+    }
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
   | { type: "warning"; text: string }
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };

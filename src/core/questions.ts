@@ -15,6 +15,16 @@ export function allOf<T extends LogEvent["type"]>(events: readonly LogEvent[], t
   return events.filter((event): event is EventOf<T> => event.type === type);
 }
 
+/** The event with this seq; a damaged log can have gaps, so it may stand before its index. */
+export function eventAt(events: readonly LogEvent[], seq: number): LogEvent | undefined {
+  for (let index = Math.min(seq, events.length - 1); index >= 0; index--) {
+    const event = events[index];
+    if (!event || event.seq < seq) return undefined;
+    if (event.seq === seq) return event;
+  }
+  return undefined;
+}
+
 /** The first event of every log. Throws when the log is empty: that is a bug of the caller. */
 export function started(events: readonly LogEvent[]): EventOf<"session_started"> {
   const first = events[0];
@@ -75,7 +85,7 @@ export function spending(events: readonly LogEvent[]): Spending {
   const total: Spending = { turns: 0, usage: noUsage, cost: 0, apiMs: 0 };
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
-    if (event.type !== "assistant_message") continue;
+    if (event.type !== "assistant_message" && event.type !== "side_call") continue;
     total.turns += 1;
     total.usage = addUsage(total.usage, event.usage);
     total.cost += costOf(event.usage, model.prices);

@@ -1,0 +1,41 @@
+/** What the loop needs from the outside, and its limits. Types only. */
+
+import type { Policy } from "../context/policy.ts";
+import type { UserBlock } from "../core/blocks.ts";
+import type { Artifacts, Clock, EventLog, Model, ModelPart, Tool } from "../core/ports.ts";
+
+/** Ceilings over the whole session, resumed parts included. Undefined: no limit. */
+export type Limits = {
+  maxTurns?: number;
+  maxBudgetUsd?: number;
+  /** Milliseconds since 1970 at which the run must stop. */
+  deadline?: number;
+};
+
+/** The answer to "may this call run?". `rule` is the rule that decided, or the one that would allow it. */
+export type Permission =
+  | { decision: "allow" }
+  | { decision: "deny"; rule: string; by: "mode" | "rule" | "always" | "user" | "headless"; reason: string };
+
+export type Agent = {
+  log: EventLog;
+  model: Model;
+  tools: Tool[];
+  policies: Policy[];
+  limits: Limits;
+  clock: Clock;
+  artifacts: Artifacts;
+  permit(tool: Tool, input: Record<string, unknown>, signal: AbortSignal): Promise<Permission>;
+  /** User messages typed since the last step; taken once. */
+  takeSteering(): UserBlock[][];
+  /** Things the model should hear at the next step: a background job ended. Taken once. */
+  takeNotices(): string[];
+  onPart(part: ModelPart): void;
+  /** Live output of the running call, for the screen. */
+  onProgress(toolUseId: string, text: string): void;
+  /** Replaces secrets in what a tool returned. */
+  redact(text: string): string;
+  hash(body: string): string;
+  /** What the model is asked when a summary is due. */
+  summaryPrompt: string;
+};

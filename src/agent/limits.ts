@@ -1,0 +1,58 @@
+/** Ceilings: checked before each model call, over the whole log; a call that would pass one is not made. */
+
+import type { Composed } from "../context/compose.ts";
+import type { LogEvent, TurnEnd } from "../core/events.ts";
+import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
+import { allOf, currentModel, lastOf, spending } from "../core/questions.ts";
+import type { Limits } from "./agent.ts";
+
+export type ReachedLimit = { reason: TurnEnd; detail: string };
+
+/** The first ceiling that the next call would pass, if any. `now` in milliseconds since 1970. */
+export function reachedLimit(
+  events: readonly LogEvent[],
+  limits: Limits,
+  composed: Composed,
+  now: number,
+): ReachedLimit | undefined {
+  const spent = spending(events);
+  if (limits.maxTurns !== undefined && spent.turns >= limits.maxTurns)
+    return { reason: "max_turns", detail: `${spent.turns} of ${limits.maxTurns} model calls were made` };
+  if (limits.deadline !== undefined && now >= limits.deadline)
+    return { reason: "max_time", detail: "the time limit was reached" };
+  if (limits.maxBudgetUsd !== undefined) {
+    const next = expectedCost(events, composed);
+    if (spent.cost + next > limits.maxBudgetUsd) {
+      const sum = `$${spent.cost.toFixed(4)} spent, about $${next.toFixed(4)} for the next call`;
+      return { reason: "max_budget", detail: `${sum}, limit $${limits.maxBudgetUsd}` };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Dollars that the next call is expected to cost: what was sent before as a cache read, the rest as a write, and
+ * the mean output so far; never less than the last call cost, because prices of a session rise with its length.
+ */
+function expectedCost(events: readonly LogEvent[], composed: Composed): number {
+  const { model } = currentModel(events);
+  const replies = allOf(events, "assistant_message");
+  const last = lastOf(events, "assistant_message");
+  const read = Math.min(composed.expected, last ? inputTotal(last.usage) : 0);
+  const output = replies.length
+    ? replies.reduce((sum, reply) => sum + reply.usage.outputTokens, 0) / replies.length
+    : 0;
+  const next = costOf(
+    { ...noUsage, cacheReadTokens: read, cacheWrite5mTokens: composed.expected - read, outputTokens: output },
+    model.prices,
+  );
+  return Math.max(next, last ? costOf(last.usage, model.prices) : 0);
+}
+
+/** A sentence when the input alone leaves no room for an answer in the model's window. */
+export function overWindow(events: readonly LogEvent[], composed: Composed): string | undefined {
+  const { model } = currentModel(events);
+  if (composed.expected + 1000 < model.window) return undefined;
+  const size = `about ${composed.expected} of ${model.window} tokens`;
+  return `the context is full (${size}): start a new session, or resume this one with a model of a larger window`;
+}

@@ -1,0 +1,100 @@
+/** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
+
+import { composeRequest } from "../context/compose.ts";
+import { foldView, type View } from "../context/view.ts";
+import { isToolUse, type UserBlock } from "../core/blocks.ts";
+import type { EventOf, TurnEnd } from "../core/events.ts";
+import type { Agent } from "./agent.ts";
+import { overWindow, reachedLimit } from "./limits.ts";
+import { applyPlans, type Planned } from "./plans.ts";
+import { type StepOutcome, sendStep } from "./step.ts";
+import { runCalls } from "./tool-calls.ts";
+import { wellFormedValue } from "./well-formed.ts";
+
+/** Replies in a row that may be cut by their length before the turn ends. */
+const maxCutReplies = 3;
+const cutReplyNote =
+  "Your last reply was cut off at its length limit, and any tool call in it was not run. Go on in smaller pieces: " +
+  "split large files or commands over several calls.";
+
+/** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
+export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
+  let view: View | undefined;
+  let cutReplies = 0;
+  for (;;) {
+    takeInput(agent);
+    const planned = await applyPlans(agent, foldView(agent.log.events(), view), signal);
+    view = planned.view;
+    const outcome = await makeStep(agent, planned, signal);
+    if (outcome.type === "end") return endTurn(agent, outcome.reason, outcome.detail);
+    if (outcome.type === "again") {
+      view = undefined;
+      continue;
+    }
+    const { reply } = outcome;
+    const calls = reply.content.filter(isToolUse);
+    await runCalls(agent, calls, signal);
+    if (signal.aborted) return endTurn(agent, ...stopped(signal));
+    if (reply.stopReason === "max_tokens") {
+      if (++cutReplies > maxCutReplies)
+        return endTurn(agent, "output_limit", "the reply was cut off four times");
+      agent.log.append({ type: "reminder", channel: "logged", text: cutReplyNote });
+    } else if (calls.length === 0) {
+      const end = restOf(reply);
+      if (end.reason !== "rest" || !takeInput(agent)) return endTurn(agent, end.reason, end.detail);
+    } else cutReplies = 0;
+  }
+}
+
+async function makeStep(
+  agent: Agent,
+  { view, heldTokens }: Planned,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  if (signal.aborted) return endOf(stopped(signal));
+  const events = agent.log.events();
+  const composed = composeRequest(events, view);
+  const limit = reachedLimit(events, agent.limits, composed, agent.clock());
+  if (limit) return { type: "end", ...limit };
+  const full = overWindow(events, composed);
+  if (full) return { type: "end", reason: "context_full", detail: full };
+  const outcome = await sendStep(agent, composed, heldTokens, signal);
+  return outcome.type === "end" && outcome.reason === "interrupted" ? endOf(stopped(signal)) : outcome;
+}
+
+/** Steering and notices enter the log between steps. Whether there were any. */
+function takeInput(agent: Agent): boolean {
+  const notices = agent.takeNotices();
+  for (const text of notices) agent.log.append({ type: "reminder", channel: "logged", text });
+  const messages = agent.takeSteering();
+  for (const content of messages)
+    agent.log.append({ type: "user_message", content: wellFormedValue(content) as UserBlock[] });
+  return messages.length > 0;
+}
+
+function restOf(reply: EventOf<"assistant_message">): { reason: TurnEnd; detail?: string } {
+  switch (reply.stopReason) {
+    case "refusal":
+      return { reason: "refusal", detail: "the model refused to go on" };
+    case "model_context_window_exceeded":
+      return { reason: "context_full", detail: "the reply did not fit into the model's window" };
+    default:
+      return { reason: "rest" };
+  }
+}
+
+/** Why the signal was aborted: its reason is `max_time` when the clock did it, else the user did. */
+function stopped(signal: AbortSignal): [TurnEnd, string] {
+  return signal.reason === "max_time"
+    ? ["max_time", "the time limit was reached"]
+    : ["interrupted", "stopped by the user"];
+}
+
+function endOf([reason, detail]: [TurnEnd, string]): StepOutcome {
+  return { type: "end", reason, detail };
+}
+
+function endTurn(agent: Agent, reason: TurnEnd, detail?: string): TurnEnd {
+  agent.log.append({ type: "turn_ended", reason, ...(detail ? { detail } : {}) });
+  return reason;
+}

@@ -1,0 +1,118 @@
+/** One model call: sent, logged, and its failures told apart. */
+
+import type { Composed } from "../context/compose.ts";
+import { brokenRules } from "../context/invariants.ts";
+import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
+import type { EventOf, TurnEnd } from "../core/events.ts";
+import { noUsage } from "../core/model-card.ts";
+import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
+import { lastOf } from "../core/questions.ts";
+import type { Agent } from "./agent.ts";
+import { wellFormedValue } from "./well-formed.ts";
+
+export type StepOutcome =
+  | { type: "reply"; reply: EventOf<"assistant_message"> }
+  /** The history was repaired: the step is made again. */
+  | { type: "again" }
+  | { type: "end"; reason: TurnEnd; detail?: string };
+
+/** Sends the request and appends what came of it. */
+export async function sendStep(
+  agent: Agent,
+  composed: Composed,
+  heldTokens: number,
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { request, estimated } = composed;
+  const broken = brokenRules(request);
+  if (broken.length > 0)
+    throw new Error(`a request that the API would refuse was composed: ${broken.join("; ")}`);
+  const body = agent.model.encode(request);
+  agent.log.append({
+    type: "model_request",
+    bodyHash: agent.hash(body),
+    tokensEstimated: estimated,
+    cacheAfter: request.cacheAfter,
+    ...(heldTokens > 0 ? { heldTokens } : {}),
+  });
+  const sentAt = agent.clock();
+  try {
+    const reply = await agent.model.send(request, body, (part) => hear(agent, part), signal);
+    return { type: "reply", reply: appendReply(agent, reply, agent.clock() - sentAt) };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    return failed(agent, error, agent.clock() - sentAt);
+  }
+}
+
+function hear(agent: Agent, part: ModelPart): void {
+  if (part.type === "attempt_failed") {
+    const { kind, message, attempt, waitMs } = part;
+    agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
+  }
+  agent.onPart(part);
+}
+
+function appendReply(agent: Agent, reply: ModelReply, durationMs: number): EventOf<"assistant_message"> {
+  if (reply.droppedThinking) {
+    const text = `the API dropped ${reply.droppedThinking} thinking blocks that no longer match the history`;
+    agent.log.append({ type: "warning", text });
+  }
+  return agent.log.append({
+    type: "assistant_message",
+    content: reply.content.map((block) =>
+      isThinking(block) ? block : (wellFormedValue(block) as AssistantBlock),
+    ),
+    stopReason: reply.stopReason,
+    usage: reply.usage,
+    model: reply.model,
+    durationMs,
+    ...(reply.messageId ? { messageId: reply.messageId } : {}),
+  }) as EventOf<"assistant_message">;
+}
+
+function failed(agent: Agent, error: ModelError, durationMs: number): StepOutcome {
+  if (error.kind === "aborted") {
+    keepPartial(agent, error.partial, durationMs);
+    return { type: "end", reason: "interrupted" };
+  }
+  agent.log.append({ type: "model_failed", kind: error.kind, message: error.message, attempt: 0 });
+  if (error.kind === "bound_thinking" && dropAllThinking(agent)) return { type: "again" };
+  if (error.kind === "context_full") return { type: "end", reason: "context_full", detail: error.message };
+  return { type: "end", reason: "model_error", detail: error.message };
+}
+
+/** What the user saw of an interrupted reply stays in the history; calls in it never ran and are left out. */
+function keepPartial(agent: Agent, partial: AssistantBlock[], durationMs: number): void {
+  const content = partial.filter((block) => !isToolUse(block));
+  if (!content.some((block) => block.type === "text" && block.text.trim() !== "")) return;
+  const model = agent.model.card.id;
+  agent.log.append({
+    type: "assistant_message",
+    content,
+    stopReason: "interrupted",
+    usage: noUsage,
+    model,
+    durationMs,
+  });
+}
+
+/** The way out of a refused signature (provider-facts §2): all thinking goes, once since the last reply. */
+function dropAllThinking(agent: Agent): boolean {
+  const events = agent.log.events();
+  const repair = events.findLast((event) => event.type === "context_edited" && event.policy === "repair");
+  const reply = lastOf(events, "assistant_message");
+  if (repair && (!reply || repair.seq > reply.seq)) return false;
+  agent.log.append({
+    type: "warning",
+    text: "the API refused a thinking signature: all thinking was left out",
+  });
+  agent.log.append({
+    type: "context_edited",
+    policy: "repair",
+    reason: "the API refused a thinking signature",
+    edits: [{ type: "drop_thinking", to: events.at(-1)?.seq ?? 0 }],
+    economics: {},
+  });
+  return true;
+}

@@ -1,0 +1,98 @@
+/** Runs the calls of one reply: each ends with exactly one result in the log, whatever happens. */
+
+import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
+import type { Tool, ToolOutput } from "../core/ports.ts";
+import { violations } from "../core/schema.ts";
+import type { Agent, Permission } from "./agent.ts";
+import { wellFormedValue } from "./well-formed.ts";
+
+/** Tokens that one result may cost in the view (context-engine §3, `ingest`). */
+const resultBudgetTokens = 8_000;
+
+type Input = Record<string, unknown>;
+
+/** Calls that only read run together; otherwise one after the other. Results are logged in the order of the calls. */
+export async function runCalls(
+  agent: Agent,
+  calls: readonly ToolUseBlock[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (calls.length > 1 && calls.every((call) => onlyReads(agent.tools, call))) {
+    const outputs = await Promise.all(calls.map((call) => runCall(agent, call, signal)));
+    outputs.forEach((output, index) => {
+      const call = calls[index];
+      if (call) appendResult(agent, call, output);
+    });
+    return;
+  }
+  for (const call of calls) appendResult(agent, call, await runCall(agent, call, signal));
+}
+
+function onlyReads(tools: readonly Tool[], call: ToolUseBlock): boolean {
+  const tool = tools.find((candidate) => candidate.name === call.name);
+  if (!tool || violations(tool.inputSchema, call.input).length > 0) return false;
+  return tool.access(call.input as Input).kind === "read";
+}
+
+async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): Promise<ToolOutput> {
+  if (signal.aborted) return refusal("[cancelled by user]");
+  const tool = agent.tools.find((candidate) => candidate.name === call.name);
+  if (!tool)
+    return refusal(
+      `There is no tool ${call.name}. Tools: ${agent.tools.map(({ name }) => name).join(", ")}.`,
+    );
+  const wrong = violations(tool.inputSchema, call.input);
+  if (wrong.length > 0) return refusal(`Invalid input for ${call.name}: ${wrong.join("; ")}.`);
+  const input = call.input as Input;
+  try {
+    const permission = await agent.permit(tool, input, signal);
+    if (permission.decision === "deny") return denied(agent, call, permission);
+    return await tool.run(input, {
+      toolUseId: call.id,
+      signal,
+      events: agent.log.events(),
+      budgetTokens: resultBudgetTokens,
+      artifacts: agent.artifacts,
+      onProgress: (text) => agent.onProgress(call.id, text),
+    });
+  } catch (error) {
+    // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.
+    const message = error instanceof Error ? error.message : String(error);
+    agent.log.append({ type: "warning", text: `${call.name} failed unexpectedly: ${message}` });
+    return refusal(`${call.name} failed unexpectedly: ${message}`);
+  }
+}
+
+function denied(
+  agent: Agent,
+  call: ToolUseBlock,
+  permission: Extract<Permission, { decision: "deny" }>,
+): ToolOutput {
+  const { rule, by, reason } = permission;
+  agent.log.append({ type: "permission_decided", toolUseId: call.id, decision: "deny", rule, by });
+  return refusal(`Not permitted: ${reason}`);
+}
+
+function refusal(text: string): ToolOutput {
+  return { content: text, isError: true };
+}
+
+function appendResult(agent: Agent, call: ToolUseBlock, output: ToolOutput): void {
+  agent.log.append({
+    type: "tool_result",
+    toolUseId: call.id,
+    toolName: call.name,
+    content: clean(output.content, agent.redact),
+    isError: output.isError ?? false,
+    ...(output.artifact ? { artifact: output.artifact } : {}),
+    ...(output.stats ? { stats: output.stats } : {}),
+    ...(output.display ? { display: output.display } : {}),
+  });
+}
+
+function clean(content: ResultContent, redact: (text: string) => string): ResultContent {
+  if (typeof content === "string") return redact(wellFormedValue(content) as string);
+  return content.map((block) =>
+    block.type === "text" ? { ...block, text: redact(block.text.toWellFormed()) } : block,
+  );
+}

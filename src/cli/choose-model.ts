@@ -1,0 +1,119 @@
+/** From what the user named to a model that can be called. */
+
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ModelCard } from "../core/model-card.ts";
+import { type Model, ModelError } from "../core/ports.ts";
+import { anthropicModel } from "../models/anthropic.ts";
+import { encodeAnthropic } from "../models/anthropic-encoding.ts";
+import { findCard } from "../models/cards.ts";
+import { recordedModel, recording } from "../models/recorded.ts";
+import { withRetry } from "../models/retry.ts";
+import { parseScript } from "../models/script.ts";
+import { scriptedCard, scriptedModel } from "../models/scripted.ts";
+import { type Flags, UsageError } from "./arguments.ts";
+import { StartError } from "./run.ts";
+
+type Environment = Record<string, string | undefined>;
+type Choice = {
+  /** `provider/id`; undefined: what the environment has a key for. */
+  name: string | undefined;
+  flags: Flags;
+  env: Environment;
+  cwd: string;
+  /** Replies that the session already has: a script goes on after them. */
+  startAt: number;
+  overrides: Parameters<typeof findCard>[1];
+  warn(text: string): void;
+};
+
+/** Throws `UsageError` for an unknown model and `StartError` when its key is missing. */
+export async function chooseModel(choice: Choice): Promise<Model> {
+  const name = choice.name ?? defaultName(choice.env);
+  const slash = name.indexOf("/");
+  const provider = slash < 0 && name.startsWith("claude-") ? "anthropic" : name.slice(0, Math.max(0, slash));
+  const id = name.slice(slash + 1);
+  const model = await make(provider, id, name, choice);
+  const { record } = choice.flags;
+  if (record === undefined) return model;
+  writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
+  return recording(model, (line) => appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`));
+}
+
+async function make(provider: string, id: string, name: string, choice: Choice): Promise<Model> {
+  const { flags, cwd, startAt } = choice;
+  switch (provider) {
+    case "anthropic":
+      return withRetry(anthropic(cardOf(`anthropic/${id}`, choice), choice.env), {
+        sleep: interruptibleSleep,
+        random: Math.random,
+      });
+    case "scripted": {
+      const script = await parseScript(readText(id, cwd, "script"), id).catch((error: Error) => {
+        throw new UsageError(error.message);
+      });
+      return scriptedModel({ card: scriptedCard(script), turns: script.turns, cwd, startAt });
+    }
+    case "recorded":
+      return recordedModel({ cassette: readText(id, cwd, "cassette"), loose: flags.loose, fileName: id });
+    default:
+      throw new UsageError(
+        `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5 or scripted/run.yaml`,
+      );
+  }
+}
+
+/** What puts requests of a stored session into bytes, no key needed. */
+export function encoderOf(card: ModelCard): Model["encode"] {
+  return card.id.startsWith("anthropic/") ? encodeAnthropic : JSON.stringify;
+}
+
+function defaultName(env: Environment): string {
+  if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) return "anthropic/claude-sonnet-5-5";
+  throw new StartError("no credentials: set ANTHROPIC_API_KEY, or name another model with --model", 4);
+}
+
+function cardOf(id: string, { overrides, warn }: Choice, warnUnknown = true): ModelCard {
+  const { card, warning } = findCard(id, overrides);
+  if (warning && warnUnknown) warn(warning);
+  return card;
+}
+
+function anthropic(card: ModelCard, env: Environment): Model {
+  const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: baseUrl } = env;
+  if (!apiKey && !authToken)
+    throw new StartError(`no credentials for ${card.id}: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN`, 4);
+  return anthropicModel({
+    card,
+    ...(apiKey ? { apiKey } : {}),
+    ...(authToken ? { authToken } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+  });
+}
+
+function readText(file: string, cwd: string, kind: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read the ${kind} ${file}: ${reason(error)}`);
+  }
+}
+
+function writeFile(file: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${reason(error)}`);
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+async function interruptibleSleep(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw new ModelError("aborted", "stopped while waiting to try again");
+  });
+}

@@ -1,0 +1,117 @@
+/** `sawtooth demo`: a real run on a copy of a small repository with two bugs, by a scripted or a real model. */
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runTurn } from "../agent/loop.ts";
+import { contextSizes, drawCurve } from "../context/curve.ts";
+import type { Flags } from "./arguments.ts";
+import { packagePath } from "./package-files.ts";
+import { costLines } from "./report.ts";
+import { lastText } from "./result.ts";
+import type { OpenRun, Run } from "./run.ts";
+import { stepLines } from "./steps.ts";
+
+const task =
+  "Some tests of this project fail. Find out why, repair the causes in the source (not in the tests), " +
+  "and show that the whole suite passes.";
+
+/** Exit code 0 only when the tests of the repaired copy pass. */
+export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-demo-"));
+  const repository = join(folder, "shop");
+  const controller = new AbortController();
+  process.once("SIGINT", () => controller.abort("SIGINT"));
+  process.once("SIGTERM", () => controller.abort("SIGTERM"));
+  try {
+    makeRepository(repository);
+    say(`A copy of examples/shop in ${repository}; two bugs are in it, and its tests fail.\n\n> ${task}\n\n`);
+    const run = await openRun({
+      flags: demoFlags(flags, folder),
+      cwd: repository,
+      env: process.env,
+      warn: (text) => say(`! ${text}\n`),
+    });
+    await work(run, controller.signal);
+    return show(run, repository);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeRepository(repository: string): void {
+  mkdirSync(repository, { mode: 0o700 });
+  cpSync(packagePath("examples/shop"), repository, { recursive: true });
+  git(repository, "init", "--quiet", "--initial-branch=main");
+  git(repository, "add", "--all");
+  git(
+    repository,
+    "-c",
+    "user.name=demo",
+    "-c",
+    "user.email=demo@localhost",
+    "commit",
+    "--quiet",
+    "-m",
+    "The shop",
+  );
+}
+
+function demoFlags(flags: Flags, folder: string): Flags {
+  return {
+    ...flags,
+    model: flags.model ?? `scripted/${packagePath("examples/shop.script.yaml")}`,
+    permissionMode: flags.permissionMode ?? "auto",
+    sessionDir: join(folder, "sessions"),
+    bare: true,
+  };
+}
+
+async function work(run: Run, signal: AbortSignal): Promise<void> {
+  const { log } = run.agent;
+  log.subscribe((event) => {
+    for (const line of stepLines(event, log.events(), process.stdout.columns ?? 100)) say(`${line}\n`);
+  });
+  run.say([{ type: "text", text: task }]);
+  try {
+    await runTurn(run.agent, signal);
+  } finally {
+    await run.close();
+  }
+}
+
+/** What came of it: the answer, the diff, the tests run by us, the context and the bill. */
+function show(run: Run, repository: string): number {
+  const events = run.agent.log.events();
+  say(`\nThe answer\n\n${lastText(events)}\n`);
+  say(`\nThe diff\n\n${git(repository, "diff", process.stdout.isTTY ? "--color=always" : "--color=never")}`);
+  const tests = spawnSync("npm", ["test", "--silent"], {
+    cwd: repository,
+    encoding: "utf8",
+    env: testEnvironment(),
+  });
+  const counts = tests.stdout.split("\n").filter((line) => /^\S+ (tests|pass|fail) \d+$/.test(line));
+  say(
+    `\nThe tests, run once more by the demo: exit ${tests.status}\n\n${counts.join("\n") || tests.stdout}\n`,
+  );
+  say(`\nThe context\n\n${drawCurve(contextSizes(events)).join("\n")}\n\n${costLines(events).join("\n")}\n`);
+  const passed = tests.status === 0;
+  const end = events.findLast((event) => event.type === "turn_ended");
+  if (!passed) say(`\nThe repair failed${end?.detail ? `: ${end.detail}` : ""}.\n`);
+  return passed ? 0 : 1;
+}
+
+/** Node's test runner takes a mark of its parent's runner as an order to print for a machine. */
+function testEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
+  return rest;
+}
+
+function git(repository: string, ...words: string[]): string {
+  return execFileSync("git", words, { cwd: repository, encoding: "utf8" });
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,40 @@
+/** The facts that go before the first user message: where we are, when, and what the project asks for. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TextBlock } from "../core/blocks.ts";
+
+type Facts = {
+  cwd: string;
+  workspace: string;
+  /** Milliseconds since 1970. */
+  now: number;
+  instructions: readonly { path: string; text: string }[];
+};
+
+/** Not part of the system prompt, so that its bytes are the same for every folder and every day. */
+export function environmentPreamble({ cwd, workspace, now, instructions }: Facts): TextBlock[] {
+  const branch = gitBranch(workspace);
+  const lines = [
+    `Working folder: ${cwd}`,
+    branch === undefined ? "Not a git repository." : `Git repository: ${workspace} (${branch})`,
+    `Platform: ${process.platform}`,
+    `Date: ${new Date(now).toISOString().slice(0, 10)}`,
+  ];
+  const environment = `<environment>\n${lines.join("\n")}\n</environment>`;
+  const projects = instructions.map(
+    ({ path, text }) =>
+      `<project_instructions path=${JSON.stringify(path)}>\n${text.trim()}\n</project_instructions>`,
+  );
+  return [environment, ...projects].map((text) => ({ type: "text", text }));
+}
+
+/** The branch that `.git/HEAD` names; no git process, because a repository's configuration could run programs. */
+function gitBranch(workspace: string): string | undefined {
+  try {
+    const head = readFileSync(join(workspace, ".git", "HEAD"), "utf8").trim();
+    return head.startsWith("ref: refs/heads/") ? `branch ${head.slice(16)}` : "detached HEAD";
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/** The entry: reads the command line and loads only what its mode needs. */
+
+import { readFileSync } from "node:fs";
+import { type Command, parseCommand, UsageError } from "./arguments.ts";
+import { helpText } from "./help.ts";
+import { StartError } from "./run.ts";
+
+/** Runs a command line and returns the exit code. */
+async function main(words: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(parseCommand(words));
+  } catch (error) {
+    const exitCode = exitCodeOf(error);
+    if (exitCode === undefined || !(error instanceof Error)) throw error;
+    await new Promise((written) => process.stderr.write(`sawtooth: ${error.message}\n`, written));
+    return exitCode;
+  }
+}
+
+/** What the user can mend is one line and a code; the rest is a bug and crashes. */
+function exitCodeOf(error: unknown): number | undefined {
+  if (error instanceof UsageError) return 2;
+  if (error instanceof StartError) return error.exitCode;
+  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked)$/.test(error.name)
+    ? 2
+    : undefined;
+}
+
+async function dispatch(command: Command): Promise<number> {
+  switch (command.name) {
+    case "help":
+      return say(helpText);
+    case "version":
+      return say(`${version()}\n`);
+    case "run":
+      if (!isHeadless(command)) throw new UsageError(interactiveText);
+      return (await import("./commands.ts")).runCommand(command);
+    case "report":
+    case "sessions":
+    case "demo":
+      return (await import("./commands.ts")).runCommand(command);
+  }
+}
+
+const interactiveText =
+  'interactive mode is not in this version: run a task with sawtooth -p "what to do" (see sawtooth --help)';
+
+/** Without a terminal on both sides there is nobody to talk to, so piped text goes headless. */
+function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {
+  return flags.print || !process.stdin.isTTY || !process.stdout.isTTY;
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return String((JSON.parse(readFileSync(file, "utf8")) as { version: string }).version);
+}
+
+function say(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));
+// Sockets kept alive or a stdin that never ends must not hold the process: all output is written by now.
+process.stdout.write("", () => process.exit());

@@ -1,0 +1,36 @@
+/** One session made ready to run: what print mode and the demo get from the wiring. Types only. */
+
+import type { Agent } from "../agent/agent.ts";
+import type { UserBlock } from "../core/blocks.ts";
+import type { Flags, PermissionMode } from "./arguments.ts";
+
+export type Run = {
+  agent: Agent;
+  sessionId: string;
+  /** Absolute folder of the session. */
+  folder: string;
+  mode: PermissionMode;
+  /** Appends a user message; the session's first one carries the facts about the folder. */
+  say(content: UserBlock[]): void;
+  /** Ends every process of the session's shell and closes the log. Idempotent. */
+  close(): Promise<void>;
+};
+
+export type OpenOptions = {
+  flags: Flags;
+  cwd: string;
+  env: Record<string, string | undefined>;
+  /** One line for the person; never for the model. */
+  warn(text: string): void;
+};
+
+export type OpenRun = (options: OpenOptions) => Promise<Run>;
+
+/** Something outside the user's command line is missing; `exitCode` as design §5. */
+export class StartError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

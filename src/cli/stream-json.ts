@@ -1,0 +1,62 @@
+/** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
+
+import type { EventOf, LogEvent } from "../core/events.ts";
+import type { PermissionMode } from "./arguments.ts";
+import { wireUsage } from "./result.ts";
+
+/** The first line of every run. */
+export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {
+  return {
+    type: "system",
+    subtype: "init",
+    session_id: start.sessionId,
+    cwd: start.cwd,
+    model,
+    tools: start.tools.map((tool) => tool.name),
+    permission_mode: mode,
+  };
+}
+
+/** The line for an event; undefined for events that are nobody's business outside. */
+export function eventLine(event: LogEvent, sessionId: string): object | undefined {
+  const session = { session_id: sessionId };
+  switch (event.type) {
+    case "assistant_message":
+      return { type: "assistant", message: assistantMessage(event), ...session };
+    case "tool_result":
+      return { type: "user", message: { role: "user", content: [resultBlock(event)] }, ...session };
+    case "context_edited": {
+      const { policy, reason, edits, economics } = event;
+      return { type: "context", policy, reason, edits, economics, ...session };
+    }
+    case "model_failed": {
+      if (event.attempt === 0) return undefined;
+      const { kind, message, attempt, waitMs } = event;
+      return { type: "retry", kind, message, attempt, wait_ms: waitMs ?? 0, ...session };
+    }
+    case "warning":
+      return { type: "warning", message: event.text, ...session };
+    default:
+      return undefined;
+  }
+}
+
+function assistantMessage(event: EventOf<"assistant_message">) {
+  return {
+    ...(event.messageId ? { id: event.messageId } : {}),
+    role: "assistant",
+    model: event.model,
+    content: event.content,
+    stop_reason: event.stopReason,
+    usage: wireUsage(event.usage),
+  };
+}
+
+function resultBlock(event: EventOf<"tool_result">) {
+  return {
+    type: "tool_result",
+    tool_use_id: event.toolUseId,
+    content: event.content,
+    is_error: event.isError,
+  };
+}

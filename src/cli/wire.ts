@@ -1,0 +1,231 @@
+/** Puts the parts together: a session, its shell and tools, a model, and the agent over them. */
+
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { folders } from "../config/folders.ts";
+import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
+import { contextNames, policyStack } from "../context/stacks.ts";
+import { parseRule } from "../core/permission.ts";
+import type { Model, Tool } from "../core/ports.ts";
+import { currentModel, started } from "../core/questions.ts";
+import { redact, secretsOf } from "../core/redact.ts";
+import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
+import { bashTool } from "../tools/bash.ts";
+import { editorTool } from "../tools/editor.ts";
+import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
+import { createShell, type Shell } from "../tools/shell/shell.ts";
+import { todoTool } from "../tools/todo.ts";
+import { type Flags, type PermissionMode, UsageError } from "./arguments.ts";
+import { chooseModel } from "./choose-model.ts";
+import { environmentPreamble } from "./environment.ts";
+import { readPrompt, systemPrompt } from "./package-files.ts";
+import { offloadPastes } from "./paste.ts";
+import { permitHeadless } from "./permit.ts";
+import type { OpenOptions, Run } from "./run.ts";
+
+/** A session ready to run: a new one, or the stored one that the flags name. */
+export async function openRun(options: OpenOptions): Promise<Run> {
+  const place = folders(options.env);
+  const settings = options.flags.bare ? {} : readSettings(join(place.config, "settings.json"));
+  checkChoices(options.flags, settings);
+  const root = sessionRoot(options);
+  const session =
+    openStored(options, root) ?? createSession({ root, ...outside(options), cwd: realpathSync(options.cwd) });
+  try {
+    return await runOver(session, options, settings);
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+/** The folder that holds all sessions. */
+export function sessionRoot({ flags, env, cwd }: Pick<OpenOptions, "flags" | "env" | "cwd">): string {
+  return flags.sessionDir ? resolve(cwd, flags.sessionDir) : join(folders(env).state, "sessions");
+}
+
+function outside({ warn }: OpenOptions) {
+  return { clock: Date.now, warn };
+}
+
+function openStored(options: OpenOptions, root: string): OpenSession | undefined {
+  const { continueNewest, resume, fork } = options.flags;
+  if (!continueNewest && resume === undefined) {
+    if (fork) throw new UsageError("--fork needs the session to branch from: add -c or -r <id>");
+    return undefined;
+  }
+  const which = resume ? { id: resume } : { newest: true, cwd: realpathSync(options.cwd) };
+  return (fork ? forkSession : openSession)({ root, ...which, ...outside(options) });
+}
+
+function checkChoices(flags: Flags, settings: Settings): void {
+  const context = flags.context ?? settings.context;
+  if (context !== undefined && !policyStack(context))
+    throw new UsageError(`--context ${context}: must be one of ${contextNames.join(", ")}`);
+  for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
+}
+
+async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
+  const { flags, env } = options;
+  const cwd = folderOf(session, options);
+  const model = await modelOf(session, options, settings);
+  if (flags.maxBudgetUsd !== undefined && model.card.prices.output === 0) {
+    throw new UsageError(
+      `--max-budget-usd needs prices, and none are known for ${model.card.id}: add them in settings`,
+    );
+  }
+  const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
+  const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
+  begin(session, options, settings, { cwd, model, tools });
+  const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
+  const killAll = () => shell.killAll();
+  process.on("exit", killAll);
+  return {
+    sessionId: session.id,
+    folder: session.folder,
+    mode,
+    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell }),
+    say(content) {
+      const first = !session.log.events().some((event) => event.type === "user_message");
+      const preamble = first ? { preamble: preambleOf(cwd, options) } : {};
+      session.log.append({
+        type: "user_message",
+        content: offloadPastes(content, session.artifacts),
+        ...preamble,
+      });
+    },
+    async close() {
+      process.off("exit", killAll);
+      await shell.close();
+      session.close();
+    },
+  };
+}
+
+/** The folder of a stored session is where it was; of a new one, where we are. */
+function folderOf(session: OpenSession, options: OpenOptions): string {
+  const first = session.log.events()[0];
+  const cwd = first?.type === "session_started" ? first.cwd : realpathSync(options.cwd);
+  if (!existsSync(cwd)) throw new UsageError(`the folder of this session is gone: ${cwd}`);
+  return cwd;
+}
+
+function modelOf(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Model> {
+  const { flags, env, warn } = options;
+  const events = session.log.events();
+  const stored = events.length > 0 ? currentModel(events).model.id : undefined;
+  const startAt = events.filter((event) => event.type === "assistant_message").length;
+  const name = flags.model ?? stored ?? settings.model;
+  return chooseModel({ name, flags, env, cwd: options.cwd, startAt, overrides: settings.models, warn });
+}
+
+function toolsOf(folder: string, workspace: string, shell: Shell): Tool[] {
+  const description = (name: string) => readPrompt(`tools/${name}`);
+  return [
+    bashTool({ description: description("bash"), shell }),
+    editorTool({ description: description("str_replace_editor"), workspace }),
+    todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
+    startFocusTool({ description: description("start_focus") }),
+    completeFocusTool({ description: description("complete_focus"), file: join(folder, "knowledge.md") }),
+  ];
+}
+
+type Parts = { cwd: string; model: Model; tools: Tool[] };
+
+/** The first event of a new session; for a stored one, what changed since. */
+function begin(
+  session: OpenSession,
+  options: OpenOptions,
+  settings: Settings,
+  { cwd, model, tools }: Parts,
+): void {
+  const { flags } = options;
+  const events = session.log.events();
+  const effort = flags.effort ?? settings.effort;
+  const chosen = { model: model.card, ...(effort ? { effort } : {}) };
+  if (events.length > 0) {
+    const before = currentModel(events);
+    const changed = before.model.id !== model.card.id || (effort !== undefined && effort !== before.effort);
+    if (changed) session.log.append({ type: "model_changed", ...chosen });
+    return;
+  }
+  session.log.append({
+    type: "session_started",
+    sessionId: session.id,
+    cwd,
+    folder: session.folder,
+    ...chosen,
+    system: systemPrompt({ focus: settings.focus ?? "aggressive", append: flags.appendSystemPrompt }),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    })),
+    context: flags.context ?? settings.context ?? contextNames[0] ?? "raw",
+  });
+}
+
+type AgentParts = Parts & { options: OpenOptions; settings: Settings; mode: PermissionMode; shell: Shell };
+
+function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
+  const { options, settings, cwd, model, tools, mode, shell } = parts;
+  const { flags, env } = options;
+  const secrets = secretsOf(env);
+  const place = folders(env);
+  return {
+    log: session.log,
+    model,
+    tools,
+    policies: policyStack(started(session.log.events()).context) ?? [],
+    limits: limitsOf(flags, settings),
+    clock: Date.now,
+    artifacts: session.artifacts,
+    permit: permitHeadless({
+      mode,
+      allow: [...flags.allow, ...(settings.allow ?? [])],
+      deny: [...flags.deny, ...(settings.deny ?? [])],
+      workspace: [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, options.cwd))],
+      readable: [session.folder],
+      home: env.HOME ?? homedir(),
+      protectedPaths: [place.config, place.state],
+    }),
+    takeSteering: () => [],
+    takeNotices: () => shell.takeNotices(),
+    onPart: () => {},
+    onProgress: () => {},
+    redact: (text) => redact(text, secrets),
+    hash: (body) => createHash("sha256").update(body).digest("hex"),
+    summaryPrompt: readPrompt("summary"),
+  };
+}
+
+function limitsOf(flags: Flags, settings: Settings): Run["agent"]["limits"] {
+  const maxTurns = flags.maxTurns ?? settings.maxTurns;
+  const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
+  return {
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    ...(flags.maxTimeMs === undefined ? {} : { deadline: Date.now() + flags.maxTimeMs }),
+  };
+}
+
+function existing(folder: string, cwd: string): string {
+  try {
+    return realpathSync(resolve(cwd, folder));
+  } catch {
+    throw new UsageError(`--add-dir ${folder}: there is no such folder`);
+  }
+}
+
+function preambleOf(cwd: string, { flags, env, warn }: OpenOptions) {
+  const workspace = workspaceRoot(cwd);
+  const home = env.HOME ?? homedir();
+  const found = flags.bare
+    ? { files: [], warnings: [] }
+    : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
+  for (const warning of found.warnings) warn(warning);
+  return environmentPreamble({ cwd, workspace, now: Date.now(), instructions: found.files });
+}

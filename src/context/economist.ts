@@ -1,0 +1,112 @@
+/** When forgetting is worth it (context-engine §4): edits wait in a queue until flushing them pays. Pure. */
+
+import type { Economics, EventOf, LogEvent } from "../core/events.ts";
+import type { ModelCard } from "../core/model-card.ts";
+import { maskCandidates } from "./masking.ts";
+import { inputCandidates } from "./offload-inputs.ts";
+import { type Candidate, type Decision, mergeCandidates, type Policy, weigh } from "./policy.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { supersedeCandidates } from "./supersede.ts";
+
+export const economistPolicy: Policy = { name: "economist", plan: decide };
+
+function decide(snapshot: Snapshot): Decision {
+  const candidates = queueOf(snapshot);
+  if (candidates.length === 0) return {};
+  const { removed, after } = weigh(candidates, snapshot);
+  const sums = breakEven(snapshot, removed, after);
+  const reason = flushReason(snapshot, removed, sums);
+  if (!reason) return { heldTokens: removed };
+  const economics = { ...sums, reason, removedTokens: removed, afterTokens: after };
+  return {
+    plan: {
+      policy: "economist",
+      reason,
+      edits: candidates.map((candidate) => candidate.edit),
+      economics: { ...economics, expectedSavingUsd: expectedSaving(snapshot, removed, after, reason) },
+    },
+  };
+}
+
+/** Stale observations first, then old ones, then, near the window's end, old inputs. */
+function queueOf(snapshot: Snapshot): Candidate[] {
+  const { settings, soft, expected } = snapshot;
+  const inputs = expected >= settings.inputsAt * soft.tokens ? inputCandidates(snapshot) : [];
+  return mergeCandidates(supersedeCandidates(snapshot), maskCandidates(snapshot, settings.maskKeep), inputs);
+}
+
+/** Read and write price as shares of the input price. Where no price is known, time stands in for money. */
+export function shares({ prices, contract }: ModelCard): { r: number; w: number } {
+  if (contract.cache.kind === "none") return { r: 1, w: 1 };
+  if (prices.input === 0) return { r: 0.1, w: 1 };
+  return { r: prices.cacheRead / prices.input, w: (prices.cacheWrite5m || prices.input) / prices.input };
+}
+
+type Sums = { r: number; w: number; meter: number; threshold: number };
+
+/** Ski rental: what was paid for carrying the queue, against what re-writing the rest would cost. */
+function breakEven(snapshot: Snapshot, removed: number, after: number): Sums {
+  const { r, w } = shares(snapshot.model);
+  let held = removed;
+  for (let index = snapshot.events.length - 1; index >= 0; index--) {
+    const event = snapshot.events[index] as LogEvent;
+    if (event.type === "context_edited" && event.policy !== "focus") break;
+    if (event.type === "model_request") held += event.heldTokens ?? 0;
+  }
+  return { r, w, meter: Math.round(r * held), threshold: Math.round((w - r) * Math.max(0, after - removed)) };
+}
+
+function flushReason(snapshot: Snapshot, removed: number, sums: Sums): string | undefined {
+  const { model, expected, soft, settings } = snapshot;
+  if (isCold(snapshot)) return "cold";
+  const tier = model.prices.tier?.aboveTokens ?? Number.POSITIVE_INFINITY;
+  if (expected > tier && expected - removed <= tier) return "cliff";
+  if (expected >= settings.pressure * soft.tokens) return "pressure";
+  if (isQuiet(snapshot, removed)) return undefined;
+  const patience = model.contract.history === "prefix_bound" && !isBoundary(snapshot.events) ? 4 : 1;
+  return sums.meter >= patience * sums.threshold ? "break-even" : undefined;
+}
+
+/** Too little to gain: a small queue, or a session that may well end before a flush has paid. */
+function isQuiet({ events, expected, soft, settings }: Snapshot, removed: number): boolean {
+  // Both bounds shrink with a small window, so that a short session in it is treated like a long one.
+  const scale = Math.min(1, soft.tokens / 120_000);
+  if (removed < settings.minFlush * scale) return true;
+  const steps = events.reduce((count, event) => count + (event.type === "assistant_message" ? 1 : 0), 0);
+  return steps < settings.quietSteps && expected < settings.quietTokens * scale;
+}
+
+const ttlMs = 5 * 60_000;
+
+/** Whether the next request must write its prefix anew anyway: the entry has expired, or the model changed. */
+export function isCold({ events, now }: Pick<Snapshot, "events" | "now">): boolean {
+  const last = events.findLast(
+    (event): event is EventOf<"model_request"> | EventOf<"model_changed"> =>
+      event.type === "model_request" || event.type === "model_changed",
+  );
+  if (!last) return false;
+  return last.type === "model_changed" || now - last.at > ttlMs;
+}
+
+/** A turn has just begun, or a focus was just folded: thinking to come does not hang on thinking that would go. */
+function isBoundary(events: readonly LogEvent[]): boolean {
+  const last = events.at(-1);
+  return last?.type === "user_message" || (last?.type === "context_edited" && last.policy === "focus");
+}
+
+/** Dollars, if the session goes on for as many steps as it has had: the best guess without knowing more. */
+function expectedSaving(
+  snapshot: Snapshot,
+  removed: number,
+  after: number,
+  reason: string,
+): Economics[string] {
+  const { r, w } = shares(snapshot.model);
+  const steps = snapshot.events.reduce(
+    (count, event) => count + (event.type === "assistant_message" ? 1 : 0),
+    0,
+  );
+  const rewrite = reason === "cold" ? 0 : (w - r) * Math.max(0, after - removed);
+  const saved = (r * removed * steps - rewrite) * snapshot.model.prices.input;
+  return Math.round(saved) / 1e6;
+}

@@ -1,0 +1,107 @@
+/** The fold in place (context-engine §5): a closed focus becomes the result of its own `start_focus` call. Pure. */
+
+import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
+import { findCall, openFocus, started } from "../core/questions.ts";
+import type { Plan, Policy } from "./policy.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { textTokens } from "./tokens.ts";
+import { isUserText } from "./view.ts";
+
+/** Folds in place: the prefix before the checkpoint keeps its bytes, so its cache entry and thinking stay good. */
+export const focusPolicy: Policy = {
+  name: "focus",
+  plan(snapshot) {
+    const fold = dueFold(snapshot);
+    if (!fold) return {};
+    const { from, to } = fold;
+    return { plan: planOf("focus", fold, [{ type: "collapse", from, to, text: fold.text }]) };
+  },
+};
+
+/** As published (arXiv 2601.07190): what was learned goes to a Knowledge block at the top, which re-writes the prefix. */
+export const focusAtTopPolicy: Policy = {
+  name: "focus-top",
+  plan(snapshot) {
+    const fold = dueFold(snapshot);
+    const top = snapshot.view.entries[0];
+    const block =
+      top?.blocks.findIndex((each) => each.type === "text" && each.text.startsWith(knowledgeHead)) ?? -1;
+    const present = top?.blocks[block];
+    if (!fold || !top || present?.type !== "text") return {};
+    const { from, to } = fold;
+    const text = `Focus closed: ${fold.objective}. What was learned stands under Knowledge, at the top.`;
+    return {
+      plan: planOf("focus-top", fold, [
+        { type: "collapse", from, to, text },
+        { type: "replace", seq: top.seq, block, text: `${present.text}\n\n${fold.text}` },
+      ]),
+    };
+  },
+};
+
+/** How the Knowledge block of `focus-top` begins; it stands in the preamble of the first user message. */
+export const knowledgeHead = "Knowledge of this session:";
+
+type Fold = { objective: string; from: number; to: number; text: string; removed: number; steps: number };
+
+function planOf(policy: string, { objective, removed, steps }: Fold, edits: ContextEdit[]): Plan {
+  return {
+    policy,
+    reason: `focus closed: ${objective}`,
+    edits,
+    economics: { removedTokens: removed, steps },
+  };
+}
+
+/** A fold is due when the newest results hold a successful `complete_focus`. */
+function dueFold({ events, view, calibration }: Snapshot): Fold | undefined {
+  const closed = closingResult(events);
+  const focus = closed && openFocus(events.slice(0, closed.index));
+  if (!closed || !focus) return undefined;
+  const from = focus.resultSeq;
+  const to = closed.result.seq;
+  const span = events.filter((event) => event.seq > from && event.seq <= to);
+  const text = knowledgeText(events, focus.objective, closed.result, span);
+  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !isUserText(entry));
+  const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
+  const steps = span.filter((event) => event.type === "assistant_message").length;
+  return { objective: focus.objective, from, to, text, removed: Math.round(removed * calibration), steps };
+}
+
+function closingResult(events: readonly LogEvent[]) {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message" || event?.type === "context_edited") return undefined;
+    if (event?.type === "tool_result" && event.toolName === "complete_focus" && !event.isError)
+      return { result: event, index };
+  }
+  return undefined;
+}
+
+/** What stays of the focus: reads like a call that returned what was learned. */
+function knowledgeText(
+  events: readonly LogEvent[],
+  objective: string,
+  result: EventOf<"tool_result">,
+  span: readonly LogEvent[],
+): string {
+  const input = (findCall(events, result.toolUseId)?.input ?? {}) as Record<string, string>;
+  const steps = span.filter((event) => event.type === "assistant_message").length;
+  return [
+    `Focus closed: ${objective}`,
+    `Attempted: ${input.attempted ?? ""}`,
+    `Learned: ${input.learned ?? ""}`,
+    `Outcome: ${input.outcome ?? ""}`,
+    `[${steps} steps folded; ${whereabouts(events, span)}]`,
+  ].join("\n");
+}
+
+function whereabouts(events: readonly LogEvent[], span: readonly LogEvent[]): string {
+  const kept = span.flatMap((event) =>
+    event.type === "tool_result" && event.artifact ? [event.artifact] : [],
+  );
+  const first = kept[0];
+  const last = kept.at(-1);
+  if (!first || !last) return `full history: ${started(events).folder}/events.jsonl`;
+  return first === last ? `its output: ${first}` : `their outputs: ${first} to ${last}`;
+}

@@ -1,0 +1,49 @@
+/** Observation masking (The Complexity Trap, arXiv 2508.21433): old results become placeholders. Pure. */
+
+import { eventAt } from "../core/questions.ts";
+import { placeholder } from "./placeholder.ts";
+import type { Candidate, Policy } from "./policy.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { textTokens } from "./tokens.ts";
+import { keptFrom, turnsOf } from "./turns.ts";
+import type { Entry } from "./view.ts";
+
+/** Masks alone, as published: as soon as `maskBatch` turns are older than the newest `maskKeep`. */
+export const maskingPolicy: Policy = {
+  name: "masking",
+  plan(snapshot) {
+    const { maskKeep, maskBatch } = snapshot.settings;
+    const candidates = maskCandidates(snapshot, maskKeep);
+    const turns = new Set(candidates.map((candidate) => candidate.edit.seq)).size;
+    if (candidates.length === 0 || turns < maskBatch) return {};
+    const removed = candidates.reduce((sum, candidate) => sum + candidate.removes, 0);
+    return {
+      plan: {
+        policy: "masking",
+        reason: `observations older than the newest ${maskKeep} turns`,
+        edits: candidates.map((candidate) => candidate.edit),
+        economics: { removedTokens: Math.round(removed * snapshot.calibration) },
+      },
+    };
+  },
+};
+
+/** Observations of turns older than the newest `keep` effective ones; never the session's first observation. */
+export function maskCandidates(snapshot: Snapshot, keep: number): Candidate[] {
+  const turns = turnsOf(snapshot.view.entries);
+  const first = turns[0]?.results[0];
+  return turns
+    .slice(0, keptFrom(turns, keep))
+    .flatMap((turn) => turn.results.flatMap((entry) => (entry === first ? [] : maskOf(entry, snapshot))));
+}
+
+/** The edit that masks one observation; none when it was edited before or would not get shorter. */
+export function maskOf(entry: Entry, { events, view }: Snapshot): Candidate[] {
+  if (entry.edited) return [];
+  const event = eventAt(events, entry.seq);
+  if (event?.type !== "tool_result") return [];
+  const text = placeholder(event, events);
+  const removes = entry.tokens - textTokens(text) - 12;
+  const index = view.entries.indexOf(entry);
+  return removes > 0 ? [{ edit: { type: "replace", seq: entry.seq, block: 0, text }, index, removes }] : [];
+}

@@ -1,0 +1,98 @@
+/** From the view's entries to messages the API accepts: paired, merged, in order. Pure. */
+
+import { type Block, isThinking, isToolUse, type Message, type ToolResultBlock } from "../core/blocks.ts";
+import type { Entry } from "./view.ts";
+
+/** A message and the seq of the entry that its last block came from. */
+export type Placed = { message: Message; seq: number };
+
+/** What a call that never got its result is told to have returned. */
+const interruptedText =
+  "[interrupted] Sawtooth stopped before this call finished. Its effects are unknown: check before you repeat it.";
+
+/**
+ * The messages of a view. Every call gets exactly one result, in the order of the calls, first thing in the next
+ * message; results without a call and messages without content are left out; neighbours of one role are merged.
+ */
+export function messagesOf(entries: readonly Entry[]): Placed[] {
+  const placed: Placed[] = [];
+  for (let index = 0; index < entries.length; ) {
+    const entry = entries[index] as Entry;
+    if (entry.role === "assistant") {
+      const following = entries.slice(index + 1, endOfStep(entries, index + 1));
+      pushAssistant(placed, entry);
+      pushInput(placed, following, callsOf(entry));
+      index += 1 + following.length;
+    } else {
+      const end = endOfStep(entries, index);
+      pushInput(placed, entries.slice(index, end), []);
+      index = end;
+    }
+  }
+  return placed;
+}
+
+function endOfStep(entries: readonly Entry[], from: number): number {
+  let end = from;
+  while (end < entries.length && entries[end]?.role !== "assistant") end++;
+  return end;
+}
+
+function callsOf(entry: Entry): string[] {
+  return entry.blocks.filter(isToolUse).map((block) => block.id);
+}
+
+function pushAssistant(placed: Placed[], entry: Entry): void {
+  const content = entry.blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
+  // A reply of thinking alone (cut by its length) cannot be sent back.
+  if (content.every(isThinking)) return;
+  const last = placed.at(-1);
+  if (last?.message.role === "assistant") {
+    last.message.content.push(...content);
+    last.seq = entry.seq;
+  } else if (placed.length > 0) {
+    placed.push({ message: { role: "assistant", content }, seq: entry.seq });
+  }
+}
+
+/** Results first, then text; system reminders after them as messages of their own. */
+function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly string[]): void {
+  const results = new Map<string, ToolResultBlock>();
+  const texts: Block[] = [];
+  const reminders: Entry[] = [];
+  for (const entry of entries) {
+    if (entry.role === "system") reminders.push(entry);
+    else for (const block of entry.blocks) place(block, results, texts);
+  }
+  const paired = calls.map((id) => results.get(id) ?? interrupted(id));
+  const content = [...paired, ...texts];
+  const seq = entries.findLast((entry) => entry.role === "user")?.seq ?? placed.at(-1)?.seq ?? 0;
+  if (content.length > 0) pushUser(placed, content, seq);
+  if (placed.at(-1)?.message.role !== "user") return;
+  for (const reminder of reminders) {
+    const message: Message = { role: "system", content: reminder.blocks, clear_at: "next_user_message" };
+    placed.push({ message, seq: reminder.seq });
+  }
+}
+
+function place(block: Block, results: Map<string, ToolResultBlock>, texts: Block[]): void {
+  if (block.type === "tool_result") {
+    if (!results.has(block.tool_use_id)) results.set(block.tool_use_id, filled(block));
+  } else if (block.type !== "text" || block.text.trim() !== "") texts.push(block);
+}
+
+function filled(block: ToolResultBlock): ToolResultBlock {
+  return block.content.length === 0 ? { ...block, content: "(no output)" } : block;
+}
+
+function interrupted(id: string): ToolResultBlock {
+  return { type: "tool_result", tool_use_id: id, content: interruptedText, is_error: true };
+}
+
+function pushUser(placed: Placed[], content: Block[], seq: number): void {
+  const last = placed.at(-1);
+  if (last?.message.role === "user") {
+    last.message.content.push(...content);
+    last.seq = seq;
+  } else placed.push({ message: { role: "user", content }, seq });
+}

@@ -1,0 +1,25 @@
+/** Old inputs of the editor become a pointer to the file on disk (Deep Agents). Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
+import type { Candidate } from "./policy.ts";
+import { newestStep, type Snapshot } from "./snapshot.ts";
+import { blockTokens } from "./tokens.ts";
+import { shortenedInput } from "./view.ts";
+
+/** Inputs of writing editor calls before the newest step that hold enough text to be worth a pointer. */
+export function inputCandidates({ view }: Snapshot): Candidate[] {
+  return view.entries.slice(0, newestStep(view)).flatMap((entry, index) =>
+    entry.blocks.flatMap((block, at) => {
+      if (!isToolUse(block) || block.name !== "str_replace_editor" || isShortened(block)) return [];
+      const text = "on disk as written then; view the file for its present state";
+      const removes =
+        blockTokens(block) - blockTokens({ ...block, input: shortenedInput(block.input, text) });
+      const edit = { type: "replace" as const, seq: entry.seq, block: at, text };
+      return removes > 50 ? [{ edit, index, removes }] : [];
+    }),
+  );
+}
+
+function isShortened(block: ToolUseBlock): boolean {
+  return typeof block.input === "object" && block.input !== null && "omitted" in block.input;
+}

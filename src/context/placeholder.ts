@@ -1,0 +1,35 @@
+/** The one line that stands for a forgotten observation (context-engine §3). Pure and deterministic. */
+
+import { resultText } from "../core/blocks.ts";
+import type { EventOf, LogEvent } from "../core/events.ts";
+import { started } from "../core/questions.ts";
+
+/** Varied, so that the model does not fall into a rhythm of identical pairs; chosen by seq, so byte-stable. */
+const words = ["omitted", "left out", "not shown", "put aside", "dropped"];
+
+/** `[214 lines omitted: exit 1, "AssertionError: 3 != 4" — artifacts/000123.txt]` */
+export function placeholder(event: EventOf<"tool_result">, events: readonly LogEvent[]): string {
+  const text = resultText(event.content);
+  const lines = event.stats?.lines ?? text.split("\n").length;
+  const size = `${lines} ${lines === 1 ? "line" : "lines"} ${words[event.seq % words.length]}`;
+  const failure = failureOf(event, text);
+  return `[${size}${failure ? `: ${failure}` : ""} — ${whereabouts(event, events)}]`;
+}
+
+/** Failure stays visible: exit status and the last error line, at most 200 characters. */
+function failureOf(event: EventOf<"tool_result">, text: string): string | undefined {
+  const status = event.stats?.exitCode;
+  if (!event.isError && !status) return undefined;
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("[exit "));
+  const telling = lines.findLast((line) => /error|fail|exception|assert|denied|not found|panic/i.test(line));
+  const line = (telling ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
+  return [status === undefined ? "failed" : `exit ${status}`, line === "" ? "" : JSON.stringify(line)]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** Where the whole stands: its artifact, the file it was read from, or its line of the log. */
+export function whereabouts(event: EventOf<"tool_result">, events: readonly LogEvent[]): string {
+  const source = event.artifact ?? event.stats?.read?.[0];
+  return source ?? `line ${event.seq + 1} of ${started(events).folder}/events.jsonl`;
+}

@@ -1,0 +1,44 @@
+/** A policy says what may be forgotten, and what it would bring. Pure types. */
+
+import type { ContextEdit, Economics } from "../core/events.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Edits that are due now. `summarize` asks for a model call that turns a span of events into a text. */
+export type Plan = {
+  policy: string;
+  reason: string;
+  edits: ContextEdit[];
+  economics: Economics;
+  summarize?: { from: number; to: number };
+};
+
+/** `heldTokens`: what could be forgotten but is not, because it does not pay yet (calibrated). */
+export type Decision = { plan?: Plan; heldTokens?: number };
+
+export type Policy = { name: string; plan(snapshot: Snapshot): Decision };
+
+/** One edit that could be made. `removes`: tokens it takes out of the view, uncalibrated. */
+export type Candidate = { edit: ContextEdit & { type: "replace" }; index: number; removes: number };
+
+/** The same candidates without those for a block that an earlier one already takes, oldest first. */
+export function mergeCandidates(...lists: readonly Candidate[][]): Candidate[] {
+  const taken = new Map<string, Candidate>();
+  for (const candidate of lists.flat()) {
+    const key = `${candidate.edit.seq}.${candidate.edit.block}`;
+    if (!taken.has(key)) taken.set(key, candidate);
+  }
+  return [...taken.values()].sort((a, b) => a.index - b.index);
+}
+
+/** Calibrated tokens that the candidates take out (Q) and that stand from the first of them on (T). */
+export function weigh(
+  candidates: readonly Candidate[],
+  snapshot: Snapshot,
+): { removed: number; after: number } {
+  const { view, calibration } = snapshot;
+  const first = candidates[0]?.index ?? view.entries.length;
+  const removed = candidates.reduce((sum, candidate) => sum + candidate.removes, 0);
+  let after = 0;
+  for (let index = first; index < view.entries.length; index++) after += view.entries[index]?.tokens ?? 0;
+  return { removed: Math.round(removed * calibration), after: Math.round(after * calibration) };
+}

@@ -1,0 +1,49 @@
+/** The engine's numbers, with the published defaults (context-engine §3 to §6). Pure. */
+
+export type EngineSettings = {
+  /** Soft window in tokens, when the user set one. */
+  window?: number;
+  /** Effective turns whose observations stay (M of The Complexity Trap). */
+  maskKeep: number;
+  /** Turns that must be maskable before masking alone masks them; 1 is rolling, as published. */
+  maskBatch: number;
+  /** Unsummarised turns beyond the kept ones at which `summary` summarises (N). */
+  summaryTurns: number;
+  /** The same for `hybrid`, whose first defence is masking. */
+  hybridTurns: number;
+  /** Newest turns that a summary leaves alone (M). */
+  summaryKeep: number;
+  /** Share of the soft window at which edits are due whatever they cost. */
+  pressure: number;
+  /** Share of the soft window that the fallback trims down to. */
+  target: number;
+  /** Share of the soft window at which old editor inputs become pointers. */
+  inputsAt: number;
+  /** A tool result above this many tokens becomes its path and a preview. */
+  offloadTokens: number;
+  /** Tokens that one result may cost, and the share of what is left of the soft window. */
+  resultTokens: number;
+  resultShare: number;
+  /** The economist flushes no less than this, unless it must. */
+  minFlush: number;
+  /** Sessions below both are left alone by the economist, unless it must. */
+  quietSteps: number;
+  quietTokens: number;
+};
+
+export const defaultSettings: EngineSettings = {
+  maskKeep: 10,
+  maskBatch: 1,
+  summaryTurns: 21,
+  hybridTurns: 43,
+  summaryKeep: 10,
+  pressure: 0.9,
+  target: 0.35,
+  inputsAt: 0.85,
+  offloadTokens: 20_000,
+  resultTokens: 8_000,
+  resultShare: 0.1,
+  minFlush: 5_000,
+  quietSteps: 30,
+  quietTokens: 60_000,
+};

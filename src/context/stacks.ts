@@ -1,0 +1,29 @@
+/** The policy stacks that `--context` names. Pure. */
+
+import { economistPolicy } from "./economist.ts";
+import { fallbackPolicy } from "./fallback.ts";
+import { focusAtTopPolicy, focusPolicy } from "./focus.ts";
+import { maskingPolicy } from "./masking.ts";
+import type { Policy } from "./policy.ts";
+import { lastResortPolicy, summaryPolicy } from "./summary.ts";
+
+/** Every stack but `raw` ends in what keeps a session from overflowing. */
+const never = [fallbackPolicy, lastResortPolicy];
+
+const stacks: Record<string, Policy[]> = {
+  economist: [focusPolicy, economistPolicy, ...never],
+  raw: [],
+  masking: [maskingPolicy, ...never],
+  summary: [summaryPolicy("summary"), ...never],
+  hybrid: [maskingPolicy, summaryPolicy("hybrid"), ...never],
+  focus: [focusPolicy, ...never],
+  "focus-top": [focusAtTopPolicy, ...never],
+};
+
+/** Names that `--context` takes, the default first. */
+export const contextNames: readonly string[] = Object.keys(stacks);
+
+/** The policies of a named stack; undefined for an unknown name. */
+export function policyStack(name: string): Policy[] | undefined {
+  return stacks[name];
+}

@@ -1,0 +1,76 @@
+/** Token estimates: bytes over four, calibrated against what the API reported. Pure. */
+
+import type { Block } from "../core/blocks.ts";
+import type { LogEvent } from "../core/events.ts";
+import { inputTotal } from "../core/model-card.ts";
+import { started } from "../core/questions.ts";
+
+/** Length in UTF-8, without making the bytes. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) continue;
+    bytes += code < 0x800 ? 1 : 2;
+    // The two halves of a surrogate pair are four bytes together.
+    if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length) {
+      bytes -= 1;
+      index += 1;
+    }
+  }
+  return bytes;
+}
+
+export function textTokens(text: string): number {
+  return Math.ceil(utf8Bytes(text) / 4);
+}
+
+/** An image costs about 1,600 tokens at the size the API scales it to (vendor's vision guide). */
+const imageTokens = 1600;
+
+/** Estimated tokens of one block, uncalibrated. */
+export function blockTokens(block: Block): number {
+  switch (block.type) {
+    case "text":
+      return textTokens(block.text);
+    case "thinking":
+      return textTokens(block.thinking) + textTokens(block.signature);
+    case "redacted_thinking":
+      return textTokens(block.data);
+    case "tool_use":
+      return textTokens(block.name) + textTokens(JSON.stringify(block.input)) + 12;
+    case "tool_result":
+      return typeof block.content === "string"
+        ? textTokens(block.content) + 12
+        : blocksTokens(block.content) + 12;
+    case "image":
+      return imageTokens;
+  }
+}
+
+export function blocksTokens(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + blockTokens(block), 0);
+}
+
+/** Estimated tokens of what stands before the messages: system text and tool definitions, uncalibrated. */
+export function fixedTokens(events: readonly LogEvent[]): number {
+  const { system, tools } = started(events);
+  return textTokens(system) + textTokens(JSON.stringify(tools));
+}
+
+/**
+ * What the API counted for the newest answered request, over what was estimated for it. 1 until a reply reported
+ * usage; clamped to 0.5–3 so that one odd report cannot derail the engine.
+ */
+export function calibration(events: readonly LogEvent[]): number {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const reply = events[index];
+    if (reply?.type !== "assistant_message" || inputTotal(reply.usage) === 0) continue;
+    let before = index - 1;
+    while (before >= 0 && events[before]?.type !== "model_request") before--;
+    const request = events[before];
+    if (request?.type !== "model_request" || request.tokensEstimated === 0) return 1;
+    return Math.min(3, Math.max(0.5, inputTotal(reply.usage) / request.tokensEstimated));
+  }
+  return 1;
+}

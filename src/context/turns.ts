@@ -1,0 +1,54 @@
+/** The view as turns: one reply and the results of its calls. Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
+import type { Entry } from "./view.ts";
+
+export type ViewTurn = {
+  /** Index of the reply among the view's entries. */
+  index: number;
+  calls: ToolUseBlock[];
+  /** Entries that hold the results. */
+  results: Entry[];
+  /** Whether it moved the work on: no call failed to parse and none repeated the turn before. */
+  effective: boolean;
+};
+
+/** The turns of a view that called tools, oldest first. */
+export function turnsOf(entries: readonly Entry[]): ViewTurn[] {
+  const turns: ViewTurn[] = [];
+  let before = "";
+  entries.forEach((entry, index) => {
+    if (entry.role === "assistant") {
+      const calls = entry.blocks.filter(isToolUse);
+      if (calls.length === 0) return;
+      const signature = calls.map(signatureOf).join("\n");
+      turns.push({ index, calls, results: [], effective: signature !== before });
+      before = signature;
+    } else if (entry.blocks[0]?.type === "tool_result") turns.at(-1)?.results.push(entry);
+  });
+  for (const turn of turns)
+    if (turn.results.length > 0 && turn.results.every(isParseFailure)) turn.effective = false;
+  return turns;
+}
+
+/** The same call has the same signature: the tool's name and its input. */
+export function signatureOf({ name, input }: ToolUseBlock): string {
+  return `${name} ${JSON.stringify(input)}`;
+}
+
+/** Refused before it ran: the call itself was wrong. */
+function isParseFailure(entry: Entry): boolean {
+  const block = entry.blocks[0];
+  return (
+    block?.type === "tool_result" && /^(Invalid input for |There is no tool )/.test(String(block.content))
+  );
+}
+
+/** Index in `turns` from which the newest `keep` effective turns begin; 0 when there are no more than that. */
+export function keptFrom(turns: readonly ViewTurn[], keep: number): number {
+  let left = keep;
+  for (let index = turns.length - 1; index >= 0; index--) {
+    if (turns[index]?.effective && --left < 0) return index + 1;
+  }
+  return 0;
+}

@@ -1,0 +1,172 @@
+/** The view: what is left of the log after every edit in it was applied. Pure; extended one event at a time. */
+
+import { type AssistantBlock, type Block, isThinking } from "../core/blocks.ts";
+import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
+import { blocksTokens } from "./tokens.ts";
+
+/** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
+export type Entry = {
+  seq: number;
+  role: "user" | "assistant" | "system";
+  blocks: Block[];
+  tokens: number;
+  edited?: true;
+};
+
+export type View = {
+  entries: Entry[];
+  /** Sum over the entries, uncalibrated; system and tools not included. */
+  tokens: number;
+  /** Events folded so far. */
+  folded: number;
+  /** Whether what is sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
+  dropBlock: boolean;
+};
+
+/**
+ * The view of a log. Given the view of an earlier state of the same log, only the new events are folded: that view
+ * is extended in place and must not be used afterwards.
+ */
+export function foldView(events: readonly LogEvent[], earlier?: View): View {
+  const view = earlier ?? { entries: [], tokens: 0, folded: 0, dropBlock: false };
+  const bound = historyOf(events) === "prefix_bound";
+  for (let index = view.folded; index < events.length; index++) {
+    const event = events[index];
+    if (event?.type === "context_edited") for (const edit of event.edits) applyEdit(view, edit, bound);
+    // Another model cannot read the thinking of the one before it.
+    else if (event?.type === "model_changed")
+      applyEdit(view, { type: "drop_thinking", to: event.seq }, bound);
+    else if (event) push(view, event);
+  }
+  view.folded = events.length;
+  return view;
+}
+
+function historyOf(events: readonly LogEvent[]): "free" | "prefix_bound" {
+  const source = events.findLast((event) => event.type === "model_changed") ?? events[0];
+  return source && "model" in source && typeof source.model === "object"
+    ? source.model.contract.history
+    : "free";
+}
+
+function push(view: View, event: LogEvent): void {
+  const made = entryOf(event);
+  if (!made || made.blocks.length === 0) return;
+  const entry: Entry = { seq: event.seq, ...made, tokens: blocksTokens(made.blocks) };
+  view.entries.push(entry);
+  view.tokens += entry.tokens;
+}
+
+function entryOf(event: LogEvent): { role: Entry["role"]; blocks: Block[] } | undefined {
+  switch (event.type) {
+    case "user_message":
+      return { role: "user", blocks: [...(event.preamble ?? []), ...event.content] };
+    case "assistant_message":
+      return { role: "assistant", blocks: event.content };
+    case "tool_result":
+      return { role: "user", blocks: [resultBlock(event)] };
+    case "reminder":
+      return {
+        role: event.channel === "logged" ? "user" : "system",
+        blocks: [{ type: "text", text: event.text }],
+      };
+    default:
+      return undefined;
+  }
+}
+
+function resultBlock(event: EventOf<"tool_result">): Block {
+  return {
+    type: "tool_result",
+    tool_use_id: event.toolUseId,
+    content: event.content,
+    ...(event.isError ? { is_error: true as const } : {}),
+  };
+}
+
+function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
+  switch (edit.type) {
+    case "replace":
+      replaceBlock(view, edit);
+      if (bound) dropThinkingFrom(view, edit.seq);
+      break;
+    case "collapse":
+      collapse(view, edit);
+      if (bound) dropThinkingFrom(view, edit.from);
+      break;
+    case "drop_thinking":
+      for (const entry of view.entries) if (entry.seq <= edit.to) withoutThinking(entry);
+      view.dropBlock ||= bound;
+      break;
+  }
+  view.tokens = view.entries.reduce((sum, entry) => sum + entry.tokens, 0);
+}
+
+function replaceBlock(view: View, edit: Extract<ContextEdit, { type: "replace" }>): void {
+  const entry = view.entries.find((candidate) => candidate.seq === edit.seq);
+  const block = entry?.blocks[edit.block];
+  if (!entry || !block) return;
+  rewrite(entry, entry.blocks.with(edit.block, withText(block, edit.text)));
+}
+
+/** The same block reading `text`; pairing and error state stay. */
+function withText(block: Block, text: string): Block {
+  switch (block.type) {
+    case "tool_result":
+      return { ...block, content: text };
+    case "tool_use":
+      return { ...block, input: shortenedInput(block.input, text) };
+    default:
+      return { type: "text", text };
+  }
+}
+
+/** A call's input without its long strings, and `text` in their place. */
+export function shortenedInput(input: unknown, text: string): Record<string, unknown> {
+  const short = Object.entries(input ?? {}).filter(([, value]) => String(value).length <= 200);
+  return { ...Object.fromEntries(short), omitted: text };
+}
+
+function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>): void {
+  const start = view.entries.findIndex((entry) => entry.seq >= edit.from);
+  if (start < 0) return;
+  const after = view.entries.findIndex((entry) => entry.seq > edit.to);
+  const end = after < 0 ? view.entries.length : after;
+  const span = view.entries.slice(start, end);
+  const users = span.filter((entry) => entry.seq !== edit.from && isUserText(entry));
+  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...users);
+}
+
+function collapsedEntry(first: Entry | undefined, edit: { from: number; text: string }): Entry {
+  const result =
+    first?.seq === edit.from ? first.blocks.find((block) => block.type === "tool_result") : undefined;
+  const blocks: Block[] = result
+    ? [{ type: "tool_result", tool_use_id: result.tool_use_id, content: edit.text }]
+    : [{ type: "text", text: edit.text }];
+  return { seq: edit.from, role: "user", blocks, tokens: blocksTokens(blocks), edited: true };
+}
+
+/** What the user said, as opposed to what tools returned. */
+export function isUserText(entry: Entry): boolean {
+  return entry.role === "user" && entry.blocks.every((block) => block.type !== "tool_result");
+}
+
+/** Thinking at or after a changed position is bound to what is no longer there: out for good. */
+function dropThinkingFrom(view: View, seq: number): void {
+  for (const entry of view.entries) {
+    if (entry.seq > seq && withoutThinking(entry)) view.dropBlock = true;
+  }
+}
+
+function withoutThinking(entry: Entry): boolean {
+  const kept = entry.blocks.filter((block) => !isThinking(block)) as AssistantBlock[];
+  if (kept.length === entry.blocks.length) return false;
+  rewrite(entry, kept);
+  return true;
+}
+
+function rewrite(entry: Entry, blocks: Block[]): void {
+  entry.blocks = blocks;
+  entry.tokens = blocksTokens(blocks);
+  entry.edited = true;
+}
