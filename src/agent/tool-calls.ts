@@ -1,13 +1,15 @@
 /** Runs the calls of one reply: each ends with exactly one result in the log, whatever happens. */
 
+import { resultBudget } from "../context/budget.ts";
 import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
+import { ingest } from "../core/ingest.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
 import type { Agent, Permission } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
-/** Tokens that one result may cost in the view (context-engine §3, `ingest`). */
-const resultBudgetTokens = 8_000;
+/** No result may be larger, whatever a tool makes of its budget (context-engine §3). */
+const hardLimitBytes = 30_000;
 
 type Input = Record<string, unknown>;
 
@@ -51,7 +53,7 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
       toolUseId: call.id,
       signal,
       events: agent.log.events(),
-      budgetTokens: resultBudgetTokens,
+      budgetTokens: resultBudget(agent.log.events()),
       artifacts: agent.artifacts,
       onProgress: (text) => agent.onProgress(call.id, text),
     });
@@ -77,7 +79,8 @@ function refusal(text: string): ToolOutput {
   return { content: text, isError: true };
 }
 
-function appendResult(agent: Agent, call: ToolUseBlock, output: ToolOutput): void {
+function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void {
+  const output = withinLimit(agent, whole);
   agent.log.append({
     type: "tool_result",
     toolUseId: call.id,
@@ -88,6 +91,15 @@ function appendResult(agent: Agent, call: ToolUseBlock, output: ToolOutput): voi
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
   });
+}
+
+/** A text above the hard limit goes to an artifact, and its view stands for it. */
+function withinLimit(agent: Agent, output: ToolOutput): ToolOutput {
+  const { content } = output;
+  if (typeof content !== "string" || content.length <= hardLimitBytes) return output;
+  const artifact = output.artifact ?? agent.artifacts.write("txt", content);
+  const maxBytes = Math.min(hardLimitBytes, 4 * resultBudget(agent.log.events()));
+  return { ...output, artifact, content: ingest(content, { maxBytes, path: artifact }).text };
 }
 
 function clean(content: ResultContent, redact: (text: string) => string): ResultContent {

@@ -1,6 +1,5 @@
 /** Pasted and piped text that is too long for the context goes to a file; its head stays. */
 
-import { writeFileSync } from "node:fs";
 import type { UserBlock } from "../core/blocks.ts";
 import type { Artifacts } from "../core/ports.ts";
 
@@ -12,8 +11,7 @@ const keptLines = 200;
 export function offloadPastes(content: readonly UserBlock[], artifacts: Artifacts): UserBlock[] {
   return content.map((block) => {
     if (block.type !== "text" || block.text.length <= maxCharacters) return block;
-    const file = artifacts.create("txt");
-    writeFileSync(file, block.text);
+    const file = artifacts.write("txt", block.text);
     const head = block.text
       .split("\n", keptLines)
       .join("\n")

@@ -7,7 +7,9 @@ import { join, resolve } from "node:path";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
+import { knowledgeHead } from "../context/focus.ts";
 import { contextNames, policyStack } from "../context/stacks.ts";
+import type { TextBlock } from "../core/blocks.ts";
 import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentModel, started } from "../core/questions.ts";
@@ -90,7 +92,9 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell }),
     say(content) {
       const first = !session.log.events().some((event) => event.type === "user_message");
-      const preamble = first ? { preamble: preambleOf(cwd, options) } : {};
+      const preamble = first
+        ? { preamble: preambleOf(cwd, options, started(session.log.events()).context) }
+        : {};
       session.log.append({
         type: "user_message",
         content: offloadPastes(content, session.artifacts),
@@ -220,12 +224,13 @@ function existing(folder: string, cwd: string): string {
   }
 }
 
-function preambleOf(cwd: string, { flags, env, warn }: OpenOptions) {
+function preambleOf(cwd: string, { flags, env, warn }: OpenOptions, context: string): TextBlock[] {
   const workspace = workspaceRoot(cwd);
   const home = env.HOME ?? homedir();
   const found = flags.bare
     ? { files: [], warnings: [] }
     : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
   for (const warning of found.warnings) warn(warning);
-  return environmentPreamble({ cwd, workspace, now: Date.now(), instructions: found.files });
+  const facts = environmentPreamble({ cwd, workspace, now: Date.now(), instructions: found.files });
+  return context === "focus-top" ? [...facts, { type: "text", text: knowledgeHead }] : facts;
 }

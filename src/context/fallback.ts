@@ -9,6 +9,9 @@ import { type Candidate, mergeCandidates, type Policy, weigh } from "./policy.ts
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
 
+/** Share of the soft window from which any crumb counts. */
+const emergency = 0.97;
+
 export const fallbackPolicy: Policy = {
   name: "fallback",
   plan(snapshot) {
@@ -17,6 +20,8 @@ export const fallbackPolicy: Policy = {
     const edits = enough(snapshot, settings.target * soft.tokens);
     if (edits.length === 0) return {};
     const { removed, after } = weigh(edits, snapshot);
+    // To re-write the prefix for a crumb at every step is worse than one summary, which may come next.
+    if (removed < 0.2 * expected && expected < emergency * soft.tokens) return {};
     return {
       plan: {
         policy: "fallback",

@@ -5,7 +5,6 @@ import { findCall, openFocus, started } from "../core/questions.ts";
 import type { Plan, Policy } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
-import { isUserText } from "./view.ts";
 
 /** Folds in place: the prefix before the checkpoint keeps its bytes, so its cache entry and thinking stay good. */
 export const focusPolicy: Policy = {
@@ -62,7 +61,7 @@ function dueFold({ events, view, calibration }: Snapshot): Fold | undefined {
   const to = closed.result.seq;
   const span = events.filter((event) => event.seq > from && event.seq <= to);
   const text = knowledgeText(events, focus.objective, closed.result, span);
-  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !isUserText(entry));
+  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.said);
   const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
   const steps = span.filter((event) => event.type === "assistant_message").length;
   return { objective: focus.objective, from, to, text, removed: Math.round(removed * calibration), steps };

@@ -11,6 +11,8 @@ export type Entry = {
   blocks: Block[];
   tokens: number;
   edited?: true;
+  /** The person's own words: no collapse takes them. */
+  said?: true;
 };
 
 export type View = {
@@ -57,10 +59,10 @@ function push(view: View, event: LogEvent): void {
   view.tokens += entry.tokens;
 }
 
-function entryOf(event: LogEvent): { role: Entry["role"]; blocks: Block[] } | undefined {
+function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said"> | undefined {
   switch (event.type) {
     case "user_message":
-      return { role: "user", blocks: [...(event.preamble ?? []), ...event.content] };
+      return { role: "user", blocks: [...(event.preamble ?? []), ...event.content], said: true };
     case "assistant_message":
       return { role: "assistant", blocks: event.content };
     case "tool_result":
@@ -133,8 +135,8 @@ function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>):
   const after = view.entries.findIndex((entry) => entry.seq > edit.to);
   const end = after < 0 ? view.entries.length : after;
   const span = view.entries.slice(start, end);
-  const users = span.filter((entry) => entry.seq !== edit.from && isUserText(entry));
-  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...users);
+  const said = span.filter((entry) => entry.said);
+  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...said);
 }
 
 function collapsedEntry(first: Entry | undefined, edit: { from: number; text: string }): Entry {
@@ -144,11 +146,6 @@ function collapsedEntry(first: Entry | undefined, edit: { from: number; text: st
     ? [{ type: "tool_result", tool_use_id: result.tool_use_id, content: edit.text }]
     : [{ type: "text", text: edit.text }];
   return { seq: edit.from, role: "user", blocks, tokens: blocksTokens(blocks), edited: true };
-}
-
-/** What the user said, as opposed to what tools returned. */
-export function isUserText(entry: Entry): boolean {
-  return entry.role === "user" && entry.blocks.every((block) => block.type !== "tool_result");
 }
 
 /** Thinking at or after a changed position is bound to what is no longer there: out for good. */

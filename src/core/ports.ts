@@ -58,6 +58,8 @@ export type Artifacts = {
   folder: string;
   /** A new empty file (0600) in the folder, named by a running number: `000123.txt`. Returns its absolute path. */
   create(extension: string): string;
+  /** The same, holding `text`. */
+  write(extension: string, text: string): string;
 };
 
 export type ToolContext = {

@@ -4,12 +4,16 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
+import { knowledgeHead } from "../../src/context/focus.ts";
+import type { EngineSettings } from "../../src/context/settings.ts";
 import { policyStack } from "../../src/context/stacks.ts";
+import type { EventBody } from "../../src/core/events.ts";
+import type { ModelCard } from "../../src/core/model-card.ts";
 import type { EventLog, Model, Tool, ToolOutput } from "../../src/core/ports.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
 import type { Turn, Turns } from "../../src/models/script.ts";
 import { scriptedModel } from "../../src/models/scripted.ts";
-import { fixedClock, memoryLog, started, testCard, user } from "./logs.ts";
+import { fixedClock, memoryLog, started, testCard } from "./logs.ts";
 
 /** A tool that takes any input and answers with `run`. */
 export function fakeTool(
@@ -34,16 +38,30 @@ export function testAgent(options: {
   tools?: Tool[];
   context?: string;
   card?: Parameters<typeof testCard>;
+  /** A whole card, in place of a test card. */
+  realCard?: ModelCard;
+  engine?: Partial<EngineSettings>;
   prompt?: string;
   changes?: Partial<Agent>;
 }): TestAgent {
-  const card = testCard(...(options.card ?? []));
+  const card = options.realCard ?? testCard(...(options.card ?? []));
   const clock = fixedClock();
-  const log = memoryLog([started(card), user(options.prompt ?? "go")], clock);
+  const log = memoryLog(
+    [
+      { ...started(card), ...(options.engine ? { engine: options.engine } : {}) } as EventBody,
+      firstMessage(options),
+    ],
+    clock,
+  );
   const requests: ModelRequest[] = [];
   const model = watched(scriptedModel({ card, turns: options.turns, cwd: "/w", now: clock }), requests);
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-test-"));
   let files = 0;
+  const write = (extension: string, text: string): string => {
+    const file = join(folder, `${++files}.${extension}`);
+    writeFileSync(file, text);
+    return file;
+  };
   const agent: Agent = {
     log,
     model,
@@ -51,14 +69,7 @@ export function testAgent(options: {
     policies: policyStack(options.context ?? "focus") ?? [],
     limits: {},
     clock,
-    artifacts: {
-      folder,
-      create(extension) {
-        const file = join(folder, `${++files}.${extension}`);
-        writeFileSync(file, "");
-        return file;
-      },
-    },
+    artifacts: { folder, create: (extension) => write(extension, ""), write },
     permit: async () => ({ decision: "allow" }),
     takeSteering: () => [],
     takeNotices: () => [],
@@ -70,6 +81,13 @@ export function testAgent(options: {
     ...options.changes,
   };
   return { agent, requests, log };
+}
+
+/** As the wiring does: `focus-top` keeps its knowledge in a block of the preamble. */
+function firstMessage({ prompt = "go", context }: { prompt?: string; context?: string }): EventBody {
+  const preamble =
+    context === "focus-top" ? { preamble: [{ type: "text" as const, text: knowledgeHead }] } : {};
+  return { type: "user_message", content: [{ type: "text", text: prompt }], ...preamble };
 }
 
 function watched(model: Model, requests: ModelRequest[]): Model {

@@ -1,0 +1,133 @@
+/** One 200-step session under each policy stack and price card: what it would cost, and whether it stays legal. */
+
+import { runTurn } from "../src/agent/loop.ts";
+import { contextSizes } from "../src/context/curve.ts";
+import { brokenRules } from "../src/context/invariants.ts";
+import type { ModelCard } from "../src/core/model-card.ts";
+import { inputTotal } from "../src/core/model-card.ts";
+import { allOf, spending } from "../src/core/questions.ts";
+import { findCard } from "../src/models/cards.ts";
+import type { Turn } from "../src/models/script.ts";
+import { completeFocusTool, startFocusTool } from "../src/tools/focus.ts";
+import { fakeTool, testAgent } from "../test/support/agents.ts";
+
+const steps = 200;
+const phase = 12;
+
+/** Greps of 40 lines, files of 300 and logs of 2,000 (as the tool's budget leaves them), an edit now and then. */
+function work(step: number): Turn {
+  const thinking = `Step ${step}: the cause may lie in module ${step % 17}. `.repeat(4);
+  switch (step % 6) {
+    case 0:
+    case 3:
+      return { thinking, calls: [{ bash: { command: `grep -rn handler_${step} src`, lines: 40 } }] };
+    case 1:
+    case 4:
+      return { thinking, calls: [{ bash: { command: `cat src/module_${step % 40}.ts`, lines: 300 } }] };
+    case 2:
+      return { thinking, calls: [{ bash: { command: `npm test -- --run ${step}`, lines: 700 } }] };
+    default:
+      return { thinking, calls: [{ bash: { command: `sed -i s/a${step}/b/ src/x.ts`, lines: 2 } }] };
+  }
+}
+
+/** The same work wrapped in focuses of `phase` steps. */
+function focused(): Turn[] {
+  const turns: Turn[] = [];
+  for (let step = 0; step < steps; step++) {
+    if (step % phase === 0) turns.push({ calls: [{ start_focus: { objective: `phase ${step / phase}` } }] });
+    turns.push(work(step));
+    if (step % phase === phase - 1) {
+      const learned = `module_${step % 40}.ts line ${step} is involved; `.repeat(8);
+      turns.push({
+        calls: [{ complete_focus: { attempted: "greps and reads", learned, outcome: "next phase" } }],
+      });
+    }
+  }
+  return [...turns, { text: "done" }];
+}
+
+const plain: Turn[] = [...Array.from({ length: steps }, (_, step) => work(step)), { text: "done" }];
+
+export type Row = {
+  stack: string;
+  peak: number;
+  billed: number;
+  cost: number;
+  hit: number;
+  edits: number;
+  broken: number;
+};
+
+/** Runs the session under a stack; `pauseMs` is put before every 50th step, so that the cache has gone cold. */
+export async function runStack(
+  card: ModelCard,
+  context: string,
+  withFocus: boolean,
+  pauseMs = 0,
+): Promise<Row> {
+  const line = "src/module/file.ts:123: const handler = makeHandler(options, context, registry);\n";
+  const bash = fakeTool("bash", (input) => ({ content: line.repeat(Number(input.lines)).slice(0, 32_000) }));
+  const turns = withFocus ? focused() : plain;
+  const session = testAgent({ turns, tools: [bash], context, realCard: card });
+  const { agent, requests, log } = session;
+  const clock = agent.clock;
+  let pauses = 0;
+  agent.clock = () => clock() + pauses * pauseMs;
+  let step = 0;
+  const file = `${agent.artifacts.folder}/knowledge.md`;
+  agent.tools.push(startFocusTool({ description: "" }), completeFocusTool({ description: "", file }));
+  const send = agent.model.send;
+  agent.model.send = async (...words) => {
+    step += 1;
+    if (step % 50 === 0) pauses += 1;
+    return send(...words);
+  };
+  const end = await runTurn(agent, new AbortController().signal);
+  if (end !== "rest") throw new Error(`${context} ended with ${end}`);
+  const spent = spending(log.events());
+  return {
+    stack: context,
+    peak: Math.max(...contextSizes(log.events())),
+    billed: inputTotal(spent.usage),
+    cost: spent.cost,
+    hit: spent.usage.cacheReadTokens / inputTotal(spent.usage),
+    edits: allOf(log.events(), "context_edited").length,
+    broken: requests.flatMap((request) => brokenRules(request)).length,
+  };
+}
+
+const cardIds = [
+  "claude-fable-5-2",
+  "claude-sonnet-5-5",
+  "claude-haiku-5-5",
+  "claude-sonnet-5",
+  "claude-sonnet-4-6",
+];
+const stacks: [string, boolean][] = [
+  ["raw", false],
+  ["masking", false],
+  ["hybrid", false],
+  ["economist", false],
+  ["focus", true],
+  ["focus-top", true],
+  ["economist", true],
+];
+
+for (const id of process.argv.slice(2).length > 0 ? process.argv.slice(2) : cardIds) {
+  const { card } = findCard(`anthropic/${id}`);
+  process.stdout.write(`\n${id} (${card.contract.history})\n`);
+  for (const [stack, withFocus] of stacks) {
+    const row = await runStack(card, stack, withFocus);
+    const name = `${stack}${withFocus ? " + model's focus" : ""}`.padEnd(28);
+    const numbers = [
+      `peak ${Math.round(row.peak / 1000)}k`.padStart(11),
+      `billed ${(row.billed / 1e6).toFixed(1)}M`.padStart(14),
+      `hit ${(100 * row.hit).toFixed(0)} %`.padStart(10),
+      `$${row.cost.toFixed(3)}`.padStart(9),
+      `${row.edits} edits`.padStart(11),
+      `${row.broken} broken`.padStart(10),
+    ];
+    process.stdout.write(`  ${name}${numbers.join("")}\n`);
+  }
+}

@@ -1,0 +1,188 @@
+/** How the API bills a prompt by its cache breakpoints (provider-facts §3), simulated. Pure. */
+
+import { type CacheTtl, noUsage, type Usage } from "./model-card.ts";
+
+/** A prompt as the wire carries it, without cache markers. */
+export type Prompt = {
+  model: string;
+  tools: readonly object[];
+  system: readonly object[];
+  messages: readonly PromptMessage[];
+  /** Whatever makes the messages new to the cache when it changes: tool choice, thinking, effort. */
+  settings?: unknown;
+};
+export type PromptMessage = { role: string; content: readonly PromptContent[]; clear_at?: string };
+type PromptContent = { type: string };
+
+/** One block of a prompt as the cache sees it. */
+export type PromptBlock = {
+  /** Equal content, equal hash. 53 bits. */
+  hash: number;
+  /** Length of its JSON text; four bytes are a token. 0 for what the model does not read. */
+  bytes: number;
+  /** It counts as one position with the block before it: a run of calls, a run of results. */
+  joined: boolean;
+};
+
+/** `systemEnd` and `messageStarts` are indexes into `blocks`: the last of the system, the first of each message. */
+export type PromptLayout = { blocks: PromptBlock[]; systemEnd: number; messageStarts: number[] };
+
+/** A breakpoint after the block with this index. */
+export type Breakpoint = { block: number; ttl: CacheTtl };
+
+/** What is cached: the hash of a whole prefix, its life, and the start of the last request that used it. */
+export type CacheState = ReadonlyMap<number, { ttl: CacheTtl; usedAt: number }>;
+
+export type BilledRequest = {
+  blocks: readonly PromptBlock[];
+  /** In order of position. */
+  breakpoints: readonly Breakpoint[];
+  /** Shorter prefixes are not cached. */
+  minTokens: number;
+  /** Positions that a read looks back from a breakpoint. */
+  lookback?: number;
+  /** Start of the request, in milliseconds. */
+  now: number;
+};
+
+export const emptyCache: CacheState = new Map();
+
+const lifeMs: Record<CacheTtl, number> = { "5m": 300_000, "1h": 3_600_000 };
+/** An image costs about this much at the size the API scales it to, whatever its encoding takes. */
+const imageBytes = 4 * 1600;
+
+/**
+ * The blocks of a prompt in the order they are hashed: tools, system, messages. The model is part of the first,
+ * the settings and whether there are images are part of the first message: so a change invalidates what follows.
+ */
+export function layoutOf(prompt: Prompt): PromptLayout {
+  const blocks: PromptBlock[] = [];
+  for (const tool of prompt.tools) blocks.push(blockOf("tool", tool));
+  for (const block of prompt.system) blocks.push(blockOf("system", block));
+  seed(blocks, 0, prompt.model);
+  const systemEnd = blocks.length - 1;
+  const messageStarts: number[] = [];
+  const lastUser = prompt.messages.findLastIndex((message) => message.role === "user");
+  let images = false;
+  for (const [index, message] of prompt.messages.entries()) {
+    messageStarts.push(blocks.length);
+    const cleared = message.clear_at === "next_user_message" && index < lastUser;
+    for (const [at, block] of message.content.entries()) {
+      images ||= imagesIn(block).length > 0;
+      const joined = isRunType(block.type) && message.content[at - 1]?.type === block.type;
+      blocks.push(
+        cleared ? { hash: 0, bytes: 0, joined: true } : { ...blockOf(message.role, block), joined },
+      );
+    }
+  }
+  const settings = `${prompt.model} ${images} ${JSON.stringify(prompt.settings ?? null)}`;
+  seed(blocks, systemEnd + 1, settings);
+  return { blocks, systemEnd, messageStarts };
+}
+
+/** Tokens of the whole prompt: bytes over four. */
+export function promptTokens(blocks: readonly PromptBlock[]): number {
+  return Math.ceil(blocks.reduce((sum, block) => sum + block.bytes, 0) / 4);
+}
+
+/**
+ * What the API would bill for the input, and the cache afterwards. From each breakpoint the longest warm prefix
+ * within the look-back is found and refreshed; the longest of them is read; what lies between it and each later
+ * breakpoint is written at that breakpoint's TTL; the rest is plain input.
+ */
+export function billRequest(request: BilledRequest, cache: CacheState): { usage: Usage; cache: CacheState } {
+  const { blocks, breakpoints, minTokens, now } = request;
+  const prefixes = prefixesOf(blocks);
+  const after = new Map([...cache].filter(([, entry]) => now - entry.usedAt < lifeMs[entry.ttl]));
+  const hits = breakpoints.flatMap(({ block }) => warmPrefix(prefixes, block, request.lookback ?? 20, after));
+  let paid = 0;
+  for (const { hash, tokens, ttl } of hits) {
+    after.set(hash, { ttl, usedAt: now });
+    paid = Math.max(paid, tokens);
+  }
+  const usage = { ...noUsage, cacheReadTokens: paid };
+  for (const { block, ttl } of breakpoints) {
+    const prefix = prefixes[block];
+    if (!prefix || prefix.tokens <= paid || prefix.tokens < minTokens) continue;
+    usage[ttl === "1h" ? "cacheWrite1hTokens" : "cacheWrite5mTokens"] += prefix.tokens - paid;
+    after.set(prefix.hash, { ttl, usedAt: now });
+    paid = prefix.tokens;
+  }
+  usage.inputTokens = (prefixes.at(-1)?.tokens ?? 0) - paid;
+  return { usage, cache: after };
+}
+
+type Prefix = { hash: number; tokens: number; position: number };
+
+/** For each block the prefix that ends with it: a rolling hash, so that a request costs as much as it is long. */
+function prefixesOf(blocks: readonly PromptBlock[]): Prefix[] {
+  let [hash, bytes, position] = [0, 0, 0];
+  return blocks.map((block) => {
+    if (block.bytes > 0) hash = chained(hash, block.hash);
+    bytes += block.bytes;
+    if (!block.joined) position += 1;
+    return { hash, tokens: Math.ceil(bytes / 4), position };
+  });
+}
+
+function warmPrefix(
+  prefixes: readonly Prefix[],
+  from: number,
+  lookback: number,
+  cache: CacheState,
+): { hash: number; tokens: number; ttl: CacheTtl }[] {
+  const nearest = prefixes[from]?.position ?? 0;
+  for (let index = from; index >= 0; index--) {
+    const prefix = prefixes[index];
+    if (!prefix || nearest - prefix.position > lookback) return [];
+    const entry = cache.get(prefix.hash);
+    if (entry) return [{ hash: prefix.hash, tokens: prefix.tokens, ttl: entry.ttl }];
+  }
+  return [];
+}
+
+function isRunType(type: string): boolean {
+  return type === "tool_use" || type === "tool_result";
+}
+
+function blockOf(place: string, block: object): PromptBlock {
+  const { hash, bytes } = digest(JSON.stringify(block));
+  const images = imagesIn(block);
+  const encoded = images.reduce((sum, data) => sum + data.length, 0);
+  return {
+    hash: chained(digest(place).hash, hash),
+    bytes: bytes - encoded + images.length * imageBytes,
+    joined: false,
+  };
+}
+
+/** The base64 data of an image, or of the images in a tool result. */
+function imagesIn(block: object): string[] {
+  const { type, source, content } = block as { type?: string; source?: { data?: string }; content?: unknown };
+  if (type === "image") return [source?.data ?? ""];
+  return type === "tool_result" && Array.isArray(content) ? content.flatMap(imagesIn) : [];
+}
+
+function seed(blocks: PromptBlock[], index: number, text: string): void {
+  const block = blocks[index];
+  if (block) block.hash = chained(block.hash, digest(text).hash);
+}
+
+function chained(before: number, next: number): number {
+  return digest(`${before}:${next}`).hash;
+}
+
+/** A 53-bit hash of a text (cyrb53) and its length in UTF-8, in one pass. */
+function digest(text: string): { hash: number; bytes: number } {
+  let [a, b, bytes] = [0xdeadbeef, 0x41c6ce57, 0];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+    // A surrogate is half of four bytes.
+    bytes += code < 0x80 ? 1 : code < 0x800 || (code & 0xf800) === 0xd800 ? 2 : 3;
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return { hash: 4294967296 * (2097151 & b) + (a >>> 0), bytes };
+}

@@ -1,0 +1,54 @@
+/** The body of a Messages API request, and the beta names it needs (provider-facts §2, §3). Pure. */
+
+import type { Block, Message } from "../core/blocks.ts";
+import type { CacheTtl } from "../core/model-card.ts";
+import type { CachePoint, ModelRequest } from "../core/request.ts";
+
+/** The exact JSON body. What grows comes last, so that each body of a session begins like the one before. */
+export function encodeAnthropic(request: ModelRequest): string {
+  const { system, tools, cacheAfter } = request;
+  const atSystem = cacheAfter.find((point) => point.after === "system");
+  return JSON.stringify({
+    model: request.model.slice(request.model.indexOf("/") + 1),
+    max_tokens: request.maxTokens,
+    stream: true,
+    ...(request.thinking === "adaptive" ? { thinking: thinkingOf(request) } : {}),
+    ...(request.effort ? { output_config: { effort: request.effort } } : {}),
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(system ? { system: [marked({ type: "text", text: system }, atSystem?.ttl)] } : {}),
+    messages: request.messages.map((message, index) => encodeMessage(message, marksOf(cacheAfter, index))),
+  });
+}
+
+/** Names for the `anthropic-beta` header, each only when the request uses it. */
+export function betasOf(request: ModelRequest): string[] {
+  return [
+    ...(request.blockBinding ? ["thinking-binding-controls-2026-08-01"] : []),
+    ...(request.messages.some((message) => message.clear_at)
+      ? ["mid-conversation-system-clear-at-2026-08-21"]
+      : []),
+  ];
+}
+
+function thinkingOf(request: ModelRequest): object {
+  if (!request.blockBinding) return { type: "adaptive" };
+  return { type: "adaptive", block_binding: { prefix_mismatch_behavior: request.blockBinding } };
+}
+
+function marksOf(points: readonly CachePoint[], message: number): Map<number, CacheTtl> {
+  const here = points.flatMap((point) =>
+    point.after === "block" && point.message === message ? [[point.block, point.ttl] as const] : [],
+  );
+  return new Map(here);
+}
+
+function encodeMessage(message: Message, marks: ReadonlyMap<number, CacheTtl>): Message {
+  if (marks.size === 0) return message;
+  return { ...message, content: message.content.map((block, index) => marked(block, marks.get(index))) };
+}
+
+/** 5 minutes is what the API takes a marker without a TTL for. */
+function marked<T extends Block>(block: T, ttl: CacheTtl | undefined): T {
+  if (!ttl) return block;
+  return { ...block, cache_control: { type: "ephemeral", ...(ttl === "1h" ? { ttl } : {}) } };
+}

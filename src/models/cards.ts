@@ -1,0 +1,119 @@
+/** What is known of each model (provider-facts §4). The figures are data in cards.json; settings override them. */
+
+import type { Contract, ModelCard } from "../core/model-card.ts";
+import type { JsonSchema } from "../core/request.ts";
+import { violations } from "../core/schema.ts";
+import data from "./cards.json" with { type: "json" };
+
+/** A card as the file has it: a contract by name, and where the model departs from it. */
+type FiledCard = Omit<ModelCard, "contract"> & {
+  contract: string;
+  minTokens?: number;
+} & Partial<Pick<Contract, "reminders" | "toolGating">>;
+
+const contracts = data.contracts as Record<string, Contract>;
+
+/** All known models, in the order of the file. */
+export function listCards(): ModelCard[] {
+  return (data.cards as FiledCard[]).map(({ contract, minTokens, reminders, toolGating, ...card }) => {
+    const base = contractNamed(contract);
+    return {
+      ...card,
+      contract: {
+        ...base,
+        ...(reminders ? { reminders } : {}),
+        ...(toolGating ? { toolGating } : {}),
+        cache: { ...base.cache, ...(minTokens ? { minTokens } : {}) },
+      },
+    };
+  });
+}
+
+/**
+ * The card of `provider/id`, changed by what the settings say of it. A model that is not known works too, with
+ * zero prices and a warning. Throws an Error of one line that names the field when an override makes no sense.
+ */
+export function findCard(
+  id: string,
+  overrides: Readonly<Record<string, unknown>> = {},
+): { card: ModelCard; warning?: string } {
+  const undated = id.replace(/-\d{8}$/, "");
+  const known = listCards().find((card) => card.id === id || card.id === undated);
+  const override = overrides[id] ?? {};
+  const [wrong] = violations(overrideSchema, override, `models.${id}`);
+  if (wrong) throw new Error(wrong);
+  const card = merge({ ...(known ?? unknownCard(id)), id }, override as object) as ModelCard;
+  if (known || ("window" in (override as object) && "prices" in (override as object))) return { card };
+  const window = card.window.toLocaleString("en-US");
+  return {
+    card,
+    warning: `${id} is not a known model: its window is taken as ${window} tokens, and what the settings do not price costs 0`,
+  };
+}
+
+/** An unknown Claude may sign its history and may not take reminders: only what is legal on every one is done. */
+function unknownCard(id: string): ModelCard {
+  return {
+    id,
+    window: 128_000,
+    maxOutput: 32_000,
+    prices: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+    thinking: "none",
+    contract: contractNamed(id.startsWith("anthropic/") ? "claude_unknown" : "automatic"),
+  };
+}
+
+function contractNamed(name: string): Contract {
+  const contract = contracts[name];
+  if (!contract) throw new Error(`cards.json has no contract ${name}`);
+  return contract;
+}
+
+/** Objects are merged field by field; anything else is replaced. */
+function merge(base: object, override: object): object {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(override)) {
+    const old = merged[key];
+    merged[key] = isRecord(value) && isRecord(old) ? merge(old, value) : value;
+  }
+  return merged;
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const price: JsonSchema = { type: "number", minimum: 0 };
+const count: JsonSchema = { type: "integer", minimum: 0 };
+const tokens: JsonSchema = { type: "integer", minimum: 1 };
+
+function object(properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+const overrideSchema = object({
+  window: tokens,
+  maxOutput: tokens,
+  thinking: { enum: ["adaptive", "none"] },
+  prices: object({
+    input: price,
+    output: price,
+    cacheRead: price,
+    cacheWrite5m: price,
+    cacheWrite1h: price,
+    tier: object({ aboveTokens: tokens, factor: price }, ["aboveTokens", "factor"]),
+  }),
+  contract: object({
+    history: { enum: ["free", "prefix_bound"] },
+    reminders: { enum: ["turn_scoped", "tail", "logged"] },
+    toolGating: { enum: ["none", "tool_changes", "allowed_tools"] },
+    serverCompaction: { type: "boolean" },
+    cache: object({
+      kind: { enum: ["breakpoints", "automatic", "none"] },
+      maxBreakpoints: count,
+      lookback: count,
+      minTokens: count,
+      ttls: { type: "array", items: { enum: ["5m", "1h"] } },
+    }),
+  }),
+});

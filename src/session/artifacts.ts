@@ -1,0 +1,59 @@
+/** Whole outputs, one file each, numbered in the order they were made. */
+
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Artifacts } from "../core/ports.ts";
+import { isErrno } from "./errors.ts";
+
+/** Artifacts in `folder`, numbered on from the highest there; in a temp folder when it cannot be written. */
+export function artifactsIn(folder: string, warn: (text: string) => void): Artifacts {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  let last = Math.max(0, ...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0));
+  let place = folder;
+
+  const next = (extension: string): string => {
+    for (;;) {
+      last += 1;
+      const file = join(place, `${String(last).padStart(6, "0")}.${extension.replace(/^\./, "")}`);
+      if (createdNew(file)) return file;
+    }
+  };
+
+  const create = (extension: string): string => {
+    try {
+      return next(extension);
+    } catch (error) {
+      if (!isErrno(error) || place !== folder) throw error;
+      place = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
+      warn(`${folder} cannot be written (${error.code}); outputs are kept in ${place}`);
+      return next(extension);
+    }
+  };
+
+  /** Makes the file in the session's folder, or, when the disk refuses, in a private temp folder from then on. */
+  const make = (extension: string, text: string): string => {
+    try {
+      const file = next(extension);
+      if (text) writeFileSync(file, text);
+      return file;
+    } catch (error) {
+      if (!isErrno(error) || place !== folder) throw error;
+      place = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
+      warn(`${folder} cannot be written (${error.code}): outputs are kept in ${place}`);
+      return make(extension, text);
+    }
+  };
+
+  return { folder, create: (extension) => make(extension, ""), write: make };
+}
+
+function createdNew(file: string): boolean {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+    return true;
+  } catch (error) {
+    if (isErrno(error) && error.code === "EEXIST") return false;
+    throw error;
+  }
+}

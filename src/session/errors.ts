@@ -1,0 +1,22 @@
+/** What opening a session can fail with: sentences for the user, each with what to do. */
+
+/** No such session, an ambiguous id, or a log that cannot be read. */
+export class SessionError extends Error {
+  override readonly name = "SessionError";
+}
+
+/** Another live process writes this session. */
+export class SessionLocked extends Error {
+  override readonly name = "SessionLocked";
+  readonly pid: number;
+
+  constructor(id: string, pid: number) {
+    super(`session ${id} is in use by process ${pid}: branch from it with --fork, or end that process first`);
+    this.pid = pid;
+  }
+}
+
+/** Whether the operating system refused (as opposed to a bug of ours). */
+export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && "errno" in error;
+}

@@ -1,0 +1,72 @@
+/**
+ * One writer per session, on any filesystem. Each process claims under a name of its own (`lock.<pid>.<start>`)
+ * and then looks for the claims of others, so removing the claim of a dead process can never remove a live one.
+ */
+
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isErrno, SessionLocked } from "./errors.ts";
+
+const attempts = 5;
+
+/** Claims the folder and returns the release. Throws `SessionLocked` when another live process holds it. */
+export function lockFolder(folder: string, id: string): () => void {
+  for (let attempt = 1; ; attempt++) {
+    const mine = claim(folder, id);
+    const other = liveClaims(folder).find((name) => name !== mine);
+    if (!other) return () => rmSync(join(folder, mine), { force: true });
+    rmSync(join(folder, mine), { force: true });
+    if (attempt === attempts) throw new SessionLocked(id, claimOf(other).pid);
+    // Two that claim at the same instant both withdraw; chance decides who comes back first.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1 + Math.random() * 20);
+  }
+}
+
+function claim(folder: string, id: string): string {
+  const name = `lock.${process.pid}.${startOf(process.pid) ?? 0}`;
+  try {
+    closeSync(openSync(join(folder, name), "wx", 0o600));
+  } catch (error) {
+    if (isErrno(error) && error.code === "EEXIST") throw new SessionLocked(id, process.pid);
+    throw error;
+  }
+  return name;
+}
+
+/** Names of the claims of live processes; those of the dead are removed on the way. */
+function liveClaims(folder: string): string[] {
+  const claims = readdirSync(folder).filter((name) => /^lock\.\d+\.\d+$/.test(name));
+  const [live, dead] = [claims.filter(isLive), claims.filter((name) => !isLive(name))];
+  for (const name of dead) rmSync(join(folder, name), { force: true });
+  return live;
+}
+
+function claimOf(name: string): { pid: number; start: string } {
+  const [, pid, start] = name.split(".");
+  return { pid: Number(pid), start: start ?? "" };
+}
+
+function isLive(name: string): boolean {
+  const { pid, start } = claimOf(name);
+  return startOf(pid) === start;
+}
+
+/** The start of a process in clock ticks since boot; "0" where there is no /proc; undefined when it is gone. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? undefined : fields[18];
+  } catch {
+    return process.platform === "linux" ? undefined : startWithoutProc(pid);
+  }
+}
+
+function startWithoutProc(pid: number): string | undefined {
+  try {
+    process.kill(pid, 0);
+    return "0";
+  } catch (error) {
+    return isErrno(error) && error.code === "EPERM" ? "0" : undefined;
+  }
+}

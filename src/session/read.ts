@@ -1,0 +1,107 @@
+/** Reads a session's log: a damaged line costs only itself. */
+
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import type { EventBody, LogEvent } from "../core/events.ts";
+import type { JsonSchema } from "../core/request.ts";
+import { violations } from "../core/schema.ts";
+
+export type StoredLog = {
+  events: LogEvent[];
+  /** One above the highest seq ever written. */
+  nextSeq: number;
+  /** Bytes up to here are whole lines; what follows is a line that was cut while it was written. */
+  wholeBytes: number;
+  /** The last line is whole but for its newline. */
+  unended: boolean;
+  /** One sentence each: damaged lines, events of a newer version. */
+  warnings: string[];
+};
+
+/** The events of a log file, as parsed. Throws what reading a file throws. */
+export function readLog(file: string): StoredLog {
+  return parseLog(readFileSync(file));
+}
+
+/** Like `readLog`, over the bytes of a file. */
+export function parseLog(bytes: Buffer): StoredLog {
+  const log: StoredLog = { events: [], nextSeq: 0, wholeBytes: 0, unended: false, warnings: [] };
+  const foreign = new Set<string>();
+  let dropped = 0;
+  for (const { start, end, ended } of lines(bytes)) {
+    const event = start === end ? undefined : parseLine(bytes.subarray(start, end));
+    const fits = event !== undefined && event.seq >= log.nextSeq;
+    if (fits) log.nextSeq = event.seq + 1;
+    if (fits && isKnown(event)) log.events.push(event);
+    else if (fits) foreign.add(event.type);
+    else dropped += end - start;
+    if (ended) log.wholeBytes = end + 1;
+    else if (fits) log.wholeBytes = end;
+    log.unended = fits && !ended;
+  }
+  if (dropped > 0) log.warnings.push(`${dropped} bytes of damaged lines in the session's log were dropped`);
+  if (foreign.size > 0)
+    log.warnings.push(`the session has events of a newer version, ignored here: ${[...foreign].join(", ")}`);
+  return log;
+}
+
+function* lines(bytes: Buffer): Generator<{ start: number; end: number; ended: boolean }> {
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline < 0 ? bytes.length : newline;
+    yield { start, end, ended: newline >= 0 };
+    start = end + 1;
+  }
+}
+
+type Line = { seq: number; at: number; type: string };
+
+/** The event in a line of the log, or undefined when the line is damaged. */
+export function parseLine(line: Buffer): Line | undefined {
+  if (!isUtf8(line)) return undefined;
+  try {
+    const value: unknown = JSON.parse(line.toString("utf8"));
+    return isLine(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLine(value: unknown): value is Line {
+  if (violations(lineSchema, value).length > 0) return false;
+  const { type } = value as Line;
+  return !Object.hasOwn(shapes, type) || violations(shapes[type as EventBody["type"]], value).length === 0;
+}
+
+function isKnown(line: Line): line is LogEvent {
+  return Object.hasOwn(shapes, line.type);
+}
+
+const string: JsonSchema = { type: "string" };
+const number: JsonSchema = { type: "number" };
+const list: JsonSchema = { type: "array" };
+const record: JsonSchema = { type: "object" };
+
+function shape(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: "object", properties, required: Object.keys(properties) };
+}
+
+const lineSchema = shape({ seq: { type: "integer", minimum: 0 }, at: number, type: string });
+
+/** What every reader of an event relies on; a line that lacks it counts as damaged. */
+const shapes: Record<EventBody["type"], JsonSchema> = {
+  session_started: shape({ sessionId: string, cwd: string, model: record, system: string, tools: list }),
+  model_changed: shape({ model: record }),
+  user_message: shape({ content: list }),
+  assistant_message: shape({ content: list, usage: record }),
+  tool_result: shape({ toolUseId: string, toolName: string }),
+  permission_decided: shape({ toolUseId: string, decision: string }),
+  context_edited: shape({ policy: string, edits: list }),
+  reminder: shape({ channel: string, text: string }),
+  model_request: shape({ bodyHash: string }),
+  model_failed: shape({ kind: string, message: string }),
+  side_call: shape({ usage: record }),
+  warning: shape({ text: string }),
+  turn_ended: shape({ reason: string }),
+};

@@ -1,0 +1,151 @@
+/** Opens sessions: new, stored, or branched from a stored one. Files 0600 in folders 0700. */
+
+import { randomBytes } from "node:crypto";
+import {
+  constants,
+  copyFileSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import type { EventOf, LogEvent } from "../core/events.ts";
+import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
+import { artifactsIn } from "./artifacts.ts";
+import { isErrno, SessionError } from "./errors.ts";
+import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
+import { lockFolder } from "./lock.ts";
+import { fileLog } from "./log.ts";
+import { readLog, type StoredLog } from "./read.ts";
+
+export type OpenSession = {
+  id: string;
+  /** Absolute. */
+  folder: string;
+  log: EventLog;
+  artifacts: Artifacts;
+  /** Gives the lock back; a session that never got an event leaves nothing behind. Idempotent. */
+  close(): void;
+};
+
+type Warn = (text: string) => void;
+type Outside = { clock: Clock; warn: Warn };
+
+/** A new session of `cwd`; when `root` cannot be written, in a private temp folder and with a warning. */
+export function createSession(options: { root: string; cwd: string } & Outside): OpenSession {
+  return writable(resolve(options.root), options.warn, (root) => {
+    const folder = newFolder(root, options.cwd, options.clock());
+    writeFileSync(logFile(folder), "", { flag: "wx", mode: 0o600 });
+    return opened(folder, options, readLog);
+  });
+}
+
+/** A stored session, to go on with. Throws `SessionError`, or `SessionLocked` when another process has it. */
+export function openSession(options: SessionChoice & Outside): OpenSession {
+  const stored = findSession({ ...options, root: resolve(options.root) });
+  return writable(stored, options.warn, (place) => {
+    const folder = place === stored ? stored : copied(stored, place);
+    return opened(folder, options, readStarted);
+  });
+}
+
+/** A new session that begins with the first `events` events of a stored one (by default with all). */
+export function forkSession(options: SessionChoice & { events?: number } & Outside): OpenSession {
+  const source = readSession(options);
+  return writable(resolve(options.root), options.warn, (root) => {
+    const folder = newFolder(root, source.start.cwd, options.clock());
+    const start = { ...source.start, sessionId: basename(folder), folder, parent: source.id };
+    const events = [start, ...source.events.slice(1)].slice(0, options.events);
+    const lines = events.map((event) => `${JSON.stringify(event)}\n`);
+    writeFileSync(logFile(folder), lines.join(""), { flag: "wx", mode: 0o600 });
+    return opened(folder, options, readStarted);
+  });
+}
+
+/** A stored session as it is, without becoming its writer. Throws `SessionError`. */
+export function readSession(options: SessionChoice & { warn: Warn }): {
+  id: string;
+  folder: string;
+  start: EventOf<"session_started">;
+  events: LogEvent[];
+} {
+  const folder = findSession({ ...options, root: resolve(options.root) });
+  const { start, events, warnings } = readStarted(logFile(folder));
+  for (const warning of warnings) options.warn(warning);
+  return { id: basename(folder), folder, start, events };
+}
+
+/** Runs `make` for `place`, and for a private temp folder when the operating system refuses `place`. */
+function writable<T>(place: string, warn: Warn, make: (place: string) => T): T {
+  try {
+    return make(place);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    const elsewhere = mkdtempSync(join(tmpdir(), "sawtooth-sessions-"));
+    const made = make(elsewhere);
+    warn(`cannot write to ${place} (${error.code}): this session is kept in ${elsewhere}`);
+    return made;
+  }
+}
+
+function opened(folder: string, { clock, warn }: Outside, read: (file: string) => StoredLog): OpenSession {
+  const id = basename(folder);
+  const release = lockFolder(folder, id);
+  try {
+    const { events, nextSeq, wholeBytes, unended, warnings } = read(logFile(folder));
+    const fd = openSync(logFile(folder), constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW);
+    // A line that was cut goes, so that the next event begins on a line of its own.
+    ftruncateSync(fd, wholeBytes);
+    const artifacts = artifactsIn(join(folder, "artifacts"), warn);
+    for (const warning of warnings) warn(warning);
+    const file = fileLog({ fd, events, nextSeq, unended, clock, warn });
+    return { id, folder, log: file.log, artifacts, close: closing(folder, file, release) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function closing(folder: string, file: ReturnType<typeof fileLog>, release: () => void): () => void {
+  let closed = false;
+  return () => {
+    if (closed) return;
+    closed = true;
+    file.close();
+    if (file.log.events().length === 0) rmSync(folder, { recursive: true, force: true });
+    else release();
+  };
+}
+
+function readStarted(file: string): StoredLog & { start: EventOf<"session_started"> } {
+  try {
+    const stored = readLog(file);
+    const start = stored.events[0];
+    if (start?.type === "session_started") return { ...stored, start };
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    throw new SessionError(`cannot read ${file} (${error.code}): choose another session or start a new one`);
+  }
+  throw new SessionError(`the beginning of ${file} is damaged: choose another session or start a new one`);
+}
+
+/** `<root>/<slug of cwd>/<id>`, new; ids sort by time (UTC). */
+function newFolder(root: string, cwd: string, now: number): string {
+  const [date, time] = new Date(now).toISOString().replace(/[-:]/g, "").split(/[T.]/);
+  const parent = join(root, slugOf(cwd));
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  const folder = join(parent, `${date}-${time}-${randomBytes(3).toString("hex")}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}
+
+function copied(stored: string, place: string): string {
+  const folder = join(place, basename(join(stored, "..")), basename(stored));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  copyFileSync(logFile(stored), logFile(folder));
+  return folder;
+}
