@@ -1,5 +1,6 @@
 /** One model call: sent, logged, and its failures told apart. */
 
+import { unexpectedMiss } from "../context/cache-miss.ts";
 import type { Composed } from "../context/compose.ts";
 import { brokenRules } from "../context/invariants.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
@@ -58,6 +59,8 @@ function appendReply(agent: Agent, reply: ModelReply, durationMs: number): Event
     const text = `the API dropped ${reply.droppedThinking} thinking blocks that no longer match the history`;
     agent.log.append({ type: "warning", text });
   }
+  const surprise = reply.cacheMissReason && unexpectedMiss(agent.log.events(), reply.cacheMissReason);
+  if (surprise) agent.log.append({ type: "warning", text: surprise });
   return agent.log.append({
     type: "assistant_message",
     content: reply.content.map((block) =>

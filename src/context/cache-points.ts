@@ -1,9 +1,12 @@
 /** Where the cache breakpoints of a request go (context-engine §9.8). Pure. */
 
 import { isThinking } from "../core/blocks.ts";
-import type { Contract } from "../core/model-card.ts";
+import type { CacheTtl, Contract } from "../core/model-card.ts";
 import type { CachePoint } from "../core/request.ts";
 import type { Placed } from "./messages.ts";
+
+/** The last entry that the next fold or edit keeps. `long`: it should outlive the work that will be folded away. */
+export type Checkpoint = { seq: number; long: boolean };
 
 /**
  * At most four, in order: end of system; the checkpoint (the open focus, else the last edit), so that a fold finds
@@ -12,23 +15,20 @@ import type { Placed } from "./messages.ts";
 export function cachePoints(
   placed: readonly Placed[],
   contract: Contract,
-  checkpointSeq?: number,
+  checkpoint?: Checkpoint,
 ): CachePoint[] {
   if (contract.cache.kind !== "breakpoints") return [];
   const newest = placed.findLastIndex(({ message }) => message.role === "user");
   const reply = placed.findLastIndex(({ message }, index) => index < newest && message.role === "assistant");
   const previous = placed.findLastIndex(({ message }, index) => index < reply && message.role === "user");
-  const checkpoint =
-    checkpointSeq === undefined ? -1 : placed.findLastIndex(({ seq }) => seq <= checkpointSeq && seq >= 0);
-  const indexes = [...new Set([checkpoint, previous, newest])]
-    .filter((index) => index >= 0)
-    .sort((a, b) => a - b);
+  const kept = checkpoint ? placed.findLastIndex(({ seq }) => seq <= checkpoint.seq) : -1;
+  const long = checkpoint?.long && contract.cache.ttls.includes("1h") ? kept : -1;
+  // A longer life must stand before a shorter one, so all up to the checkpoint gets it.
+  const ttlOf = (message: number): CacheTtl => (long >= 0 && message <= long ? "1h" : "5m");
+  const indexes = [...new Set([kept, previous, newest])].filter((index) => index >= 0).sort((a, b) => a - b);
   const points = indexes.flatMap((message): CachePoint[] => {
     const block = placed[message]?.message.content.findLastIndex((candidate) => !isThinking(candidate)) ?? -1;
-    return block < 0 ? [] : [{ after: "block", message, block, ttl: "5m" }];
+    return block < 0 ? [] : [{ after: "block", message, block, ttl: ttlOf(message) }];
   });
-  return [{ after: "system" as const, ttl: "5m" as const }, ...points].slice(
-    0,
-    contract.cache.maxBreakpoints,
-  );
+  return [{ after: "system" as const, ttl: ttlOf(-1) }, ...points].slice(0, contract.cache.maxBreakpoints);
 }

@@ -1,12 +1,14 @@
 /** From the log to the next request. Pure: the same log gives the same bytes, today and in a report. */
 
+import type { Message } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { currentModel, openFocus, started } from "../core/questions.ts";
+import type { Contract } from "../core/model-card.ts";
+import { currentModel, lastOf, openFocus, started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
-import { cachePoints } from "./cache-points.ts";
-import { messagesOf } from "./messages.ts";
+import { type Checkpoint, cachePoints } from "./cache-points.ts";
+import { messagesOf, type Placed } from "./messages.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
-import { foldView, type View } from "./view.ts";
+import { type Entry, foldView, type View } from "./view.ts";
 
 /** No reply is asked to be longer: a longer one is better split, and a cut call is lost work. */
 const maxReplyTokens = 32_000;
@@ -18,28 +20,47 @@ export type Composed = { request: ModelRequest; estimated: number; expected: num
 export function composeRequest(events: readonly LogEvent[], view: View): Composed {
   const { system, tools } = started(events);
   const { model, effort } = currentModel(events);
-  const placed = messagesOf(view.entries);
+  const sent = view.entries.filter((entry) => isSent(entry, model.contract));
+  const placed = messagesOf(sent.filter((entry) => !entry.passing));
+  const previous = lastOf(events, "assistant_message");
+  const caches = model.contract.cache.kind === "breakpoints";
   const estimated = fixedTokens(events) + view.tokens;
   const expected = Math.ceil(estimated * calibration(events));
   const request: ModelRequest = {
     model: model.id,
     system,
     tools,
-    messages: placed.map(({ message }) => message),
+    messages: withTail(placed, sent),
     cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view)),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
     ...(effort ? { effort } : {}),
     ...(view.dropBlock ? { blockBinding: "drop_block" as const } : {}),
+    ...(previous?.messageId && caches ? { previousMessageId: previous.messageId } : {}),
   };
   return { request, estimated, expected };
 }
 
+/** A system message reaches only models that take one: after a change of model the others leave it out. */
+function isSent(entry: Entry, { reminders }: Contract): boolean {
+  return entry.role !== "system" || reminders === "turn_scoped";
+}
+
+/** What is said for this request alone stands behind the last cache breakpoint. */
+function withTail(placed: readonly Placed[], entries: readonly Entry[]): Message[] {
+  const messages = placed.map(({ message }) => message);
+  const content = entries.flatMap((entry) => (entry.passing ? entry.blocks : []));
+  if (content.length === 0) return messages;
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", content }];
+  return [...messages.slice(0, -1), { ...last, content: [...last.content, ...content] }];
+}
+
 /** The last entry that a fold of the open focus would keep; without one, the last edited entry. */
-function checkpoint(events: readonly LogEvent[], view: View): number | undefined {
+function checkpoint(events: readonly LogEvent[], view: View): Checkpoint | undefined {
   const focus = openFocus(events);
-  if (focus) return view.entries.findLast((entry) => entry.seq < focus.resultSeq)?.seq;
-  return view.entries.findLast((entry) => entry.edited)?.seq;
+  const entry = view.entries.findLast((each) => (focus ? each.seq < focus.resultSeq : each.edited));
+  return entry && { seq: entry.seq, long: focus !== undefined };
 }
 
 /** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */

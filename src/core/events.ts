@@ -28,8 +28,22 @@ export type TurnEnd =
   | "refusal"
   | "output_limit"
   | "context_full"
+  /** The model repeated itself without getting anywhere. */
+  | "loop"
   | "model_error"
   | "error";
+
+/** What a reminder can be about; the words for each stand in prompts/reminders.md. */
+export type Topic =
+  | "todo"
+  | "todo_changed"
+  | "focus"
+  | "focus_open"
+  | "unfold"
+  | "loop"
+  | "plateau"
+  | "limits"
+  | "repetition";
 
 export type ModelErrorKind =
   | "bad_request"
@@ -99,7 +113,18 @@ export type EventBody =
       by: "mode" | "rule" | "always" | "user" | "headless";
     }
   | { type: "context_edited"; policy: string; reason: string; edits: ContextEdit[]; economics: Economics }
-  | { type: "reminder"; channel: "turn_scoped" | "logged"; text: string }
+  /**
+   * What the engine tells the model. `turn_scoped` counts for one step and stays in place, `tail` is in one step's
+   * request only, `logged` stays. `about` is what its spacing is counted by.
+   */
+  | {
+      type: "reminder";
+      channel: "turn_scoped" | "tail" | "logged";
+      text: string;
+      about?: Topic[];
+      /** The task list as the user made it, when the reminder tells of that. */
+      todo?: string;
+    }
   | {
       type: "model_request";
       /** SHA-256 of the exact body. */

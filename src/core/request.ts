@@ -36,4 +36,6 @@ export type ModelRequest = {
   effort?: string;
   /** Set for the rest of a session once a prefix-bound history was edited (provider-facts §2). */
   blockBinding?: "drop_block";
+  /** Id of the reply before, where the API then tells why the cache missed (provider-facts §3). */
+  previousMessageId?: string;
 };

@@ -13,6 +13,7 @@ export function encodeAnthropic(request: ModelRequest): string {
     max_tokens: request.maxTokens,
     stream: true,
     ...(request.thinking === "adaptive" ? { thinking: thinkingOf(request) } : {}),
+    ...(request.previousMessageId ? { diagnostics: { previous_message_id: request.previousMessageId } } : {}),
     ...(request.effort ? { output_config: { effort: request.effort } } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     ...(system ? { system: [marked({ type: "text", text: system }, atSystem?.ttl)] } : {}),
@@ -31,8 +32,10 @@ export function betasOf(request: ModelRequest): string[] {
 }
 
 function thinkingOf(request: ModelRequest): object {
-  if (!request.blockBinding) return { type: "adaptive" };
-  return { type: "adaptive", block_binding: { prefix_mismatch_behavior: request.blockBinding } };
+  // Without a summary nothing streams while the model thinks, and a long thought would count as silence.
+  const thinking = { type: "adaptive", display: "summarized" };
+  if (!request.blockBinding) return thinking;
+  return { ...thinking, block_binding: { prefix_mismatch_behavior: request.blockBinding } };
 }
 
 function marksOf(points: readonly CachePoint[], message: number): Map<number, CacheTtl> {

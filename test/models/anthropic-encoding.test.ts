@@ -36,7 +36,7 @@ test("a request is encoded whole, markers where the cache points are", () => {
     model: "claude-sonnet-5-5",
     max_tokens: 4096,
     stream: true,
-    thinking: { type: "adaptive" },
+    thinking: { type: "adaptive", display: "summarized" },
     output_config: { effort: "high" },
     tools: [tool],
     system: [{ type: "text", text: "Be careful.", cache_control: { type: "ephemeral", ttl: "1h" } }],
@@ -101,6 +101,7 @@ describe("an edited bound history", () => {
   test("asks for mismatched thinking to be dropped", () => {
     expect(JSON.parse(encodeAnthropic(edited)).thinking).toEqual({
       type: "adaptive",
+      display: "summarized",
       block_binding: { prefix_mismatch_behavior: "drop_block" },
     });
   });

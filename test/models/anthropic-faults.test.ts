@@ -24,6 +24,7 @@ describe("what is not whole", () => {
   test.each([
     ["a stream without message_stop", [start, ...text(0, "Hel"), ended("end_turn")]],
     ["a stream that ends in a block", [start, ...call(0, "toolu_1", '{"a":1}')]],
+    ["a block without its end", [start, ...call(0, "toolu_1", "{}").slice(0, -1), ended("tool_use"), stop]],
     ["an empty stream", []],
     ["a call with broken JSON", [start, ...call(0, "toolu_1", '{"a":'), ended("tool_use"), stop]],
     ["a delta of a block that never began", [start, ...text(0, "a").slice(1), ended("end_turn"), stop]],

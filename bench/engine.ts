@@ -1,0 +1,69 @@
+/** What the context engine costs per step: fold, plan, compose and check one request of a long session. */
+
+import { composeRequest } from "../src/context/compose.ts";
+import { brokenRules } from "../src/context/invariants.ts";
+import { snapshotOf } from "../src/context/snapshot.ts";
+import { policyStack } from "../src/context/stacks.ts";
+import { foldView, type View } from "../src/context/view.ts";
+import type { EventLog } from "../src/core/ports.ts";
+import { call, memoryLog, reply, result, started, testCard, thinking, user } from "../test/support/logs.ts";
+import { figure, type Row } from "./figures.ts";
+
+const sizes = [100, 1000, 2000];
+const rounds = 40;
+/** Tokens in the view at the largest size; smaller sessions hold their share. */
+const tokens = 200_000;
+
+/** The default stack, once per step, on sessions of 100, 1,000 and 2,000 events. */
+export async function engineSteps(): Promise<Row[]> {
+  return sizes.map((events) => {
+    const log = sessionOf(events);
+    const view = foldView(log.events());
+    const times: number[] = [];
+    const sending: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      addStep(log, events + round);
+      times.push(timed(() => oneStep(log, view)));
+      const { request } = composeRequest(log.events(), view);
+      sending.push(timed(() => JSON.stringify(request)));
+    }
+    const measured = figure(times);
+    return {
+      name: `engine, one step at ${events.toLocaleString("en-US")} events`,
+      unit: "ms",
+      measured,
+      baseline: figure(sending),
+      against: "JSON.stringify of the request",
+      aim: { text: "≤ 5 ms", met: measured.median <= 5 },
+    };
+  });
+}
+
+function oneStep(log: EventLog, view: View): void {
+  const events = log.events();
+  foldView(events, view);
+  for (const policy of policyStack("economist") ?? []) policy.plan(snapshotOf(events, view, Date.now()));
+  const broken = brokenRules(composeRequest(events, view).request);
+  if (broken.length > 0) throw new Error(broken.join("; "));
+}
+
+/** The window is large enough that nothing is flushed: the queue is then at its longest. */
+function sessionOf(events: number): EventLog {
+  const log = memoryLog([started({ ...testCard("prefix_bound"), window: 10_000_000 }), user("go")]);
+  for (let step = 0; log.events().length < events; step++) addStep(log, step);
+  return log;
+}
+
+function addStep(log: EventLog, step: number): void {
+  const id = `toolu_${step}`;
+  const output = "src/module.ts:12: some line of output\n".repeat(Math.round((tokens * 4) / 667 / 38));
+  log.append(reply(thinking(`thought ${step} `.repeat(10)), call(id, "bash", { command: `make ${step}` })));
+  log.append(result(id, output));
+  log.append({ type: "model_request", bodyHash: "", tokensEstimated: 0, cacheAfter: [], heldTokens: 0 });
+}
+
+function timed(work: () => void): number {
+  const begin = performance.now();
+  work();
+  return performance.now() - begin;
+}

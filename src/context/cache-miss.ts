@@ -1,0 +1,38 @@
+/** When the API says that the cache missed: whether the engine knows why, and where two requests part. Pure. */
+
+import type { LogEvent } from "../core/events.ts";
+import type { ModelRequest } from "../core/request.ts";
+import { requestOfStep } from "./compose.ts";
+
+const ttlMs = 5 * 60_000;
+
+/** A warning when nothing in the log explains the miss of the newest request; undefined when something does. */
+export function unexpectedMiss(events: readonly LogEvent[], reason: string): string | undefined {
+  const newest = events.findLastIndex((event) => event.type === "model_request");
+  const before = events.slice(0, newest).findLastIndex((event) => event.type === "model_request");
+  if (before < 0) return undefined;
+  const between = events.slice(before, newest);
+  const known = between.some((event) => event.type === "context_edited" || event.type === "model_changed");
+  const waited = (events[newest]?.at ?? 0) - (events[before]?.at ?? 0);
+  if (known || waited > ttlMs) return undefined;
+  const steps = events.filter((event) => event.type === "model_request").length;
+  const [earlier, later] = [requestOfStep(events, steps - 1), requestOfStep(events, steps)];
+  const where = earlier && later ? firstDifference(earlier.request, later.request) : undefined;
+  return `the cache missed unexpectedly (${reason}): ${where ?? "the earlier request is a prefix of this one"}`;
+}
+
+/** The first position at which `later` does not go on from `earlier`; undefined when it does. */
+export function firstDifference(earlier: ModelRequest, later: ModelRequest): string | undefined {
+  if (earlier.model !== later.model) return "the model differs";
+  if (JSON.stringify(earlier.tools) !== JSON.stringify(later.tools)) return "the tools differ";
+  if (earlier.system !== later.system) return "the system text differs";
+  for (const [index, message] of earlier.messages.entries()) {
+    const other = later.messages[index];
+    if (other?.role !== message.role) return `messages.${index} differs in its role`;
+    const block = message.content.findIndex(
+      (each, at) => JSON.stringify(each) !== JSON.stringify(other.content[at]),
+    );
+    if (block >= 0) return `messages.${index}.content.${block} differs`;
+  }
+  return undefined;
+}

@@ -1,0 +1,238 @@
+/** What is refused in every mode, whatever the rules say. Pure. */
+
+import {
+  canBe,
+  globExpression,
+  hasGlob,
+  isInside,
+  nameOf,
+  parentOf,
+  plain,
+  resolvePath,
+  withAncestors,
+} from "./permission-path.ts";
+import type { Candidate } from "./permission-programs.ts";
+import { onlyReads } from "./permission-reads.ts";
+import type { CommandLine } from "./permission-scan.ts";
+import { withoutUnknown } from "./permission-word.ts";
+
+export type Places = {
+  /** Real paths. */
+  workspace: string[];
+  home: string;
+  /** Sawtooth's own configuration and state. */
+  protectedPaths: string[];
+  /** The session's own folder: reading it is free. */
+  readable: string[];
+};
+
+const systemFolders =
+  "/bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /Applications /Library /System /Users /private".split(
+    " ",
+  );
+const shellFiles =
+  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|gitconfig|config\/(?:fish|git)(?:\/.*)?|ssh(?:\/.*)?)$/;
+const devices = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|dm-|md|loop|mem|kmem|port)/;
+/** Inside a `.git` these hold the repository; the rest (a lock, a half-done rebase) may be cleared away. */
+const vital = [
+  "objects",
+  "refs",
+  "HEAD",
+  "packed-refs",
+  "config",
+  "hooks",
+  "logs",
+  "index",
+  "modules",
+  "worktrees",
+];
+
+/** Why writing this path is refused always, if it is. The path may be a glob. */
+export function refusedWrite(path: string, { home, protectedPaths }: Places): string | undefined {
+  const real = plain(path);
+  if (protectedPaths.some((folder) => isInside(real, folder)))
+    return "Sawtooth's own configuration and sessions are not to be written";
+  const parts = path.split("/");
+  const git = parts.findIndex((part) => canBe(part.toLowerCase(), ".git"));
+  const inGit = git < 0 ? [] : parts.slice(git + 1);
+  if (inGit.some((part) => canBe(part.toLowerCase(), "hooks"))) return "git hooks are not to be written";
+  if (inGit.length === 1 && inGit[0] === "config")
+    return "the configuration of a repository is not to be written directly";
+  if (isInside(real, home) && shellFiles.test(real.slice(home === "/" ? 1 : home.length + 1)))
+    return "the start-up files of the shell, of git and of ssh are not to be written";
+  return devices.test(real) ? "devices are not to be written" : undefined;
+}
+
+/** Why a command line is refused always, if it is. `programs` is everything the line may run. */
+export function refusedCommand(line: CommandLine, programs: Candidate[], places: Places): string | undefined {
+  for (const { redirects, folders } of line.commands) {
+    for (const { operator, target } of redirects.filter(({ operator }) => operator !== "<")) {
+      const reason = firstReason(folders, target, (path) => refusedWrite(path, places));
+      if (reason) return `${operator} ${plain(target)}: ${reason}`;
+    }
+  }
+  for (const program of programs) {
+    const reason = refusedDeletion(program, places) ?? refusedTarget(program, places);
+    if (reason) return `${plain(withoutUnknown(program.words.join(" "))).slice(0, 120)}: ${reason}`;
+  }
+  return undefined;
+}
+
+function firstReason(
+  folders: string[],
+  target: string,
+  judge: (path: string) => string | undefined,
+): string | undefined {
+  const path = withoutUnknown(target);
+  if (path === "") return undefined;
+  for (const folder of folders) {
+    const reason = judge(resolvePath(folder, path));
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+function refusedDeletion({ words, folders }: Candidate, places: Places): string | undefined {
+  if (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "")) return "disks are not to be erased";
+  for (const target of deleted(words)) {
+    const reason = firstReason(folders, target, (path) => refusedLoss(path, places));
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+/** The paths that a command deletes, moves away, or changes with all that is below. */
+function deleted([program = "", ...args]: string[]): string[] {
+  const operands = operandsOf(args);
+  switch (program) {
+    case "rm":
+    case "unlink":
+    case "shred":
+    case "srm":
+    case "trash":
+    case "trash-put":
+      return operands;
+    case "mv":
+      return operands.length > 1 && !args.some((arg) => /^-\w*t|^--target/.test(arg))
+        ? operands.slice(0, -1)
+        : operands;
+    case "chmod":
+    case "chown":
+    case "chgrp":
+      return args.some((arg) => /^-\w*R|^--recursive/.test(arg)) ? operands.slice(1) : [];
+    case "rsync":
+      return args.some((arg) => arg.startsWith("--del")) ? operands.slice(-1) : [];
+    case "find":
+      return foundAndDeleted(args);
+    default:
+      return [];
+  }
+}
+
+function operandsOf(args: string[]): string[] {
+  const end = args.indexOf("--");
+  const before = end < 0 ? args : args.slice(0, end);
+  return [...before.filter((arg) => !arg.startsWith("-")), ...(end < 0 ? [] : args.slice(end + 1))];
+}
+
+/** Where `find` deletes without being narrowed down by a name, an age or the like. */
+function foundAndDeleted(args: string[]): string[] {
+  const deletes = args.some(
+    (arg, index) =>
+      arg === "-delete" ||
+      (/^-(?:exec|ok)(?:dir)?$/.test(arg) &&
+        /(?:^|\/)(?:rm|shred|unlink|sh|bash|mv)$/.test(plain(args[index + 1] ?? ""))),
+  );
+  if (!deletes) return [];
+  const firstFlag = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPO]/.test(arg));
+  const roots = args.slice(0, firstFlag).filter((arg) => !arg.startsWith("-"));
+  const tests = args.map((arg, index) => ({
+    test: arg,
+    value: args[index + 1] ?? "",
+    negated: args[index - 1] === "!" || args[index - 1] === "-not",
+  }));
+  const positive = tests.filter(
+    ({ test, negated }) => !negated && /^-(?:i?name|i?path|i?wholename|i?regex)$/.test(test),
+  );
+  if (positive.some(({ value }) => nameOf(value.replace(/\/[*]$/, "")) === ".git")) return [".git"];
+  const named = positive.some(({ value }) => /[^*?./[\]\\]/.test(plain(value)));
+  const timed = tests.some(
+    ({ test, negated }) =>
+      !negated && /^-(?:newer|[acm](?:min|time)|size|empty|user|group|perm|inum)/.test(test),
+  );
+  const widened = args.some((arg) => arg === "-o" || arg === "-or" || arg === ",");
+  if ((named || timed) && !widened) return [];
+  return roots.length > 0 ? roots : ["."];
+}
+
+/** Why the loss of this path (perhaps a glob) is refused. */
+function refusedLoss(path: string, { home, workspace }: Places): string | undefined {
+  const covers = (folder: string): boolean => globExpression(path).test(folder);
+  if ([...withAncestors(home), ...systemFolders].some((folder) => covers(folder) || emptied(path, folder)))
+    return "this would delete the home, the root or a folder of the system";
+  if (workspace.flatMap(withAncestors).some(covers))
+    return "this would delete the whole workspace with its .git";
+  const parts = path.split("/");
+  const git = parts.findIndex((part) => canBe(part.toLowerCase(), ".git"));
+  if (git < 0) return undefined;
+  const next = parts[git + 1];
+  const lost = next === undefined || vital.some((name) => canBe(next, name));
+  return lost ? "this would delete a .git" : undefined;
+}
+
+/** `~/*` and `/.*` leave nothing of the folder but its name. */
+function emptied(path: string, folder: string): boolean {
+  const name = nameOf(path);
+  return (
+    hasGlob(name) &&
+    !/[^*?.[\]!^-]/.test(name.replace(/\[[^\]]*\]/g, "")) &&
+    globExpression(parentOf(path)).test(folder)
+  );
+}
+
+/** Programs that read the files they are given, or run them. */
+const sources = /^(?:source|\.|sed|awk|gawk|less|more|bat|git|sh|bash|zsh|dash|jq|curl)$/;
+const copiers = /^(?:cp|mv|ln|install|rsync|scp)$/;
+
+/** Why a file that a command is given to write is refused; what an unknown program is given may be written. */
+function refusedTarget({ words, folders }: Candidate, places: Places): string | undefined {
+  const [program = "", ...args] = words;
+  const own = args.map(plain);
+  if (program === "git") return gitConfiguration(own);
+  const inPlace = /^(?:sed|awk|gawk)$/.test(program) && own.some((arg) => /^-\w*i|^--in-place/.test(arg));
+  if (onlyReads([program, ...own]) || (sources.test(program) && !inPlace)) return undefined;
+  const written = copiers.test(program)
+    ? destinations(args)
+    : args.map((arg) => arg.replace(/^(?:-[^=]*|[a-z]+)=/, ""));
+  const mayRead = (path: string): boolean =>
+    !/^(?:tee|dd|truncate|rm|touch)$/.test(program) &&
+    places.readable.some((folder) => isInside(plain(path), folder));
+  for (const target of written.filter((_, index) => !args[index]?.startsWith("if="))) {
+    const reason = firstReason(folders, target, (path) =>
+      mayRead(path) && !copiers.test(program) ? undefined : refusedWrite(path, places),
+    );
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+/** Where a copy ends up: the last operand, or a file of the same name inside it. */
+function destinations(args: string[]): string[] {
+  const operands = operandsOf(args);
+  const option = args.findIndex((arg) => arg === "-t" || arg === "--target-directory");
+  const last = option < 0 ? operands.at(-1) : args[option + 1];
+  if (last === undefined) return [];
+  return [last, ...operands.filter((one) => one !== last).map((one) => `${last}/${nameOf(one)}`)];
+}
+
+function gitConfiguration(args: string[]): string | undefined {
+  const key = args.findIndex((arg) =>
+    /^core\.(?:hookspath|fsmonitor|sshcommand|editor|pager)$|^alias\./i.test(arg),
+  );
+  const writes =
+    args.includes("config") &&
+    key >= 0 &&
+    args[key + 1] !== undefined &&
+    !args.some((arg) => arg.startsWith("--get"));
+  return writes ? "git is not to be told to run other programs" : undefined;
+}

@@ -1,0 +1,109 @@
+/** Which programs a command line may run, seen through wrappers, shells and substitutions. Errs towards too many. Pure. */
+
+import { readCommandLine } from "./permission-command.ts";
+import { nameOf, plain } from "./permission-path.ts";
+import { isReader } from "./permission-reads.ts";
+import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
+import { isUnknown, unknownValue } from "./permission-word.ts";
+
+export type Candidate = {
+  /** The program's name without its folder, then its arguments, still masked. */
+  words: string[];
+  /** Where it may run. */
+  folders: string[];
+  /** False when only an unknown program may run it. */
+  certain: boolean;
+};
+
+const shells = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
+const wrappers = new Set([
+  ..."env xargs timeout nohup command builtin exec sudo doas busybox toybox nice ionice chrt setsid stdbuf".split(
+    " ",
+  ),
+  ..."time strace ltrace watch unbuffer script chroot su runuser setpriv flock parallel ssh eval trap caffeinate".split(
+    " ",
+  ),
+  ..."if then elif else while until do ! { coproc function systemd-run entr".split(" "),
+]);
+const depthLimit = 8;
+
+/** Every program that the line may run, each with its arguments. */
+export function programsOf(line: CommandLine, home: string, depth = 0): Candidate[] {
+  return line.commands.flatMap((command, index) => {
+    const fed = fedTo(line.commands.slice(0, index));
+    return [...seenThrough(command, fed), ...nestedIn(command, fed, home, depth)];
+  });
+}
+
+/** Words that earlier commands of the line print into a pipe. */
+function fedTo(before: SimpleCommand[]): string[] {
+  const piped = before.filter(
+    ({ after, words }) => /^\|&?$/.test(after) && /^(?:echo|printf)$/.test(words[0] ?? ""),
+  );
+  return piped.flatMap(({ words }) => words.slice(1));
+}
+
+export function programName(word: string): string {
+  return nameOf(plain(word));
+}
+
+function seenThrough({ words, folders }: SimpleCommand, fed: string[]): Candidate[] {
+  const [first, ...args] = words;
+  if (first === undefined) return [];
+  const name = programName(first);
+  const candidate = (own: string[], certain: boolean): Candidate => {
+    const [program = "", ...rest] = own;
+    return { words: [programName(program), ...rest], folders, certain };
+  };
+  const own = candidate(words, true);
+  if (name === "command" && /^-[vV]$/.test(args[0] ?? "")) return [own];
+  if (name === "find") {
+    const starts = args.flatMap((arg, index) => (/^-(?:exec|ok)(?:dir)?$/.test(arg) ? [index + 1] : []));
+    return [own, ...starts.map((start) => candidate(args.slice(start), true))];
+  }
+  if (shells.has(name) || name === "git" || (isReader(name) && !wrappers.has(name))) return [own];
+  const certain = wrappers.has(name);
+  const more = name === "xargs" ? fed : [];
+  // An option's value may stand before the program: every rest of the words may be the command.
+  const rests = args.map((_, index) => candidate([...args.slice(index), ...more], certain));
+  return [own, ...rests.filter(({ words: [program = ""] }) => !program.startsWith("-"))];
+}
+
+/** Programs in arguments and input that a shell or wrapper reads as commands. */
+function nestedIn(
+  { words, folders, input }: SimpleCommand,
+  fed: string[],
+  home: string,
+  depth: number,
+): Candidate[] {
+  const [first = "", ...args] = words;
+  const name = programName(first);
+  const texts = (inner: string[]): Candidate[] =>
+    inner.flatMap((text) => programsOf(readCommandLine(text, { home, folders }, depth + 1), home, depth + 1));
+  if (depth >= depthLimit) return [];
+  if (name === "git") return texts(gitPrograms(args));
+  const shell =
+    wrappers.has(name) || shells.has(name) ? words.findIndex((word) => shells.has(programName(word))) : -1;
+  if (shell < 0 && !wrappers.has(name) && name !== "find") return [];
+  const read = shell < 0 ? [] : standardInput(words.slice(shell + 1), input, fed);
+  const spaced = args.filter(
+    (arg, index) => /[\s;&|]/.test(arg) || isUnknown(arg) || /^-\w*c$/.test(args[index - 1] ?? ""),
+  );
+  const joined = name === "eval" || name === "ssh" ? [args.map(plain).join(" ")] : [];
+  return texts([...spaced.map(plain), ...joined, ...read]);
+}
+
+/** What a shell without a script or `-c` reads: a text that the line shows, or something unknown. */
+function standardInput(args: string[], input: string | undefined, fed: string[]): string[] {
+  if (input !== undefined) return [input];
+  if (fed.length > 0) return [fed.map(plain).join(" ")];
+  return args.some((arg) => arg === "-c" || !arg.startsWith("-")) ? [] : [unknownValue];
+}
+
+/** `-c core.pager='rm x'` and its like. */
+function gitPrograms(args: string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const value = args[index - 1] === "-c" ? /=!?([\s\S]*)/.exec(plain(arg))?.[1] : undefined;
+    return value === undefined ? [] : [value];
+  });
+}
