@@ -1,10 +1,12 @@
-/** Bundles src/cli/main.ts into dist/, one file per mode, so that start-up reads few files. */
+/** Bundles src/cli/main.ts into dist/; what only one mode needs is a file of its own, so that start-up reads little. */
 
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
 
-rmSync("dist", { recursive: true, force: true });
-const result = await build({
+const root = join(import.meta.dirname, "..");
+const { metafile } = await build({
+  absWorkingDir: root,
   entryPoints: { main: "src/cli/main.ts" },
   outdir: "dist",
   bundle: true,
@@ -15,7 +17,6 @@ const result = await build({
   external: ["@lydell/node-pty"],
   minifySyntax: true,
   legalComments: "linked",
-  sourcemap: false,
   metafile: true,
   // Some bundled packages are CommonJS and ask for `require`.
   banner: {
@@ -23,7 +24,10 @@ const result = await build({
   },
   logLevel: "warning",
 });
-const bytes = Object.values(result.metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-process.stdout.write(
-  `dist: ${Object.keys(result.metafile.outputs).length} files, ${Math.round(bytes / 1024)} KiB\n`,
-);
+for (const name of readdirSync(join(root, "dist"))) {
+  // What earlier builds left; removed only now, so that there is an agent at any moment.
+  if (!(`dist/${name}` in metafile.outputs)) rmSync(join(root, "dist", name), { recursive: true });
+}
+const sizes = Object.values(metafile.outputs).map((output) => output.bytes);
+const bytes = sizes.reduce((sum, size) => sum + size, 0);
+process.stdout.write(`dist: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB\n`);

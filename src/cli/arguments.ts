@@ -21,6 +21,8 @@ export type Flags = {
   deny: string[];
   addDirs: string[];
   context?: string;
+  /** Soft window in tokens. */
+  window?: number;
   continueNewest: boolean;
   /** Id or prefix; "" for the newest of the folder. */
   resume?: string;
@@ -58,6 +60,7 @@ const options = {
   deny: { type: "string", multiple: true },
   "add-dir": { type: "string", multiple: true },
   context: { type: "string" },
+  window: { type: "string" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   fork: { type: "boolean" },
@@ -128,6 +131,7 @@ function flagsOf(values: Values): Flags {
       oneOf("--permission-mode", values["permission-mode"], ["ask", "accept-edits", "plan", "auto"]),
     ),
     ...given("context", values.context),
+    ...given("window", wholeNumber("--window", values.window)),
     ...given("resume", values.resume),
     ...given("record", values.record),
     ...given("sessionDir", values["session-dir"]),

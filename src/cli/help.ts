@@ -22,7 +22,8 @@ Options
       --allow <rule>           bash(npm test:*), edit(src/**); repeatable
       --deny <rule>            as --allow; beats allow and mode
       --add-dir <folder>       another folder to work in; repeatable
-      --context <name>         focus (default), raw
+      --context <name>         economist (default), raw, masking, summary, hybrid, focus, focus-top
+      --window <tokens>        soft window: the context is kept below it
   -c, --continue               go on with the newest session of this folder
   -r, --resume [id]            go on with a session; without an id the newest of this folder
       --fork                   with -c or -r: branch off, leave the old session as it is

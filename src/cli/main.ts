@@ -21,7 +21,7 @@ async function main(words: readonly string[]): Promise<number> {
 function exitCodeOf(error: unknown): number | undefined {
   if (error instanceof UsageError) return 2;
   if (error instanceof StartError) return error.exitCode;
-  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked)$/.test(error.name)
+  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked|RuleError)$/.test(error.name)
     ? 2
     : undefined;
 }

@@ -1,39 +1,225 @@
-/** `sawtooth report`: the context and cost of a session, or the exact request of one of its steps. */
+/** `sawtooth report`: the context and cost of a session as text, or the exact request of one of its steps. Pure. */
 
 import { requestOfStep } from "../context/compose.ts";
-import { contextSizes, drawCurve } from "../context/curve.ts";
+import { compact, drawCurve } from "../context/curve.ts";
+import { type SessionReport, sessionReport } from "../context/report.ts";
+import type { EditRow } from "../context/report-edits.ts";
+import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
+import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
-import { allOf, spending, started } from "../core/questions.ts";
+import { allOf, spending } from "../core/questions.ts";
 import { UsageError } from "./arguments.ts";
 
-/** The whole report as text. */
-export function reportText(events: readonly LogEvent[]): string {
-  const { sessionId, cwd } = started(events);
+/** The whole report, 80 columns wide. `verbose`: all steps and edits. */
+export function reportText(events: readonly LogEvent[], { verbose = false } = {}): string {
+  const report = sessionReport(events);
+  const chapters = [
+    sessionLines(report),
+    curveLines(report),
+    windowLines(report),
+    largestLines(report),
+    editLines(report, verbose),
+    cacheLines(report),
+    moneyLines(report),
+    troubleLines(report, verbose),
+    verbose ? stepsLines(report) : [],
+  ];
+  return `${chapters
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => line.trimEnd()).join("\n"))
+    .join("\n\n")}\n`;
+}
+
+function sessionLines({ session, steps }: SessionReport): string[] {
+  const { id, model, effort, context, end, from, to, userMessages, cwd } = session;
+  const state = end ? stateOf(end.reason, end.detail) : "in the middle of a turn";
+  const facts = [model, effort ? `effort ${effort}` : "", `context ${context}`].filter(Boolean).join(", ");
+  const size = `${many(steps.length, "step")} for ${many(userMessages, "message")} in ${lasted(to - from)}`;
+  return [`Session ${id}: ${state}`, cleanLine(cwd), `${facts}; ${size}`].map((line) => cut(line, 80));
+}
+
+function stateOf(reason: string, detail = ""): string {
+  const words = reason === "rest" ? "at rest" : reason.replaceAll("_", " ");
+  return detail === "" ? words : `${words} (${cleanLine(detail)})`;
+}
+
+function curveLines({ size, steps, edits, soft, held }: SessionReport): string[] {
+  if (size.peak === 0) return ["No reply was reported yet."];
+  const curve = drawCurve(
+    steps.map((step) => step.tokens),
+    { limit: soft.tokens, marks: edits.map((edit) => edit.step - 1) },
+  );
   return [
-    `Session ${sessionId} in ${cwd}`,
+    `Context per step: peak ${count(size.peak)}, mean ${count(size.mean)}, last ${count(size.last)} tokens`,
     "",
-    ...drawCurve(contextSizes(events)),
+    ...curve,
     "",
-    ...costLines(events),
-    "",
-  ].join("\n");
+    ...wrap(
+      `Soft window: ${count(soft.tokens)} of ${count(soft.window)} tokens (${soft.source}). ` +
+        `${edits.length > 0 ? "▲ is a context edit. " : ""}` +
+        `${held > 0 ? `Held: ${count(held)} tokens could go, but it does not pay yet.` : ""}`,
+    ),
+  ];
+}
+
+function windowLines({ now, soft }: SessionReport): string[] {
+  const rows = now.byKind
+    .filter(({ tokens }) => tokens > 0)
+    .toSorted((a, b) => b.tokens - a.tokens)
+    .map(({ kind, tokens, share }) => bar(kind, count(tokens), share));
+  const full = percent(now.tokens / soft.tokens, 0);
+  return [`In the window now: ${count(now.tokens)} tokens, ${full} of the soft window`, ...rows];
+}
+
+function largestLines({ now, session }: SessionReport): string[] {
+  const rows = now.largest.map(({ tokens, step, what, advice }) => {
+    const name = cleanLine(what).replaceAll(`${session.cwd}/`, "");
+    const from = step === 0 ? "" : `step ${step}`;
+    return `  ${count(tokens).padStart(7)}  ${from.padEnd(9)} ${fit(name, 29)}  ${cut(advice, 38)}`;
+  });
+  return ["The largest items, and what becomes of them", ...rows];
+}
+
+const shownEdits = 6;
+
+function editLines(report: SessionReport, verbose: boolean): string[] {
+  const { edits, elongation } = report;
+  if (edits.length === 0) return ["No context edits."];
+  const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
+  const worth = edits.reduce((sum, edit) => sum + edit.hindsight.worth, 0);
+  const shown = verbose ? edits : edits.slice(-shownEdits);
+  const which = shown.length < edits.length ? ` (the last ${shown.length}; --verbose shows all)` : "";
+  const again = `${elongation.longer} of ${many(elongation.lossy, "lossy edit")} had more work done again in the 15 steps after`;
+  return [
+    `${many(edits.length, "context edit")}: ${count(removed)} tokens removed, worth ${signed(worth)} in hindsight${which}`,
+    "  step  policy      removed  rewritten   expected  hindsight  reason",
+    ...shown.flatMap((edit) => [editLine(edit), ...(verbose ? editDetails(edit) : [])]),
+    ...(elongation.lossy > 0 ? [`  ${again}${elongation.longer > 0 ? ` (most: ${elongation.worst})` : ""}`] : []),
+  ];
+}
+
+function editLine({ step, policy, removed, rewritten, economics, hindsight, reason }: EditRow): string {
+  const { expectedSavingUsd: expected } = economics;
+  const cells = [
+    String(step).padStart(6),
+    ` ${fit(policy, 10)}`,
+    count(removed).padStart(8),
+    count(rewritten).padStart(10),
+    (typeof expected === "number" ? signed(expected) : "").padStart(10),
+    signed(hindsight.worth).padStart(10),
+    ` ${cut(cleanLine(reason), 20)}`,
+  ];
+  return cells.join(" ");
+}
+
+/** The numbers as the policy logged them, and what was done again. */
+function editDetails({ economics, elongation, hindsight, reason }: EditRow): string[] {
+  const numbers = Object.entries(economics).map(([name, value]) => `${name} ${value}`);
+  const again = elongation
+    ? `done again in ${elongation.before.steps} steps before and ${elongation.after.steps} after: ` +
+      `${elongation.before.rereads} and ${elongation.after.rereads} reads, ` +
+      `${elongation.before.repeats} and ${elongation.after.repeats} commands`
+    : "";
+  const later = `${many(hindsight.steps, "later step")}: saved ${money(hindsight.saved)}, spent ${money(hindsight.spent)}`;
+  const lines = [cleanLine(reason), cleanLine(numbers.join(", ")), later, again].filter(Boolean);
+  return lines.flatMap((line) => wrap(line, 70)).map((line) => `          ${line}`);
+}
+
+function cacheLines({ cache, estimate, steps }: SessionReport): string[] {
+  const reasons = { edit: "after an edit", cold: "after a pause", model: "after a change of model" };
+  const misses = [
+    ...Object.entries(reasons).map(([miss, words]) => [cache.misses[miss as keyof typeof reasons], words] as const),
+    [cache.misses.unexpected, "for no reason in the log"] as const,
+  ].flatMap(([times, words]) => (times > 0 ? [`${times} ${words}`] : []));
+  return [
+    ...wrap(
+      `Cache: ${percent(cache.hitRate)} of the input was read from it; it was rewritten in part ` +
+        `${misses.length > 0 ? misses.join(", ") : "never"}.`,
+    ),
+    `Size estimate: off by ${percent(estimate.median)} in the median step, ${percent(estimate.p95)} in the 95th percentile of ${steps.length}`,
+  ].map((line) => cut(line, 80));
+}
+
+function moneyLines({ cost, sideCalls }: SessionReport): string[] {
+  const { buckets, usage, total } = cost;
+  const rows: [string, number, number][] = [
+    ["cache read", usage.cacheReadTokens, buckets.read],
+    ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
+    ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
+    ["uncached input", usage.inputTokens, buckets.uncached],
+    ["output", usage.outputTokens, buckets.output],
+    ["summaries", inputTotal(cost.sideUsage) + cost.sideUsage.outputTokens, buckets.side],
+  ];
+  const byKind = cost.byKind
+    .map(({ kind, input, output }) => ({ kind, share: (input + output) / Math.max(1e-12, total) }))
+    .filter(({ share }) => share >= 0.005)
+    .map(({ kind, share }) => `${kind} ${percent(share, 0)}`);
+  return [
+    `Cost: ${money(total)}${sideCalls.length > 0 ? `, ${many(sideCalls.length, "summary call")} among it` : ""}`,
+    ...rows
+      .filter(([, tokens]) => tokens > 0)
+      .map(([name, tokens, dollars]) => bar(name, `${count(tokens).padStart(12)} ${money(dollars).padStart(9)}`, dollars / Math.max(1e-12, total))),
+    ...(byKind.length > 0 ? wrap(`By what it was spent on: ${byKind.join(", ")}`, 78).map((line) => `  ${line}`) : []),
+  ];
+}
+
+function troubleLines({ failures, warnings, sideCalls }: SessionReport, verbose: boolean): string[] {
+  const rejected = sideCalls.filter(({ outcome }) => outcome !== "accepted");
+  const lines = [
+    ...failures.map((event) =>
+      event.attempt > 0 ? `${event.kind}, tried again: ${event.message}` : `${event.kind}: ${event.message}`,
+    ),
+    ...rejected.map(({ outcome, detail }) => `summary ${outcome}: ${detail ?? ""}`),
+    ...warnings.map(({ text }) => text),
+  ];
+  if (lines.length === 0) return [];
+  const shown = verbose ? lines : lines.slice(-3);
+  const title = `${many(failures.length, "model failure")}, ${many(warnings.length, "warning")}`;
+  const which = shown.length < lines.length ? ` (the last ${shown.length}; --verbose shows all)` : "";
+  return [`${title}${which}`, ...shown.map((line) => cut(`  ! ${cleanLine(line)}`, 80))];
+}
+
+function stepsLines({ steps }: SessionReport): string[] {
+  return ["  step   tokens  estimate   hit    written  uncached  output      cost  what", ...steps.map(stepLine)];
+}
+
+function stepLine(row: StepRow): string {
+  const { usage, miss, retries, calls } = row;
+  const error = estimateError(row);
+  const hit = hitRate(row);
+  const notes = [
+    usage ? "" : "no reply",
+    miss ? `miss: ${miss}` : "",
+    retries > 0 ? many(retries, "retry", "retries") : "",
+    calls.join(" "),
+  ];
+  const cells = [
+    String(row.step).padStart(6),
+    count(row.tokens).padStart(8),
+    (error === undefined ? "" : `${error < 0 ? "-" : "+"}${percent(Math.abs(error))}`).padStart(9),
+    (hit === undefined ? "" : percent(hit, 0)).padStart(5),
+    (usage ? count(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens) : "").padStart(10),
+    (usage ? count(usage.inputTokens) : "").padStart(9),
+    (usage ? count(usage.outputTokens) : "").padStart(7),
+    money(row.cost).padStart(9),
+    ` ${cleanLine(notes.filter(Boolean).join(", "))}`,
+  ];
+  return cut(cells.join(" "), 100);
 }
 
 /** Steps, edits, tokens and dollars in a few lines. */
 export function costLines(events: readonly LogEvent[]): string[] {
   const { turns, usage, cost } = spending(events);
   const input = inputTotal(usage);
-  const hit = input === 0 ? 0 : (100 * usage.cacheReadTokens) / input;
   const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
-  const count = (value: number) => value.toLocaleString("en-US");
-  const edits = allOf(events, "context_edited");
+  const hit = percent(input === 0 ? 0 : usage.cacheReadTokens / input);
   return [
-    `${turns} steps, ${allOf(events, "tool_result").length} tool results, ${edits.length} context edits`,
-    `input ${count(input)} tokens: ${count(usage.cacheReadTokens)} read from cache (${hit.toFixed(1)} %), ${count(written)} written, ${count(usage.inputTokens)} uncached`,
+    `${many(turns, "step")}, ${many(allOf(events, "tool_result").length, "tool result")}, ${many(allOf(events, "context_edited").length, "context edit")}`,
+    `input ${count(input)} tokens: ${count(usage.cacheReadTokens)} read from cache (${hit}), ${count(written)} written, ${count(usage.inputTokens)} uncached`,
     `output ${count(usage.outputTokens)} tokens`,
-    `cost $${cost.toFixed(4)}`,
+    `cost ${money(cost)}`,
   ];
 }
 

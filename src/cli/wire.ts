@@ -156,6 +156,7 @@ function begin(
     if (changed) session.log.append({ type: "model_changed", ...chosen });
     return;
   }
+  const window = flags.window ?? settings.window;
   session.log.append({
     type: "session_started",
     sessionId: session.id,
@@ -169,6 +170,7 @@ function begin(
       input_schema: inputSchema,
     })),
     context: flags.context ?? settings.context ?? contextNames[0] ?? "raw",
+    ...(window === undefined ? {} : { engine: { window } }),
   });
 }
 

@@ -55,30 +55,35 @@ function pushAssistant(placed: Placed[], entry: Entry): void {
   }
 }
 
-/** Results first, then text; system reminders after them as messages of their own. */
+/** Results first, then what was said, in the order of the log; a system reminder is a message of its own. */
 function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly string[]): void {
-  const results = new Map<string, ToolResultBlock>();
-  const texts: Block[] = [];
-  const reminders: Entry[] = [];
+  const results = resultsIn(entries);
+  let content: Block[] = calls.map((id) => results.get(id) ?? interrupted(id));
+  let seq = placed.at(-1)?.seq ?? 0;
   for (const entry of entries) {
-    if (entry.role === "system") reminders.push(entry);
-    else for (const block of entry.blocks) place(block, results, texts);
+    if (entry.role === "user") {
+      content.push(...entry.blocks.filter(isSaid));
+      seq = entry.seq;
+      continue;
+    }
+    pushUser(placed, content, seq);
+    pushSystem(placed, entry);
+    content = [];
   }
-  const paired = calls.map((id) => results.get(id) ?? interrupted(id));
-  const content = [...paired, ...texts];
-  const seq = entries.findLast((entry) => entry.role === "user")?.seq ?? placed.at(-1)?.seq ?? 0;
-  if (content.length > 0) pushUser(placed, content, seq);
-  if (placed.at(-1)?.message.role !== "user") return;
-  for (const reminder of reminders) {
-    const message: Message = { role: "system", content: reminder.blocks, clear_at: "next_user_message" };
-    placed.push({ message, seq: reminder.seq });
-  }
+  pushUser(placed, content, seq);
 }
 
-function place(block: Block, results: Map<string, ToolResultBlock>, texts: Block[]): void {
-  if (block.type === "tool_result") {
-    if (!results.has(block.tool_use_id)) results.set(block.tool_use_id, filled(block));
-  } else if (block.type !== "text" || block.text.trim() !== "") texts.push(block);
+function resultsIn(entries: readonly Entry[]): Map<string, ToolResultBlock> {
+  const results = new Map<string, ToolResultBlock>();
+  for (const block of entries.flatMap((entry) => entry.blocks)) {
+    if (block.type === "tool_result" && !results.has(block.tool_use_id))
+      results.set(block.tool_use_id, filled(block));
+  }
+  return results;
+}
+
+function isSaid(block: Block): boolean {
+  return block.type !== "tool_result" && (block.type !== "text" || block.text.trim() !== "");
 }
 
 function filled(block: ToolResultBlock): ToolResultBlock {
@@ -90,9 +95,20 @@ function interrupted(id: string): ToolResultBlock {
 }
 
 function pushUser(placed: Placed[], content: Block[], seq: number): void {
+  if (content.length === 0) return;
   const last = placed.at(-1);
   if (last?.message.role === "user") {
     last.message.content.push(...content);
     last.seq = seq;
   } else placed.push({ message: { role: "user", content }, seq });
+}
+
+/** It must follow the user's message; what was said before it has then already been sent, and stays where it is. */
+function pushSystem(placed: Placed[], { blocks, seq }: Entry): void {
+  const last = placed.at(-1);
+  if (last?.message.role === "system") last.message.content.push(...blocks);
+  else if (last?.message.role === "user") {
+    const content = [...blocks];
+    placed.push({ message: { role: "system", content, clear_at: "next_user_message" }, seq });
+  }
 }

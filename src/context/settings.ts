@@ -29,6 +29,10 @@ export type EngineSettings = {
   /** Sessions below both are left alone by the economist, unless it must. */
   quietSteps: number;
   quietTokens: number;
+  /** Calls without a fold after which focusing is brought to mind; 0 is never. */
+  focusReminder: number;
+  /** Steps after which the task list is recited again, and between two routine reminders that stay. */
+  reciteSteps: number;
 };
 
 export const defaultSettings: EngineSettings = {
@@ -46,4 +50,6 @@ export const defaultSettings: EngineSettings = {
   minFlush: 5_000,
   quietSteps: 30,
   quietTokens: 60_000,
+  focusReminder: 15,
+  reciteSteps: 8,
 };

@@ -13,6 +13,8 @@ export type Entry = {
   edited?: true;
   /** The person's own words: no collapse takes them. */
   said?: true;
+  /** Leaves the view with the next reply: a reminder for one request. */
+  passing?: true;
 };
 
 export type View = {
@@ -52,6 +54,7 @@ function historyOf(events: readonly LogEvent[]): "free" | "prefix_bound" {
 }
 
 function push(view: View, event: LogEvent): void {
+  if (event.type === "assistant_message") dropPassing(view);
   const made = entryOf(event);
   if (!made || made.blocks.length === 0) return;
   const entry: Entry = { seq: event.seq, ...made, tokens: blocksTokens(made.blocks) };
@@ -59,7 +62,18 @@ function push(view: View, event: LogEvent): void {
   view.tokens += entry.tokens;
 }
 
-function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said"> | undefined {
+/** A reply has come: what was said for its request alone has had its effect. */
+function dropPassing(view: View): void {
+  for (let index = view.entries.length - 1; index >= 0; index--) {
+    const entry = view.entries[index];
+    if (entry?.role === "assistant") return;
+    if (!entry?.passing) continue;
+    view.entries.splice(index, 1);
+    view.tokens -= entry.tokens;
+  }
+}
+
+function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said" | "passing"> | undefined {
   switch (event.type) {
     case "user_message":
       return { role: "user", blocks: [...(event.preamble ?? []), ...event.content], said: true };
@@ -69,8 +83,9 @@ function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said"> | und
       return { role: "user", blocks: [resultBlock(event)] };
     case "reminder":
       return {
-        role: event.channel === "logged" ? "user" : "system",
+        role: event.channel === "turn_scoped" ? "system" : "user",
         blocks: [{ type: "text", text: event.text }],
+        ...(event.channel === "tail" ? { passing: true } : {}),
       };
     default:
       return undefined;

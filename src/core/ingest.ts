@@ -3,7 +3,14 @@
 import { cleanLine, count, headOf, isBinary, tailOf, utf8Length } from "./clean-text.ts";
 
 /** Cleaned text that stands for `lines` lines of the raw output from `line` on, and for its `bytes` from `offset` on. */
-export type Line = { text: string; line: number; lines: number; offset: number; bytes: number; binary?: true };
+export type Line = {
+  text: string;
+  line: number;
+  lines: number;
+  offset: number;
+  bytes: number;
+  binary?: true;
+};
 
 export type Size = { lines: number; bytes: number };
 
@@ -52,7 +59,9 @@ export function linesOf(raw: string, start = { line: 0, offset: 0 }): Line[] {
 
 /** One raw line, cleaned. A binary line has no text; views count it as omitted. */
 export function lineOf(raw: string, at: { line: number; offset: number; bytes: number }): Line {
-  return isBinary(raw) ? { ...at, lines: 1, text: "", binary: true } : { ...at, lines: 1, text: cleanLine(raw) };
+  return isBinary(raw)
+    ? { ...at, lines: 1, text: "", binary: true }
+    : { ...at, lines: 1, text: cleanLine(raw) };
 }
 
 /** The view of `lines`, in order, that may leave out parts of an output of size `total`. */
@@ -138,7 +147,8 @@ function choose(lines: readonly Line[], budget: number, words: RegExp): Line[] {
   const kept = left * 0.15;
   for (const index of rankMatches(lines, words)) {
     if (left < kept) break;
-    for (const near of [0, -1, 1, -2, 2]) if (lines[index + near]) take(index + near, near === 0 ? gapBytes : 0);
+    for (const near of [0, -1, 1, -2, 2])
+      if (lines[index + near]) take(index + near, near === 0 ? gapBytes : 0);
   }
   takeFrom(lines.length - 1, -1, left * 0.6);
   takeFrom(0, 1, left);
@@ -162,7 +172,7 @@ function rankMatches(lines: readonly Line[], words: RegExp): number[] {
 /** The pattern for the words of `want` (longer than two characters), else the one for errors. Matches lower case. */
 export function wordsOf(want: string | undefined): RegExp {
   const words = (want ?? "").toLowerCase().match(/[\p{L}\p{N}_.-]{3,}/gu) ?? [];
-  const escaped = words.map((word) => word.replace(/[.\-]/g, "\\$&"));
+  const escaped = words.map((word) => word.replace(/[.-]/g, "\\$&"));
   return new RegExp(escaped.length > 0 ? escaped.join("|") : errorPattern, "g");
 }
 

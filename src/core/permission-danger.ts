@@ -13,7 +13,7 @@ import {
 } from "./permission-path.ts";
 import type { Candidate } from "./permission-programs.ts";
 import { onlyReads } from "./permission-reads.ts";
-import type { CommandLine } from "./permission-scan.ts";
+import type { SimpleCommand } from "./permission-scan.ts";
 import { withoutUnknown } from "./permission-word.ts";
 
 export type Places = {
@@ -64,41 +64,45 @@ export function refusedWrite(path: string, { home, protectedPaths }: Places): st
 }
 
 /** Why a command line is refused always, if it is. `programs` is everything the line may run. */
-export function refusedCommand(line: CommandLine, programs: Candidate[], places: Places): string | undefined {
-  for (const { redirects, folders } of line.commands) {
-    for (const { operator, target } of redirects.filter(({ operator }) => operator !== "<")) {
-      const reason = firstReason(folders, target, (path) => refusedWrite(path, places));
-      if (reason) return `${operator} ${plain(target)}: ${reason}`;
+export function refusedCommand(programs: Candidate[], places: Places): string | undefined {
+  const judgeLoss = judgedOnce((path) => refusedLoss(path, places));
+  const judgeWrite = judgedOnce((path) => refusedWrite(path, places));
+  for (const program of programs) {
+    const { words, folders, written } = program;
+    const reason =
+      (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "") ? "disks are not to be erased" : undefined) ??
+      firstReason(folders, deleted(words), judgeLoss) ??
+      (written && firstReason(folders, redirectTargets(written), judgeWrite)) ??
+      (written && refusedTarget(program, places));
+    if (reason) return `${plain(withoutUnknown(words.join(" "))).slice(0, 120)}: ${reason}`;
+  }
+  return undefined;
+}
+
+type Judge = (path: string) => string | undefined;
+
+/** Wrappers repeat the same paths many times. */
+function judgedOnce(judge: Judge): Judge {
+  const harmless = new Set<string>();
+  return (path) => {
+    if (harmless.has(path)) return undefined;
+    harmless.add(path);
+    return judge(path);
+  };
+}
+
+function firstReason(folders: string[], targets: string[], judge: Judge): string | undefined {
+  for (const target of targets.map(withoutUnknown).filter(Boolean)) {
+    for (const folder of folders) {
+      const reason = judge(resolvePath(folder, target));
+      if (reason) return reason;
     }
   }
-  for (const program of programs) {
-    const reason = refusedDeletion(program, places) ?? refusedTarget(program, places);
-    if (reason) return `${plain(withoutUnknown(program.words.join(" "))).slice(0, 120)}: ${reason}`;
-  }
   return undefined;
 }
 
-function firstReason(
-  folders: string[],
-  target: string,
-  judge: (path: string) => string | undefined,
-): string | undefined {
-  const path = withoutUnknown(target);
-  if (path === "") return undefined;
-  for (const folder of folders) {
-    const reason = judge(resolvePath(folder, path));
-    if (reason) return reason;
-  }
-  return undefined;
-}
-
-function refusedDeletion({ words, folders }: Candidate, places: Places): string | undefined {
-  if (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "")) return "disks are not to be erased";
-  for (const target of deleted(words)) {
-    const reason = firstReason(folders, target, (path) => refusedLoss(path, places));
-    if (reason) return reason;
-  }
-  return undefined;
+function redirectTargets({ redirects }: SimpleCommand): string[] {
+  return redirects.filter(({ operator }) => operator !== "<").map(({ target }) => target);
 }
 
 /** The paths that a command deletes, moves away, or changes with all that is below. */
@@ -167,10 +171,12 @@ function foundAndDeleted(args: string[]): string[] {
 
 /** Why the loss of this path (perhaps a glob) is refused. */
 function refusedLoss(path: string, { home, workspace }: Places): string | undefined {
-  const covers = (folder: string): boolean => globExpression(path).test(folder);
-  if ([...withAncestors(home), ...systemFolders].some((folder) => covers(folder) || emptied(path, folder)))
+  const expression = globExpression(path);
+  const folders = [...withAncestors(home), ...systemFolders];
+  const covered = emptied(path);
+  if (folders.some((folder) => expression.test(folder) || covered?.test(folder)))
     return "this would delete the home, the root or a folder of the system";
-  if (workspace.flatMap(withAncestors).some(covers))
+  if (workspace.flatMap(withAncestors).some((folder) => expression.test(folder)))
     return "this would delete the whole workspace with its .git";
   const parts = path.split("/");
   const git = parts.findIndex((part) => canBe(part.toLowerCase(), ".git"));
@@ -180,18 +186,15 @@ function refusedLoss(path: string, { home, workspace }: Places): string | undefi
   return lost ? "this would delete a .git" : undefined;
 }
 
-/** `~/*` and `/.*` leave nothing of the folder but its name. */
-function emptied(path: string, folder: string): boolean {
+/** The folders of which `~/*`, `/.*` and their like leave nothing but the name. */
+function emptied(path: string): RegExp | undefined {
   const name = nameOf(path);
-  return (
-    hasGlob(name) &&
-    !/[^*?.[\]!^-]/.test(name.replace(/\[[^\]]*\]/g, "")) &&
-    globExpression(parentOf(path)).test(folder)
-  );
+  const takesAll = hasGlob(name) && !/[^*?.]/.test(name.replace(/\[[^\]]*\]/g, ""));
+  return takesAll ? globExpression(parentOf(path)) : undefined;
 }
 
 /** Programs that read the files they are given, or run them. */
-const sources = /^(?:source|\.|sed|awk|gawk|less|more|bat|git|sh|bash|zsh|dash|jq|curl)$/;
+const sources = /^(?:source|\.|sed|awk|gawk|less|more|bat|git|sh|bash|zsh|dash|jq)$/;
 const copiers = /^(?:cp|mv|ln|install|rsync|scp)$/;
 
 /** Why a file that a command is given to write is refused; what an unknown program is given may be written. */
@@ -203,17 +206,17 @@ function refusedTarget({ words, folders }: Candidate, places: Places): string | 
   if (onlyReads([program, ...own]) || (sources.test(program) && !inPlace)) return undefined;
   const written = copiers.test(program)
     ? destinations(args)
-    : args.map((arg) => arg.replace(/^(?:-[^=]*|[a-z]+)=/, ""));
-  const mayRead = (path: string): boolean =>
-    !/^(?:tee|dd|truncate|rm|touch)$/.test(program) &&
-    places.readable.some((folder) => isInside(plain(path), folder));
-  for (const target of written.filter((_, index) => !args[index]?.startsWith("if="))) {
-    const reason = firstReason(folders, target, (path) =>
-      mayRead(path) && !copiers.test(program) ? undefined : refusedWrite(path, places),
-    );
-    if (reason) return reason;
-  }
-  return undefined;
+    : args.map((arg) => arg.replace(/^(?:-[^=]*|(?!if=)[a-z]+)=/, ""));
+  const certain = copiers.test(program) || /^(?:tee|dd|truncate|rm|touch|sed)$/.test(program);
+  const judge: Judge = (path) => {
+    const mayBeRead = !certain && places.readable.some((folder) => isInside(plain(path), folder));
+    return mayBeRead ? undefined : refusedWrite(path, places);
+  };
+  return firstReason(
+    folders,
+    written.filter((target) => !target.startsWith("if=")),
+    judge,
+  );
 }
 
 /** Where a copy ends up: the last operand, or a file of the same name inside it. */

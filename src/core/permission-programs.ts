@@ -13,6 +13,8 @@ export type Candidate = {
   folders: string[];
   /** False when only an unknown program may run it. */
   certain: boolean;
+  /** A command as it stands in the line, not what a wrapper may make of its arguments. */
+  written?: SimpleCommand;
 };
 
 const shells = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
@@ -26,6 +28,7 @@ const wrappers = new Set([
   ..."if then elif else while until do ! { coproc function systemd-run entr".split(" "),
 ]);
 const depthLimit = 8;
+const mostRests = 64;
 
 /** Every program that the line may run, each with its arguments. */
 export function programsOf(line: CommandLine, home: string, depth = 0): Candidate[] {
@@ -35,27 +38,29 @@ export function programsOf(line: CommandLine, home: string, depth = 0): Candidat
   });
 }
 
-/** Words that earlier commands of the line print into a pipe. */
+/** What earlier commands of the line print into a pipe, where the line shows it. */
 function fedTo(before: SimpleCommand[]): string[] {
-  const piped = before.filter(
-    ({ after, words }) => /^\|&?$/.test(after) && /^(?:echo|printf)$/.test(words[0] ?? ""),
-  );
-  return piped.flatMap(({ words }) => words.slice(1));
+  const piped = before.filter(({ after }) => /^\|&?$/.test(after));
+  return piped.flatMap(({ words, input }) => [
+    ...(/^(?:echo|printf)$/.test(words[0] ?? "") ? [words.slice(1).map(plain).join(" ")] : []),
+    ...(input === undefined ? [] : [input]),
+  ]);
 }
 
 export function programName(word: string): string {
   return nameOf(plain(word));
 }
 
-function seenThrough({ words, folders }: SimpleCommand, fed: string[]): Candidate[] {
+function seenThrough(command: SimpleCommand, fed: string[]): Candidate[] {
+  const { words, folders } = command;
   const [first, ...args] = words;
-  if (first === undefined) return [];
+  if (first === undefined) return [{ words, folders, certain: true, written: command }];
   const name = programName(first);
   const candidate = (own: string[], certain: boolean): Candidate => {
     const [program = "", ...rest] = own;
     return { words: [programName(program), ...rest], folders, certain };
   };
-  const own = candidate(words, true);
+  const own = { ...candidate(words, true), written: command };
   if (name === "command" && /^-[vV]$/.test(args[0] ?? "")) return [own];
   if (name === "find") {
     const starts = args.flatMap((arg, index) => (/^-(?:exec|ok)(?:dir)?$/.test(arg) ? [index + 1] : []));
@@ -63,10 +68,13 @@ function seenThrough({ words, folders }: SimpleCommand, fed: string[]): Candidat
   }
   if (shells.has(name) || name === "git" || (isReader(name) && !wrappers.has(name))) return [own];
   const certain = wrappers.has(name);
-  const more = name === "xargs" ? fed : [];
+  const more = name === "xargs" ? fed.flatMap((text) => text.split(/\s+/)) : [];
   // An option's value may stand before the program: every rest of the words may be the command.
-  const rests = args.map((_, index) => candidate([...args.slice(index), ...more], certain));
-  return [own, ...rests.filter(({ words: [program = ""] }) => !program.startsWith("-"))];
+  const rests = args
+    .slice(0, mostRests)
+    .map((_, index) => candidate([...args.slice(index), ...more], certain))
+    .filter(({ words: [program = ""] }) => !program.startsWith("-"));
+  return args.length > mostRests ? [own, ...rests, candidate([unknownValue], certain)] : [own, ...rests];
 }
 
 /** Programs in arguments and input that a shell or wrapper reads as commands. */
@@ -96,7 +104,7 @@ function nestedIn(
 /** What a shell without a script or `-c` reads: a text that the line shows, or something unknown. */
 function standardInput(args: string[], input: string | undefined, fed: string[]): string[] {
   if (input !== undefined) return [input];
-  if (fed.length > 0) return [fed.map(plain).join(" ")];
+  if (fed.length > 0) return [fed.join("\n")];
   return args.some((arg) => arg === "-c" || !arg.startsWith("-")) ? [] : [unknownValue];
 }
 

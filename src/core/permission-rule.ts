@@ -64,6 +64,7 @@ export type Certainty = "yes" | "maybe" | "no";
 /** Whether a deny rule covers what may run here. */
 export function deniesCommand({ pattern }: Rule, { words, certain }: Candidate): Certainty {
   const rule = pattern === undefined ? [] : commandWords(pattern).words;
+  if (isUnknown(words[0] ?? "") && !certain) return "no";
   const found = matchLoosely(rule, words);
   return found === "yes" && !certain ? "maybe" : found;
 }

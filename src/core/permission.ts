@@ -146,7 +146,7 @@ function decideCommand(one: Case, command: string): PermissionDecision {
   const { home, cwd } = one;
   const line = readCommandLine(command, { home, folders: [cwd] });
   const programs = programsOf(line, home);
-  const why = refusedCommand(line, programs, one);
+  const why = refusedCommand(programs, one);
   if (why) return refused(why);
   const verdicts = one.deny.map((rule): { rule: Rule; certainty: Certainty } => {
     const about =

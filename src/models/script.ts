@@ -114,7 +114,7 @@ function object(properties: Record<string, JsonSchema>): JsonSchema {
 /** Reads a script in YAML or JSON. Throws `ModelError` "script": one line with the file, the turn and what is wrong. */
 export async function parseScript(source: string, file: string): Promise<Script> {
   const wrong = (what: string) => new ModelError("script", `${file}: ${what}`);
-  const { parse } = await import("yaml");
+  const { parse } = (await import("yaml")).default;
   let document: unknown;
   try {
     document = parse(source);

@@ -20,17 +20,6 @@ export function artifactsIn(folder: string, warn: (text: string) => void): Artif
     }
   };
 
-  const create = (extension: string): string => {
-    try {
-      return next(extension);
-    } catch (error) {
-      if (!isErrno(error) || place !== folder) throw error;
-      place = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
-      warn(`${folder} cannot be written (${error.code}); outputs are kept in ${place}`);
-      return next(extension);
-    }
-  };
-
   /** Makes the file in the session's folder, or, when the disk refuses, in a private temp folder from then on. */
   const make = (extension: string, text: string): string => {
     try {

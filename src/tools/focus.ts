@@ -33,6 +33,7 @@ export function completeFocusTool(options: { description: string; file: string }
 }
 
 function start(objective: string, events: readonly LogEvent[]): ToolOutput {
+  if (objective.trim() === "") return refusal("The objective is empty: say what this phase is to find out.");
   const open = openFocus(events);
   if (open)
     return refusal(`A focus is open already: "${open.objective}". Close it with complete_focus first.`);
@@ -46,6 +47,11 @@ function complete(file: string, input: Record<string, string>, events: readonly 
   if (!open) return refusal("No focus is open. Open one with start_focus before a phase of exploration.");
   if (!isAlone(events))
     return refusal("complete_focus must be the only call of its step. Call it again, alone.");
+  const empty = Object.keys(input).filter((field) => input[field]?.trim() === "");
+  if (empty.length > 0)
+    return refusal(
+      `Empty: ${empty.join(", ")}. What you do not write down is lost when the focus is folded. Write it, or "nothing".`,
+    );
   appendFileSync(file, knowledge(open.objective, input), { mode: 0o600 });
   return { content: "Focus closed." };
 }

@@ -1,11 +1,9 @@
-/** The `todo` tool: rewrites the checklist in todo.md; its result recites it. */
+/** The `todo` tool: rewrites the checklist in todo.md; its result recites it. The person may edit the file too. */
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { LogEvent } from "../core/events.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
-
-type Item = { text: string; status: "open" | "active" | "done" };
-
-const marks: Record<Item["status"], string> = { open: "[ ]", active: "[>]", done: "[x]" };
+import { checklist, isSameList, knownTasks, recital, type Task } from "../core/task-list.ts";
 
 /** `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
@@ -33,20 +31,42 @@ export function todoTool(options: { description: string; file: string }): Tool {
       additionalProperties: false,
     },
     access: () => ({ kind: "session" }),
-    run: async (input) => rewrite(options.file, input.items as Item[]),
+    run: async (input, { events }) => rewrite(options.file, input.items as Task[], events),
   };
 }
 
-function rewrite(file: string, items: Item[]): ToolOutput {
-  const list = checklist(items);
-  writeFileSync(file, `${list}\n`, { mode: 0o600 });
-  const done = items.filter((item) => item.status === "done").length;
-  return {
-    content: items.length === 0 ? "The list is empty." : `${list}\n(${done} of ${items.length} done)`,
-  };
+/** Characters of todo.md that the model is told at most. */
+const maxListLength = 8_000;
+
+/** What todo.md says; undefined when it cannot be read: there is none yet, or the person put it away. */
+export function readTaskList(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").slice(0, maxListLength).toWellFormed();
+  } catch {
+    return undefined;
+  }
 }
 
-/** The list as Markdown, one line an item. */
-function checklist(items: readonly Item[]): string {
-  return items.map((item) => `- ${marks[item.status]} ${item.text.replaceAll(/\s*\n\s*/g, " ")}`).join("\n");
+function rewrite(file: string, tasks: Task[], events: readonly LogEvent[]): ToolOutput {
+  const blank = tasks.findIndex((task) => task.text.trim() === "");
+  if (blank >= 0) return refusal(`Item ${blank + 1} has no text. The list was not changed.`);
+  if (wasEdited(file, events)) {
+    return refusal(
+      "The person changed the list a moment ago, so yours was not written. Their version follows: send the whole list again with their changes in it.",
+    );
+  }
+  writeFileSync(file, `${checklist(tasks)}\n`, { mode: 0o600 });
+  return { content: recital(tasks) };
+}
+
+/** Whether the file is not as the model knows it. Where a secret was taken out of the log they cannot be compared. */
+function wasEdited(file: string, events: readonly LogEvent[]): boolean {
+  const present = readTaskList(file);
+  const known = knownTasks(events) ?? "";
+  if (present === undefined || known.includes("[redacted:")) return false;
+  return !isSameList(present, known.slice(0, maxListLength));
+}
+
+function refusal(text: string): ToolOutput {
+  return { content: text, isError: true };
 }

@@ -1,0 +1,36 @@
+/** `npm run bench [-- <row> …]`: speed and memory, each beside a baseline measured in turn with it. */
+
+import { availableParallelism } from "node:os";
+import { type Row, table } from "./figures.ts";
+import { flooded, roundTrip } from "./shell.ts";
+import { firstRequest, memory, version } from "./start.ts";
+import { bashSteps, todoSteps } from "./steps.ts";
+
+const benches: Record<string, () => Promise<Row[]>> = {
+  version,
+  request: firstRequest,
+  "steps-todo": todoSteps,
+  "steps-bash": bashSteps,
+  shell: roundTrip,
+  flood: flooded,
+  memory,
+};
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.find((name) => !(name in benches));
+if (unknown !== undefined) {
+  process.stderr.write(`bench: there is no row ${unknown}: choose of ${Object.keys(benches).join(", ")}\n`);
+  process.exitCode = 2;
+} else {
+  await run(chosen.length > 0 ? chosen : Object.keys(benches));
+}
+
+async function run(names: readonly string[]): Promise<void> {
+  const rows: Row[] = [];
+  for (const name of names) {
+    process.stderr.write(`measuring ${name} …\n`);
+    rows.push(...((await benches[name]?.()) ?? []));
+  }
+  const machine = `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
+  process.stdout.write(`\n${table(rows)}\n\n${machine}. Medians; ± is half the middle half.\n`);
+}

@@ -1,0 +1,116 @@
+/** AGENTS.md and its like: text for the model, read as text. Nothing in it is included, run or obeyed here. */
+
+import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+export type Instructions = { files: { path: string; text: string }[]; warnings: string[] };
+
+const mostBytes = 32 * 1024;
+
+/** The top of the git repository around `cwd`, found without git; `cwd` itself outside of one. A real path. */
+export function workspaceRoot(cwd: string): string {
+  const real = realpathSync(cwd);
+  for (let folder = real; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (folder === dirname(folder)) return real;
+  }
+}
+
+/**
+ * The user's own instructions, then those of the folders from the workspace down to `cwd`: AGENTS.md, or CLAUDE.md
+ * where there is none. Files outside the workspace, links to such files and files that are no text are refused.
+ */
+export function projectInstructions(place: {
+  cwd: string;
+  workspace: string;
+  home: string;
+  configFolder: string;
+}): Instructions {
+  const found: Instructions = { files: [], warnings: [] };
+  const own = join(place.configFolder, "AGENTS.md");
+  if (existsSync(own)) take(found, own, own);
+  for (const folder of foldersDown(place.workspace, place.cwd)) {
+    const path = ["AGENTS.md", "CLAUDE.md"].map((name) => join(folder, name)).find(isThere);
+    if (path === undefined) continue;
+    const real = realOf(path);
+    if (real !== undefined && mayRead(path, real, place)) take(found, path, real);
+    else found.warnings.push(`${path} was not read: it leads out of the workspace`);
+  }
+  return found;
+}
+
+function foldersDown(workspace: string, cwd: string): string[] {
+  const real = realOf(cwd) ?? cwd;
+  if (!isInside(real, workspace)) return [workspace];
+  const folders = [workspace];
+  for (const name of relative(workspace, real).split("/").filter(Boolean)) {
+    folders.push(join(folders.at(-1) ?? workspace, name));
+  }
+  return folders;
+}
+
+/** Also true for a link that leads nowhere. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
+
+/** In a workspace that holds the home, a link into a hidden folder (`.ssh`) leads out as well. */
+function mayRead(
+  path: string,
+  real: string,
+  { workspace, home }: { workspace: string; home: string },
+): boolean {
+  if (!isInside(real, workspace)) return false;
+  const isLink = real !== join(realOf(dirname(path)) ?? "", path.slice(path.lastIndexOf("/") + 1));
+  return !isLink || !isInside(real, home) || !relative(home, real).startsWith(".");
+}
+
+function take(found: Instructions, path: string, real: string): void {
+  try {
+    const { size } = statSync(real);
+    if (!statSync(real).isFile()) {
+      found.warnings.push(`${path} was not read: it is not a file`);
+      return;
+    }
+    const text = shown(beginning(real));
+    const rest =
+      size > mostBytes ? `\n[cut after ${mostBytes} of ${size} bytes; the rest is in ${path}]` : "";
+    if (text.trim() !== "") found.files.push({ path, text: text + rest });
+  } catch (error) {
+    found.warnings.push(`${path} was not read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+function beginning(file: string): string {
+  const fd = openSync(file, "r");
+  try {
+    const bytes = Buffer.alloc(mostBytes);
+    const length = readSync(fd, bytes);
+    // A character that the limit cuts in two is left out.
+    return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === mostBytes });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Everything that shows nothing on a screen but reaches a model: controls, bidi marks, tags, blank fillers. */
+const invisible =
+  /\p{Cf}|(?![\n\t])\p{Cc}|\p{Zl}|\p{Zp}|\u034f|[\u115f\u1160\u2800\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0000}-\u{e0fff}]/gu;
+
+function shown(text: string): string {
+  return text
+    .replace(/\r\n/g, "\n")
+    .replace(invisible, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`);
+}

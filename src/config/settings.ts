@@ -1,0 +1,136 @@
+/** The user's settings file. Nothing in a repository is configuration. */
+
+import { readFileSync } from "node:fs";
+import { parseRule, RuleError } from "../core/permission-rule.ts";
+import type { JsonSchema } from "../core/request.ts";
+import { violations } from "../core/schema.ts";
+
+export type Settings = {
+  /** `provider/id`. */
+  model?: string;
+  effort?: string;
+  permissionMode?: "ask" | "accept-edits" | "plan" | "auto";
+  allow?: string[];
+  deny?: string[];
+  /** Name of the policy stack. */
+  context?: string;
+  /** The soft window in tokens. */
+  window?: number;
+  focus?: "aggressive" | "passive";
+  /** What overrides the model cards, by id. */
+  models?: Record<string, unknown>;
+  maxTurns?: number;
+  maxBudgetUsd?: number;
+  /** As on the command line: `90s`, `10m`, `1h`. */
+  maxTime?: string;
+  shellTimeoutSeconds?: number;
+};
+
+/** Settings that cannot be used. The message is one line: the file, what is wrong, what to do. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+const text: JsonSchema = { type: "string" };
+const texts: JsonSchema = { type: "array", items: text };
+
+const known: Record<keyof Settings, JsonSchema> = {
+  model: text,
+  effort: text,
+  permissionMode: { type: "string", enum: ["ask", "accept-edits", "plan", "auto"] },
+  allow: texts,
+  deny: texts,
+  context: text,
+  window: { type: "integer", minimum: 1 },
+  focus: { type: "string", enum: ["aggressive", "passive"] },
+  models: { type: "object", additionalProperties: { type: "object" } },
+  maxTurns: { type: "integer", minimum: 1 },
+  maxBudgetUsd: { type: "number", minimum: 0 },
+  maxTime: text,
+  shellTimeoutSeconds: { type: "number", minimum: 1 },
+};
+
+/** The settings in `file`; none when there is no such file. Throws `SettingsError`. */
+export function readSettings(file: string): Settings {
+  const content = contentOf(file);
+  if (content === undefined) return {};
+  const value = parsed(file, content);
+  const [wrong] = violations({ type: "object", properties: known }, value, "the value");
+  if (wrong)
+    throw new SettingsError(`${file}: ${wrong.replace("the value.", "")}: correct it or take it out`);
+  const { allow = [], deny = [] } = value as Settings;
+  for (const rule of [...allow, ...deny]) checkRule(file, rule);
+  const unknown = Object.keys(value as object).find((key) => !Object.hasOwn(known, key));
+  if (unknown === undefined) return value as Settings;
+  throw new SettingsError(
+    `${file}: the key "${unknown}" is not known: ${nearest(unknown)} may be meant; correct it or take it out`,
+  );
+}
+
+function checkRule(file: string, rule: string): void {
+  try {
+    parseRule(rule);
+  } catch (error) {
+    throw error instanceof RuleError ? new SettingsError(`${file}: ${error.message}`) : error;
+  }
+}
+
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new SettingsError(`${file} cannot be read (${code}): make it readable or remove it`);
+  }
+}
+
+function parsed(file: string, content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (error) {
+    const before = content.slice(0, brokenAt(content, error)).split("\n");
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new SettingsError(`${file} is not JSON (${place}): correct it or remove it`);
+  }
+}
+
+/** Where the parser stopped. It does not say for a text that ends too early, nor for a short one. */
+function brokenAt(content: string, error: unknown): number {
+  const message = error instanceof Error ? error.message : "";
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return Number(position);
+  const [, token] = /^Unexpected token '([\s\S]*?)', /.exec(message) ?? [];
+  return token === undefined ? content.trimEnd().length : firstBreak(content);
+}
+
+/** The shortest beginning that no continuation can mend. */
+function firstBreak(content: string): number {
+  for (let end = 1; end <= content.length; end++) {
+    try {
+      JSON.parse(content.slice(0, end));
+    } catch (error) {
+      if (/Unexpected token/.test((error as Error).message)) return end - 1;
+    }
+  }
+  return content.length;
+}
+
+function nearest(key: string): string {
+  const names = Object.keys(known);
+  return names.reduce((best, name) => (distance(key, name) < distance(key, best) ? name : best));
+}
+
+/** How many letters must be changed, added or taken out. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [at, char] of [...from.toLowerCase()].entries()) {
+    const next = [at + 1];
+    for (const [index, other] of [...to.toLowerCase()].entries()) {
+      const changed = (row[index] ?? 0) + (char === other ? 0 : 1);
+      next.push(Math.min(changed, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

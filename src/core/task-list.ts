@@ -1,0 +1,54 @@
+/** The task list: how it reads, and what the log last had it say. Pure. */
+
+import { resultText } from "./blocks.ts";
+import type { LogEvent } from "./events.ts";
+
+export type Task = { text: string; status: "open" | "active" | "done" };
+
+const marks: Record<Task["status"], string> = { open: "[ ]", active: "[>]", done: "[x]" };
+
+/** The list as Markdown, one line a task. */
+export function checklist(tasks: readonly Task[]): string {
+  return tasks.map((task) => `- ${marks[task.status]} ${task.text.replaceAll(/\s*\n\s*/g, " ")}`).join("\n");
+}
+
+/** What the `todo` tool answers: the list, and how much of it is done. */
+export function recital(tasks: readonly Task[]): string {
+  if (tasks.length === 0) return emptyRecital;
+  const done = tasks.filter((task) => task.status === "done").length;
+  return `${checklist(tasks)}\n(${done} of ${tasks.length} done)`;
+}
+
+const emptyRecital = "The list is empty.";
+
+/**
+ * The list as the model knows it: what it wrote last, or what it was told that the person made of it. Undefined
+ * when there never was one.
+ */
+export function knownTasks(events: readonly LogEvent[]): string | undefined {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "reminder" && event.todo !== undefined) return event.todo;
+    if (event?.type === "tool_result" && event.toolName === "todo" && !event.isError)
+      return listIn(resultText(event.content));
+  }
+  return undefined;
+}
+
+function listIn(recited: string): string {
+  return recited === emptyRecital ? "" : recited.replace(/\n\(\d+ of \d+ done\)$/, "");
+}
+
+/** Whether two texts are the same list; how lines end does not count. */
+export function isSameList(one: string, other: string): boolean {
+  return normal(one) === normal(other);
+}
+
+function normal(list: string): string {
+  return list.replaceAll(/[ \t]*\r?\n/g, "\n").trim();
+}
+
+/** Whether the list has a task that is not done. */
+export function hasOpenTasks(list: string): boolean {
+  return /^\s*[-*] \[[ >]\]/m.test(list);
+}

@@ -1,0 +1,105 @@
+/** The unified diff of a change, for people; the changed regions, for the model. Fast also in large files. */
+
+import type { StructuredPatch } from "diff";
+import type { Lines } from "./refusal.ts";
+
+export type Change = {
+  patch: string;
+  added: number;
+  removed: number;
+  /** The lines of the new text that the hunks show, three lines of context included. */
+  regions: Lines[];
+};
+
+const context = 3;
+const maxLine = 400;
+const maxBytes = 48_000;
+
+/** Both texts with LF. A change too large to be aligned in a moment is told as one hunk that replaces it all. */
+export async function changeBetween(
+  path: string,
+  before: string | undefined,
+  after: string,
+): Promise<Change> {
+  const old = before ?? "";
+  const { head, tail, linesBefore } = common(old, after);
+  const patch = await patchOf(old.slice(head, old.length - tail), after.slice(head, after.length - tail));
+  let [added, removed] = [0, 0];
+  for (const hunk of patch.hunks) {
+    hunk.oldStart += linesBefore;
+    hunk.newStart += linesBefore;
+    added += hunk.lines.filter((line) => line.startsWith("+")).length;
+    removed += hunk.lines.filter((line) => line.startsWith("-")).length;
+  }
+  const regions = patch.hunks.map((hunk) => ({
+    first: hunk.newStart,
+    last: hunk.newStart + Math.max(hunk.newLines, 1) - 1,
+  }));
+  return { patch: spelled(path, before === undefined, patch), added, removed, regions };
+}
+
+/** What both texts begin and end with: whole lines, all but `context` of them. Lengths in characters. */
+function common(old: string, after: string): { head: number; tail: number; linesBefore: number } {
+  const most = Math.min(old.length, after.length);
+  let head = 0;
+  while (head < most && old.charCodeAt(head) === after.charCodeAt(head)) head += 1;
+  let tail = 0;
+  while (
+    tail < most - head &&
+    old.charCodeAt(old.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
+  )
+    tail += 1;
+  for (let line = 0; line <= context && head > 0; line++) head = lineStart(old, head - +(line > 0));
+  let end = old.length - tail;
+  for (let line = 0; line <= context && end < old.length; line++) {
+    const next = old.indexOf("\n", end);
+    end = next < 0 ? old.length : next + 1;
+  }
+  let linesBefore = 0;
+  for (let at = old.indexOf("\n"); at >= 0 && at < head; at = old.indexOf("\n", at + 1)) linesBefore += 1;
+  return { head, tail: old.length - end, linesBefore };
+}
+
+function lineStart(text: string, at: number): number {
+  return at <= 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+}
+
+async function patchOf(old: string, after: string): Promise<StructuredPatch> {
+  const { structuredPatch } = await import("diff");
+  const options = { context, maxEditLength: 4000, timeout: 300 };
+  const patch = structuredPatch("", "", old, after, undefined, undefined, options);
+  if (patch) return patch;
+  const lines = (sign: string, text: string) =>
+    text
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((line) => sign + line);
+  const [removed, added] = [lines("-", old), lines("+", after)];
+  const hunk = { oldStart: 1, oldLines: removed.length, newStart: 1, newLines: added.length };
+  return {
+    oldFileName: "",
+    newFileName: "",
+    oldHeader: undefined,
+    newHeader: undefined,
+    hunks: [{ ...hunk, lines: [...removed, ...added] }],
+  };
+}
+
+function spelled(path: string, isNew: boolean, { hunks }: StructuredPatch): string {
+  const name = path.replace(/^\//, "");
+  const made = [isNew ? "--- /dev/null" : `--- a/${name}`, `+++ b/${name}`];
+  let bytes = 0;
+  for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
+    // Unified diffs name the line before an empty side.
+    made.push(
+      `@@ -${oldStart - +(oldLines === 0)},${oldLines} +${newStart - +(newLines === 0)},${newLines} @@`,
+    );
+    for (const line of lines) {
+      const short = line.length > maxLine ? `${line.slice(0, maxLine)}…` : line;
+      bytes += Buffer.byteLength(short);
+      if (bytes > maxBytes) return [...made, "[the rest of this diff is left out]"].join("\n").toWellFormed();
+      made.push(short);
+    }
+  }
+  return made.join("\n").toWellFormed();
+}

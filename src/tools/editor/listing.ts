@@ -1,0 +1,123 @@
+/** A folder, two levels deep, with sizes; what git ignores is left out. */
+
+import { execFile } from "node:child_process";
+import type { Dirent } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { fitting, visible } from "./lines.ts";
+
+const run = promisify(execFile);
+/** Folders that a walk without git leaves out. */
+const skipped = new Set([".git", "node_modules"]);
+const maxWalked = 20_000;
+
+/** A file has a size, a folder children. */
+type Node = { name: string; size?: string; children?: Map<string, Node> };
+
+/** `path` is real, `name` as the model wrote it. At most `bytes` of text. */
+export async function listingOf(
+  path: string,
+  name: string,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const known = await gitFiles(path, signal);
+  const tree: Node = { name, children: new Map() };
+  for (const file of known ?? (await walk(path, signal))) add(tree, file.split("/"));
+  await measure(path, tree);
+  const source = known ? "What git ignores is left out." : "node_modules and .git are left out.";
+  const lines = [`${name}: ${countOf(tree)}, two levels shown. ${source}`, ...linesOf(tree, "")];
+  const shown = fitting(lines, bytes - 200);
+  const rest = lines.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`[${rest} more entries: view a folder of them, or use bash]`] : [])].join(
+    "\n",
+  );
+}
+
+/** Tracked and new files under the folder; undefined outside of a repository and in an ignored folder. Nothing configured there is run. */
+async function gitFiles(path: string, signal: AbortSignal): Promise<string[] | undefined> {
+  const safe = [
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.untrackedCache=false",
+  ];
+  const options = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+  try {
+    const limits = { cwd: path, env, signal, timeout: 10_000, maxBuffer: 64 * 1024 * 1024 };
+    const { stdout } = await run("git", [...safe, ...options], limits);
+    return stdout === "" ? undefined : stdout.split("\0");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Relative paths of everything under the folder, nearest first; an empty folder ends with a slash, as in git's list. */
+async function walk(root: string, signal: AbortSignal): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [""];
+  for (const folder of folders) {
+    if (found.length > maxWalked || signal.aborted) break;
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((): Dirent[] => []);
+    const kept = entries.filter(({ name }) => !skipped.has(name));
+    if (kept.length === 0 && folder !== "") found.push(folder);
+    for (const entry of kept) {
+      if (entry.isDirectory()) folders.push(`${folder}${entry.name}/`);
+      else found.push(`${folder}${entry.name}`);
+    }
+  }
+  return found;
+}
+
+function add(folder: Node, [name = "", ...rest]: string[]): void {
+  if (name === "") return;
+  const child: Node = folder.children?.get(name) ?? { name };
+  folder.children?.set(name, child);
+  if (rest.join("") === "") return;
+  child.children ??= new Map();
+  add(child, rest);
+}
+
+/** Sizes of what is shown; a file that git knows but is gone is taken out. */
+async function measure(root: string, tree: Node): Promise<void> {
+  const shown = [...(tree.children?.values() ?? [])].flatMap((child) => [
+    { folder: tree, child, path: child.name },
+    ...[...(child.children?.values() ?? [])].map((grandchild) => ({
+      folder: child,
+      child: grandchild,
+      path: join(child.name, grandchild.name),
+    })),
+  ]);
+  for (const { folder, child, path } of shown) {
+    if (child.children) continue;
+    const stats = await lstat(join(root, path)).catch(() => undefined);
+    if (!stats) folder.children?.delete(child.name);
+    else child.size = stats.isSymbolicLink() ? "link" : stats.isDirectory() ? "folder" : sizeOf(stats.size);
+  }
+}
+
+function linesOf(folder: Node, indent: string): string[] {
+  const children = [...(folder.children?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return children.flatMap((child) => {
+    const name = indent + visible(child.name);
+    if (!child.children) return [`${name}  ${child.size}`];
+    return [`${name}/  ${countOf(child)}`, ...(indent === "" ? linesOf(child, "  ") : [])];
+  });
+}
+
+function countOf(folder: Node): string {
+  const count = (node: Node): number =>
+    node.children ? [...node.children.values()].reduce((sum, child) => sum + count(child), 0) : 1;
+  const files = count(folder);
+  return files === 1 ? "1 file" : `${files} files`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

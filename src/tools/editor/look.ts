@@ -1,0 +1,40 @@
+/** The command `view`: a text, an image or a folder. */
+
+import { stat } from "node:fs/promises";
+import type { ToolOutput } from "../../core/ports.ts";
+import type { Call } from "./call.ts";
+import { imageOf, isImage } from "./image.ts";
+import { listingOf } from "./listing.ts";
+import { isStillThere, remember } from "./seen.ts";
+import { asText, readRaw } from "./text-file.ts";
+import { binaryWords, viewOf } from "./view.ts";
+
+const maxBytes = 30_000;
+
+/** Throws a Refusal or the system's error. */
+export async function view(call: Call): Promise<ToolOutput> {
+  const { path, input, memory, context } = call;
+  const bytes = Math.max(1000, Math.min(maxBytes, context.budgetTokens * 4));
+  const stats = { read: [path] };
+  if ((await stat(path)).isDirectory())
+    return { content: await listingOf(path, input.path, bytes, context.signal), stats };
+  const raw = await readRaw(path);
+  const measured = { ...stats, bytes: raw.bytes.length };
+  if (isImage(raw.bytes)) return { content: await imageOf(raw, input.path), stats: measured };
+  const file = await asText(raw);
+  const range = JSON.stringify(input.view_range ?? null);
+  const known = memory.get(path);
+  const earlier = known?.hash === file.hash && known.views.find((viewing) => viewing.range === range);
+  if (earlier && isStillThere(context.events, earlier.toolUseId))
+    return {
+      content: `${input.path} is unchanged: your earlier view of it above still holds.`,
+      stats: measured,
+    };
+  const seen = remember(memory, file, context.events.length, true);
+  const binary = binaryWords(file, input.path);
+  if (binary) return { content: binary, stats: measured };
+  const made = viewOf(file, input.path, input.view_range, bytes);
+  const others = seen.views.filter((viewing) => viewing.range !== range);
+  seen.views = made.complete ? [...others, { range, toolUseId: context.toolUseId }] : others;
+  return { content: made.text, stats: { ...measured, lines: made.shown } };
+}

@@ -1,0 +1,52 @@
+/** What goes wrong in the editor and the model can act on: thrown anywhere, told to the model in one place. */
+
+/** Lines of a file, counted from 1, both inclusive. */
+export type Lines = { first: number; last: number };
+
+export class Refusal extends Error {
+  /** What is worth viewing before another try. */
+  readonly lines: Lines | undefined;
+
+  constructor(message: string, lines?: Lines) {
+    super(message);
+    this.name = "Refusal";
+    this.lines = lines;
+  }
+}
+
+const words: Record<string, string> = {
+  EACCES: "permission denied",
+  EDQUOT: "the disk quota is used up",
+  EFBIG: "the file would be too large",
+  EISDIR: "it is a folder",
+  ELOOP: "its symbolic links run in a circle",
+  ENAMETOOLONG: "the path is too long",
+  ENOENT: "there is no such file or folder",
+  ENOSPC: "no space is left on the device",
+  ENOTDIR: "a part of the path is not a folder",
+  EPERM: "the operation is not permitted",
+  EROFS: "the file system is read-only",
+};
+
+/** The refusal that a failed system call amounts to. Anything else is a bug and is thrown on. */
+export function asRefusal(error: unknown, path: string): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = errorCode(error);
+  if (!code) throw error;
+  return new Refusal(`${path}: ${words[code] ?? code}.`);
+}
+
+/** The code of a failed system call. */
+export function errorCode(error: unknown): string | undefined {
+  const code =
+    error instanceof Error && "syscall" in error ? (error as NodeJS.ErrnoException).code : undefined;
+  return code?.startsWith("E") ? code : undefined;
+}
+
+/** At most `bytes` of the text in UTF-8, well-formed, with a mark where it was cut. */
+export function clipped(text: string, bytes: number): string {
+  const whole = Buffer.from(text);
+  if (whole.length <= bytes) return text.toWellFormed();
+  const head = whole.subarray(0, bytes - 8).toString();
+  return `${head.replace(/\uFFFD+$/, "").toWellFormed()} …[cut]`;
+}

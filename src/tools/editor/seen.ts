@@ -1,0 +1,109 @@
+/** What the model has seen of the files, so that a change by somebody else is noticed. Judged by content, not time. */
+
+import { isToolUse, resultText } from "../../core/blocks.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { withLf } from "./line-endings.ts";
+import { occurrences } from "./match.ts";
+import type { TextFile } from "./text-file.ts";
+
+/** A view that was answered in full: asked for so, by this call. */
+export type Viewing = { range: string; toolUseId: string };
+export type Seen = {
+  hash: string;
+  /** With LF; undefined when too large to keep. */
+  text: string | undefined;
+  /** False when only edits have touched it. */
+  viewed: boolean;
+  views: Viewing[];
+  /** Events in the log at that time. */
+  at: number;
+};
+/** By real path, for one process: what an earlier process showed counts as not seen. */
+export type Memory = Map<string, Seen>;
+
+const maxKept = 1_000_000;
+
+/** Notes that the model now knows this state of the file. Views of another state are forgotten. */
+export function remember(memory: Memory, file: TextFile, at: number, viewed: boolean): Seen {
+  const known = memory.get(file.path);
+  const text = file.text.length > maxKept ? undefined : withLf(file.text, file.endings);
+  const views = known?.hash === file.hash ? known.views : [];
+  const seen = { hash: file.hash, text, viewed: viewed || (known?.viewed ?? false), views, at };
+  memory.set(file.path, seen);
+  return seen;
+}
+
+/** Whether the answer to this call still stands in the conversation as it was given. */
+export function isStillThere(events: readonly LogEvent[], toolUseId: string): boolean {
+  const result = events.findLast((event) => event.type === "tool_result" && event.toolUseId === toolUseId);
+  if (!result) return false;
+  return !events.some(
+    (event) =>
+      event.type === "context_edited" &&
+      event.seq > result.seq &&
+      event.edits.some(
+        (edit) =>
+          (edit.type === "replace" && edit.seq === result.seq) ||
+          (edit.type === "collapse" && edit.from <= result.seq && result.seq <= edit.to),
+      ),
+  );
+}
+
+/**
+ * Whether the lines around `old` are others than the model saw: the first such offset in `now`, or undefined. What it
+ * never saw, or saw since in another result, is not stale. All texts with LF.
+ */
+export function staleOffset(
+  seen: Seen,
+  now: string,
+  old: string,
+  events: readonly LogEvent[],
+): number | undefined {
+  if (seen.text === undefined) return undefined;
+  const before = seen.text;
+  const known = occurrences(before, old, true).map((at) => placeOf(before, at, old.length));
+  if (known.length === 0) return undefined;
+  return occurrences(now, old, true).find((at) => {
+    const place = placeOf(now, at, old.length);
+    const same = known.some(
+      ({ lines, above, below }) => lines === place.lines && (above === place.above || below === place.below),
+    );
+    return !same && !wasShown(events.slice(seen.at), place.lines);
+  });
+}
+
+type Place = { lines: string; above: string; below: string };
+
+/** The whole lines that a match touches, and their neighbours. */
+function placeOf(text: string, at: number, length: number): Place {
+  const from = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  const end = text.indexOf("\n", Math.max(from, at + length - 1));
+  const to = end < 0 ? text.length : end;
+  const next = text.indexOf("\n", to + 1);
+  return {
+    lines: text.slice(from, to),
+    above: from === 0 ? "" : text.slice(text.lastIndexOf("\n", from - 2) + 1, from - 1),
+    below: text.slice(to + 1, next < 0 ? text.length : next),
+  };
+}
+
+function wasShown(events: readonly LogEvent[], lines: string): boolean {
+  return (
+    lines.trim().length > 3 &&
+    events.some((event) => event.type === "tool_result" && resultText(event.content).includes(lines))
+  );
+}
+
+/** How often this very call has failed before. */
+export function failuresOf(events: readonly LogEvent[], name: string, input: unknown): number {
+  const wanted = JSON.stringify(input);
+  const same = new Set<string>();
+  for (const event of events) {
+    if (event.type !== "assistant_message") continue;
+    for (const call of event.content.filter(isToolUse)) {
+      if (call.name === name && JSON.stringify(call.input) === wanted) same.add(call.id);
+    }
+  }
+  return events.filter((event) => event.type === "tool_result" && event.isError && same.has(event.toolUseId))
+    .length;
+}

@@ -1,0 +1,187 @@
+/** Commands that were started in the background on purpose: listed, stopped, announced at their end, kept if asked. */
+
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  allProcesses,
+  descendants,
+  isRunning,
+  type Process,
+  readProcess,
+  signal,
+  variableOf,
+} from "./process-table.ts";
+
+export type Job = {
+  pid: number;
+  command: string;
+  /** File with all output. */
+  log: string;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  state: "running" | "ended";
+  /** Exit status, where the job lived to tell it. */
+  status?: number;
+  /** Whether it may outlive the session. */
+  kept: boolean;
+};
+
+/** `mark` is the value of SAWTOOTH_JOB in its processes; `startTime` tells it from a later process with its pid. */
+export type JobRecord = Job & { mark: string; startTime: number; announced: boolean };
+
+export type Jobs = ReturnType<typeof createJobs>;
+
+const maxLogBytes = 200 * 1024 * 1024;
+
+type State = { folder: string; sessionId: string; records: JobRecord[] };
+type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark">;
+
+/** The background jobs of one session. `folder` holds their records; kept jobs of an earlier process are known. */
+export function createJobs(folder: string, sessionId: string) {
+  const records = readJobRecords(folder).filter((job) => job.kept && isSame(job));
+  const state: State = { folder, sessionId, records };
+  return {
+    add: (job: NewJob): Job => addJob(state, job),
+    list(): Job[] {
+      refresh(state);
+      return records.map(publicPart);
+    },
+    /** Ends a job and everything that it started. False when there is no such running job. */
+    stop: (pid: number) => stopJob(state, pid),
+    /** Lets a job outlive the session. False when there is no such running job. */
+    keep(pid: number): boolean {
+      const job = findRunning(state, pid);
+      if (!job) return false;
+      job.kept = true;
+      save(state);
+      return true;
+    },
+    /** Pids of the processes of all running jobs, or only of those that are kept. */
+    pids(which: "all" | "kept", all: readonly Process[]): Set<number> {
+      const running = records.filter((job) => job.state === "running" && (which === "all" || job.kept));
+      if (running.length === 0) return new Set();
+      return new Set(running.flatMap((job) => processesOf(state, job, all)).map(({ pid }) => pid));
+    },
+    /** One line for each job that ended since the last time. */
+    takeNotices(): string[] {
+      if (records.every((job) => job.announced)) return [];
+      refresh(state);
+      const news = records.filter((job) => job.state === "ended" && !job.announced);
+      for (const job of news) job.announced = true;
+      if (news.length > 0) save(state);
+      return news.map(describeEnd);
+    },
+  };
+}
+
+function addJob(state: State, job: NewJob): Job {
+  const startTime = readProcess(job.pid)?.startTime ?? 0;
+  const began = { startedAt: Date.now(), state: "running", kept: false } as const;
+  const record: JobRecord = { ...job, ...began, announced: false, startTime };
+  state.records.push(record);
+  save(state);
+  return publicPart(record);
+}
+
+function publicPart({ mark, startTime, announced, ...job }: JobRecord): Job {
+  return job;
+}
+
+function findRunning(state: State, pid: number): JobRecord | undefined {
+  refresh(state);
+  return state.records.find((job) => job.pid === pid && job.state === "running");
+}
+
+async function stopJob(state: State, pid: number): Promise<boolean> {
+  const job = findRunning(state, pid);
+  if (!job) return false;
+  job.announced = true;
+  for (const one of processesOf(state, job)) signal(one.pid, "SIGTERM");
+  for (let waited = 0; waited < 1000 && processesOf(state, job).length > 0; waited += 50) await sleep(50);
+  for (const one of processesOf(state, job)) signal(one.pid, "SIGKILL");
+  await sleep(10);
+  refresh(state);
+  return true;
+}
+
+/** Brings the records up to date, and ends jobs that write without end. */
+function refresh(state: State): void {
+  const running = state.records.filter((job) => job.state === "running");
+  for (const job of running) {
+    if (logSize(job.log) > maxLogBytes) killProcesses(state, job);
+    noteEnd(state, job);
+  }
+  if (running.some((job) => job.state === "ended")) save(state);
+}
+
+/** Whoever killed the leader before it could tell its status meant the whole job. */
+function noteEnd(state: State, job: JobRecord): void {
+  const file = join(state.folder, `job-${job.mark}.status`);
+  const status = readStatus(file);
+  if (status === undefined && isSame(job)) return;
+  if (status === undefined) killProcesses(state, job);
+  else job.status = status;
+  job.state = "ended";
+  rmSync(file, { force: true });
+}
+
+function killProcesses(state: State, job: JobRecord): void {
+  for (const { pid } of processesOf(state, job)) signal(pid, "SIGKILL");
+}
+
+function processesOf(
+  { sessionId }: State,
+  job: JobRecord,
+  all: readonly Process[] = allProcesses(),
+): Process[] {
+  const isMarked = ({ pid }: Process) =>
+    variableOf(pid, "SAWTOOTH_JOB") === job.mark && variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
+  const roots = new Set(all.filter((one) => one.pid === job.pid || isMarked(one)).map(({ pid }) => pid));
+  return [...all.filter(({ pid }) => roots.has(pid)), ...descendants(all, roots)];
+}
+
+function save({ folder, records }: State): void {
+  writeFileSync(join(folder, "jobs.json"), JSON.stringify(records), { mode: 0o600 });
+}
+
+function describeEnd(job: Job): string {
+  const how = job.status === undefined ? "was killed" : `ended with exit ${job.status}`;
+  const seconds = Math.round((Date.now() - job.startedAt) / 1000);
+  const tooLong = logSize(job.log) > maxLogBytes ? " (it had written more than 200 MB)" : "";
+  return `background job ${job.pid} (${clip(job.command)}) ${how} after ${seconds} s${tooLong}; output: ${job.log}`;
+}
+
+/** The first line of a command, at most 80 characters. */
+export function clip(command: string): string {
+  const line = command.trim().split("\n", 1)[0] ?? "";
+  return line.length > 80 || line.length < command.trim().length
+    ? `${line.slice(0, 79).toWellFormed()}…`
+    : line;
+}
+
+/** The jobs that an earlier process noted in the folder. */
+export function readJobRecords(folder: string): JobRecord[] {
+  try {
+    return JSON.parse(readFileSync(join(folder, "jobs.json"), "utf8")) as JobRecord[];
+  } catch {
+    return [];
+  }
+}
+
+function isSame(job: JobRecord): boolean {
+  return isRunning(job.pid) && readProcess(job.pid)?.startTime === job.startTime;
+}
+
+function readStatus(path: string): number | undefined {
+  try {
+    const text = readFileSync(path, "utf8");
+    return text === "" ? undefined : Number(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function logSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

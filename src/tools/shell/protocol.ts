@@ -1,0 +1,139 @@
+/**
+ * What is said to the shell and heard from it. Commands never pass through the control channel: each lies in a file
+ * that the shell sources, with its output in a file of its own. After each the shell tells its status on its standard
+ * output, which no program of a command has, marked with a nonce that no program can know. Pure.
+ */
+
+/** Files in the shell's folder. */
+export const files = {
+  init: "init.sh",
+  command: "command.sh",
+  stdin: "stdin",
+  /** Exports of a freshly started shell, and of the shell after its last commands, in turns. */
+  baseline: "baseline",
+  snapshots: ["exports.0", "exports.1"],
+  /** Functions and aliases that a shell left behind when it ended by itself. */
+  functions: "functions.sh",
+  left: "exports.left",
+  debugTrap: "debug",
+} as const;
+
+export type End = { number: number; status: number; flags: string };
+
+/** A word that bash reads as exactly this text. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The script that a shell starts with. USR2 makes it give up the rest of the current command, whatever became of
+ * the program it waits for: bash itself goes on unless that program died of SIGINT.
+ */
+export function initScript(options: {
+  folder: string;
+  nonce: string;
+  terminal: string | undefined;
+  restore: string;
+  /** Number of the end mark that tells that the shell is ready. */
+  number: number;
+}): string {
+  const file = (name: string) => quote(`${options.folder}/${name}`);
+  return `${options.terminal ? `: <>${quote(options.terminal)}` : ":"}
+for __sawtooth_fd in /proc/$$/fd/*; do
+  case \${__sawtooth_fd##*/} in 0|1|2|255|'*') ;; *) eval "exec \${__sawtooth_fd##*/}>&-" ;; esac
+done 2>/dev/null
+set +m +H
+set +o history
+unset HISTFILE TMOUT MAILCHECK PROMPT_COMMAND __sawtooth_fd
+PS1= PS2=
+__sawtooth_dir=${quote(options.folder)}
+__sawtooth_nonce=${options.nonce}
+__sawtooth_status=0
+export -p >|${file(files.baseline)}
+${options.restore}
+__sawtooth_end() {
+  __sawtooth_flags=$-
+  set +x
+  if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
+  { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0end'; } >|"$__sawtooth_dir/exports.$(($1 % 2))" || :
+  builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
+  if [[ $__sawtooth_flags != *e* ]]; then return "$__sawtooth_status"; fi
+}
+__sawtooth_job() {
+  set +me
+  export SAWTOOTH_JOB=$1
+  ( set "$2"; eval "$__sawtooth_text" )
+  builtin printf %s "$?" >|"$__sawtooth_dir/job-$1.status"
+}
+__sawtooth_leave() {
+  { builtin declare -f; builtin alias -p; } >|"$__sawtooth_dir/${files.functions}" || :
+  { builtin printf '%s\\0%s\\0' 0 "\${PWD-}"; builtin export -p; builtin printf '\\0end'; } >|"$__sawtooth_dir/${files.left}" || :
+}
+trap __sawtooth_leave EXIT
+trap 'trap - INT; builtin kill -INT $$' USR2
+__sawtooth_end ${options.number}
+`;
+}
+
+/** The lines that run the staged command `number` and report its end. */
+export function runLines(
+  number: number,
+  io: { folder: string; input: string; output: string; tty: boolean },
+): string {
+  const command = quote(`${io.folder}/${files.command}`);
+  const run = `{ . ${command}; } <${quote(io.input)} >>${quote(io.output)} 2>&1\n`;
+  if (!io.tty) return run + endLine(number);
+  const before = `stty sane <${quote(io.input)} || :; __sawtooth_term=\${TERM-}; export TERM=xterm-256color\n`;
+  return before + run + endLine(number, "export TERM=$__sawtooth_term; ");
+}
+
+/** The DEBUG trap is put aside: bash would run it for our lines too, and hide it from sourced files. */
+export function endLine(number: number, before = ""): string {
+  return `__sawtooth_status=$?; ${before}builtin trap -p DEBUG >|"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
+}
+
+/**
+ * The lines that start the staged command `job-<number>.sh` in the background, in a process group of its own. Its pid
+ * goes to `job-<number>.pid` at once, its status to `job-<number>.status` at its end.
+ */
+export function backgroundLines(
+  number: number,
+  io: { folder: string; input: string; output: string; flags: string },
+): string {
+  const file = (extension: string) => quote(`${io.folder}/job-${number}.${extension}`);
+  const strict = io.flags.includes("e") ? "-e" : "+e";
+  return [
+    `IFS= read -r -d '' __sawtooth_text <${file("sh")} || :`,
+    `set -m; __sawtooth_job ${number} ${strict} <${quote(io.input)} >>${quote(io.output)} 2>&1 & set +m`,
+    `builtin printf %s "$!" >|${file("pid")}; unset __sawtooth_text`,
+    endLine(number),
+  ].join("\n");
+}
+
+/** What a staged file begins with so that tracing and the DEBUG trap apply to the command and to nothing else. */
+export function stagedCommand(command: string, flags: string, debugTrap: string): string {
+  const prefix = `${debugTrap.trim() ? `${debugTrap.trim()}; ` : ""}${flags.includes("x") ? "set -x; " : ""}`;
+  return `${prefix}${prefix ? "\n" : ""}${command}\n`;
+}
+
+/** Finds end marks in the shell's standard output, however it is cut into pieces; remembers at most one mark. */
+export function endScanner(nonce: string): (bytes: Buffer) => End[] {
+  const start = `\x1b]7777;${nonce};`;
+  const pattern = /^(\d+);(\d+);([a-zA-Z]*)\x07/;
+  let pending = "";
+  return (bytes) => {
+    const ends: End[] = [];
+    pending += bytes.toString("latin1");
+    for (let at = pending.indexOf(start); at >= 0; at = pending.indexOf(start)) {
+      const match = pattern.exec(pending.slice(at + start.length, at + start.length + 64));
+      if (!match && pending.length - at < start.length + 64) {
+        pending = pending.slice(at);
+        return ends;
+      }
+      pending = pending.slice(at + start.length + (match?.[0].length ?? 0));
+      if (match) ends.push({ number: Number(match[1]), status: Number(match[2]), flags: match[3] ?? "" });
+    }
+    pending = pending.slice(-start.length);
+    return ends;
+  };
+}

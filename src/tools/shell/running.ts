@@ -1,0 +1,135 @@
+/** One command while it runs in the shell: waits for its end, its limits or its questions, and ends it by force. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { cleanText } from "../../core/clean-text.ts";
+import type { OutputReader } from "../command-output.ts";
+import type { BashProcess, Death } from "./bash-process.ts";
+import { type Process, signal, terminalUse } from "./process-table.ts";
+import type { End } from "./protocol.ts";
+import type { Screen } from "./screen.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Running = {
+  command: string;
+  /** The file that its output goes to. */
+  output: string;
+  bash: BashProcess;
+  terminal: Terminal | undefined;
+  /** Set for a command that runs on the terminal itself. */
+  screen: Screen | undefined;
+  /** What was printed on the terminal since the last report. */
+  printed: { text: string; at: number };
+  end: Promise<End | Death>;
+  ended: boolean;
+  /** The newest pid of the machine when it started. */
+  lastPid: number;
+  /** The processes that belong to it. */
+  members(): Process[];
+};
+
+export type Verdict = "ended" | "timeout" | "interrupted" | "too_large" | "waiting";
+
+export type WatchOptions = {
+  timeoutMs: number;
+  maxBytes: number;
+  signal: AbortSignal;
+  output: OutputReader;
+  onProgress(text: string): void;
+};
+
+const tickMs = 50;
+const progressLines = 12;
+/** Silence after which a process that reads the terminal is taken to wait for a person. */
+const readSilenceMs = 1500;
+/** The same for one that waits for the terminal or for something else. */
+const waitSilenceMs = 6000;
+
+/** What comes first: the end of the command, a limit, the user's interrupt, or a question on the terminal. */
+export async function watch(running: Running, options: WatchOptions): Promise<Verdict> {
+  if (options.signal.aborted) return "interrupted";
+  let settle: (verdict: Verdict) => void = () => {};
+  const verdict = new Promise<Verdict>((resolve) => {
+    settle = resolve;
+  });
+  void running.end.then(() => settle("ended"));
+  const interrupt = () => settle("interrupted");
+  options.signal.addEventListener("abort", interrupt, { once: true });
+  const timeout = setTimeout(() => settle("timeout"), options.timeoutMs);
+  const tick = createTick(running, options, settle);
+  const ticks = setInterval(tick, tickMs);
+  try {
+    return await verdict;
+  } finally {
+    clearTimeout(timeout);
+    clearInterval(ticks);
+    options.signal.removeEventListener("abort", interrupt);
+  }
+}
+
+function createTick(running: Running, options: WatchOptions, settle: (verdict: Verdict) => void): () => void {
+  let size = options.output.size();
+  let activeAt = Date.now();
+  let nextLook = activeAt + readSilenceMs;
+  let shownAt = 0;
+  return () => {
+    const now = Date.now();
+    const grown = options.output.size();
+    if (grown !== size) {
+      size = grown;
+      activeAt = now;
+      if (grown > options.maxBytes) return settle("too_large");
+      options.output.advance();
+    }
+    if (activeAt > shownAt && now - shownAt >= 2 * tickMs && size > 0) {
+      shownAt = now;
+      options.onProgress(options.output.tail(progressLines));
+    }
+    const silence = now - Math.max(activeAt, running.printed.at);
+    if (silence < readSilenceMs || now < nextLook) return;
+    nextLook = now + 500;
+    if (waitsForPerson(running, silence)) settle("waiting");
+  };
+}
+
+/** Whether a process of the command, or the shell itself in a `read`, has the terminal to read from. */
+function waitsForPerson({ bash, terminal, members }: Running, silence: number): boolean {
+  if (!terminal) return false;
+  const uses = [bash, ...members()].map(({ pid }) => terminalUse(pid, terminal.path));
+  return uses.includes("reads") || (silence >= waitSilenceMs && uses.includes("waits"));
+}
+
+/** The last lines on the terminal, for the model. */
+export async function lastScreen({ screen, printed }: Running): Promise<string> {
+  const text = screen ? await screen.visible() : cleanText(printed.text);
+  return text.trimEnd().split("\n").slice(-30).join("\n");
+}
+
+/** Waits until what the programs wrote on the terminal has arrived; it goes another way than the end mark. */
+export async function drainTerminal({ screen, printed }: Running): Promise<void> {
+  if (screen) await until(() => Date.now() - printed.at > 20, 500);
+}
+
+/**
+ * Ends the command and everything it started: SIGINT, after `graceMs` SIGKILL, at last the shell itself. The shell
+ * is first told to give up the rest of the command, so that nothing that comes after a killed program is run.
+ */
+export async function stop(running: Running, graceMs: number): Promise<void> {
+  const { bash } = running;
+  const isOver = () => running.ended && running.members().length === 0;
+  if (!running.ended) signal(bash.pid, "SIGUSR2");
+  for (const { pid } of running.members()) signal(pid, "SIGINT");
+  await until(isOver, graceMs);
+  for (let round = 0; round < 20 && !isOver(); round++) {
+    for (const { pid } of running.members()) signal(pid, "SIGKILL");
+    if (!running.ended && round > 0) signal(bash.pid, "SIGINT");
+    await until(isOver, 40);
+  }
+  if (running.ended) return;
+  signal(bash.pid, "SIGKILL");
+  await running.end;
+}
+
+async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (let pause = 5; !isTrue() && Date.now() < deadline; pause = Math.min(50, pause * 2)) await sleep(pause);
+}

@@ -1,0 +1,202 @@
+/** The session's shell: one bash that lives as long as the session, and comes back with its state when it dies. */
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { OutputReader } from "../command-output.ts";
+import { createJobs, type Job } from "./jobs.ts";
+import { createLife } from "./life.ts";
+import { createMembers, type FoundProcess } from "./members.ts";
+import { signal } from "./process-table.ts";
+import { files } from "./protocol.ts";
+import { drainTerminal, lastScreen, type Running, stop, type Verdict, watch } from "./running.ts";
+import { type Session, startBackground, startForeground } from "./start.ts";
+
+export type ShellOptions = {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  sessionId: string;
+  /** Absolute, exists, 0700. The shell keeps its files in the folder `shell` in it. */
+  stateFolder: string;
+  /** `auto` takes a terminal where there can be one; with `pipe` programs find no /dev/tty. */
+  backend?: "pty" | "pipe" | "auto";
+};
+
+export type CommandIo = {
+  /** Follows the output file, which exists. */
+  output: OutputReader;
+  timeoutMs: number;
+  signal: AbortSignal;
+  onProgress(text: string): void;
+};
+
+export type CommandOptions = CommandIo & {
+  /** Absolute path of an existing file, which the output is appended to. */
+  outputPath: string;
+  /** What the command reads; nothing by default. */
+  stdin?: string | undefined;
+  /** Run it on the terminal itself. */
+  tty?: boolean | undefined;
+};
+
+export type CommandResult = {
+  verdict: Verdict;
+  /** Exit status, when the command ended. */
+  status?: number;
+  /** What is on the terminal: of a command that waits for input, or that ran on the terminal. */
+  screen?: string;
+  /** Processes that the command left running. */
+  left: FoundProcess[];
+  /** What the model must know about the shell: it was restarted, what is lost. */
+  notes: string[];
+};
+
+export type Shell = {
+  /** Runs one command; one that waits for input is stopped first. Throws when there is no bash. */
+  run(command: string, options: CommandOptions): Promise<CommandResult>;
+  /** The command that waits for input, and its output file. */
+  waiting(): { command: string; output: string } | undefined;
+  /** Types `text` for the waiting command and goes on watching it. */
+  answer(text: string, io: CommandIo): Promise<CommandResult>;
+  /** Starts a command in the background; its output goes to `outputPath`. */
+  background(command: string, outputPath: string, stdin?: string): Promise<{ job: Job; notes: string[] }>;
+  /** Ends the shell and its foreground command; the next one starts fresh, in the same folder. */
+  restart(): Promise<string[]>;
+  jobs(): Job[];
+  stopJob(pid: number): Promise<boolean>;
+  /** Lets a background job outlive the session. */
+  keepJob(pid: number): boolean;
+  /** One line each for what happened in the background since the last call. */
+  takeNotices(): string[];
+  /** The shell's folder. */
+  cwd(): string;
+  /** Whether commands can have a terminal; unknown before the first command. */
+  terminal(): boolean | undefined;
+  /** Ends every process of the session but kept jobs. Later calls do nothing. */
+  close(): Promise<void>;
+  /** The same at once, for the exit of our process. */
+  killAll(): void;
+};
+
+const maxOutputBytes = 200 * 1024 * 1024;
+const graceMs = { timeout: 1000, interrupted: 300, too_large: 100, waiting: 300, ended: 300 };
+
+type State = Session & {
+  waiting: Running | undefined;
+  /** Whether processes of an earlier agent were looked for. */
+  adopted: boolean;
+  /** Calls run one after the other, whoever makes them. */
+  queue: Promise<unknown>;
+  closing: Promise<void> | undefined;
+};
+
+/** A shell that starts with its first command. */
+export function createShell(options: ShellOptions): Shell {
+  const state = createState(options);
+  const { jobs, life, members } = state;
+  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
+    const turn = state.queue.then(action);
+    state.queue = turn.catch(() => {});
+    return turn;
+  };
+  return {
+    run: (command, request) =>
+      inTurn(async () => {
+        const notes = await ready(state);
+        return finish(state, await startForeground(state, command, request), request, notes);
+      }),
+    waiting() {
+      return state.waiting && { command: state.waiting.command, output: state.waiting.output };
+    },
+    answer: (text, io) => inTurn(() => answer(state, text, io)),
+    background: (command, outputPath, stdin) =>
+      inTurn(async () => {
+        const notes = await ready(state);
+        return { job: await startBackground(state, command, { outputPath, stdin }), notes };
+      }),
+    restart: () =>
+      inTurn(async () => {
+        await dropWaiting(state);
+        return life.restart();
+      }),
+    jobs: jobs.list,
+    stopJob: jobs.stop,
+    keepJob: jobs.keep,
+    takeNotices: jobs.takeNotices,
+    cwd: life.cwd,
+    terminal: life.hasTerminal,
+    close() {
+      state.closing ??= closeAll(state);
+      return state.closing;
+    },
+    killAll() {
+      if (!life.current()) return;
+      for (const { pid } of members.all()) signal(pid, "SIGKILL");
+      life.kill();
+    },
+  };
+}
+
+function createState(options: ShellOptions): State {
+  const folder = join(options.stateFolder, "shell");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const jobs = createJobs(folder, options.sessionId);
+  const life = createLife({ ...options, folder, backend: options.backend ?? "auto" });
+  const members = createMembers(options.sessionId, jobs, () => life.current()?.bash.pid);
+  const queue = Promise.resolve();
+  return { folder, life, members, jobs, waiting: undefined, adopted: false, queue, closing: undefined };
+}
+
+async function ready(state: State): Promise<string[]> {
+  const dropped = await dropWaiting(state);
+  if (!state.adopted && state.life.resumed) state.members.adopt();
+  state.adopted = true;
+  return [...dropped, ...(await state.life.ensure())];
+}
+
+async function dropWaiting(state: State): Promise<string[]> {
+  const dropped = state.waiting;
+  if (!dropped) return [];
+  state.waiting = undefined;
+  await stop(dropped, graceMs.waiting);
+  await state.life.settle();
+  return ["the command that waited for input was stopped"];
+}
+
+async function answer(state: State, text: string, io: CommandIo): Promise<CommandResult> {
+  const running = state.waiting;
+  if (!running) throw new Error("no command waits for input");
+  state.waiting = undefined;
+  running.printed.at = Date.now();
+  running.terminal?.write(text);
+  return finish(state, running, io, []);
+}
+
+/** Watches the command to its end, or to a question; ends it where a limit or the user says so. */
+async function finish(
+  state: State,
+  running: Running,
+  io: CommandIo,
+  notes: string[],
+): Promise<CommandResult> {
+  const { folder, life, members } = state;
+  const verdict = await watch(running, { ...io, maxBytes: maxOutputBytes });
+  if (verdict === "waiting") {
+    state.waiting = running;
+    const screen = await lastScreen(running);
+    running.printed.text = "";
+    return { verdict, screen, left: [], notes };
+  }
+  if (verdict !== "ended") await stop(running, graceMs[verdict]);
+  const { status } = await running.end;
+  const left = verdict === "ended" ? await members.leftBy(running.lastPid) : [];
+  if (verdict !== "ended") await life.settle();
+  await drainTerminal(running);
+  const screen = running.screen ? { screen: await running.screen.whole() } : {};
+  for (const file of [files.command, files.stdin]) rmSync(join(folder, file), { force: true });
+  return { verdict, status, ...screen, left, notes: [...notes, ...(await life.revive())] };
+}
+
+async function closeAll({ life, members }: State): Promise<void> {
+  if (life.current()) await members.endAll();
+  await life.close();
+}

@@ -1,0 +1,95 @@
+/** Puts a command where the shell finds it and has it started. */
+
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Job, Jobs } from "./jobs.ts";
+import type { Life, Living } from "./life.ts";
+import type { Members } from "./members.ts";
+import { lastPid } from "./process-table.ts";
+import { backgroundLines, files, runLines, stagedCommand } from "./protocol.ts";
+import type { Running } from "./running.ts";
+import { createScreen } from "./screen.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Session = { folder: string; life: Life; members: Members; jobs: Jobs };
+type Request = { outputPath: string; stdin?: string | undefined; tty?: boolean | undefined };
+
+const printedBytes = 16 * 1024;
+
+/** Starts `command` in the living shell. Throws when it needs a terminal and there is none. */
+export async function startForeground(session: Session, command: string, request: Request): Promise<Running> {
+  const { folder, life, members } = session;
+  const { bash, terminal } = livingOf(life);
+  const tty = request.tty === true;
+  if (tty && !terminal) throw new Error("there is no terminal on this machine");
+  const input = request.stdin === undefined ? undefined : stage(folder, files.stdin, request.stdin);
+  stage(folder, files.command, stagedCommand(command, life.flags(), debugTrap(folder, life.flags())));
+  const running: Running = {
+    command,
+    output: request.outputPath,
+    bash,
+    terminal,
+    screen: tty && terminal ? await createScreen(terminal.columns, terminal.rows) : undefined,
+    printed: { text: "", at: 0 },
+    end: new Promise((resolve) => bash.onNext(resolve)),
+    ended: false,
+    lastPid: lastPid(),
+    members: members.foreground,
+  };
+  void running.end.then((end) => {
+    running.ended = true;
+    if ("number" in end) life.noteEnd(end);
+  });
+  terminal?.onData(printTo(running));
+  const device = tty ? terminal?.path : undefined;
+  const io = { folder, tty, input: input ?? device ?? "/dev/null", output: device ?? request.outputPath };
+  bash.send(runLines(life.nextNumber(), io));
+  return running;
+}
+
+/** Starts `command` as a background job and returns once its pid is known. */
+export async function startBackground(session: Session, command: string, request: Request): Promise<Job> {
+  const { folder, life, jobs } = session;
+  const { bash } = livingOf(life);
+  const number = life.nextNumber();
+  const mark = String(number);
+  const name = `job-${mark}`;
+  const input = request.stdin === undefined ? undefined : stage(folder, `${name}.stdin`, request.stdin);
+  stage(folder, `${name}.sh`, `${command}\n`);
+  for (const extension of ["pid", "status"]) stage(folder, `${name}.${extension}`, "");
+  const ended = new Promise((resolve) => bash.onNext(resolve));
+  const io = { folder, input: input ?? "/dev/null", output: request.outputPath, flags: life.flags() };
+  bash.send(backgroundLines(number, io));
+  await ended;
+  const pid = Number(readFileSync(join(folder, `${name}.pid`), "utf8"));
+  for (const extension of ["sh", "pid", "stdin"])
+    rmSync(join(folder, `${name}.${extension}`), { force: true });
+  return jobs.add({ pid, command, log: request.outputPath, mark });
+}
+
+/** Bytes on the terminal go to the screen and the output file of a command that runs on it. */
+function printTo(running: Running): Parameters<Terminal["onData"]>[0] {
+  return (bytes) => {
+    running.printed.at = Date.now();
+    running.printed.text = (running.printed.text + bytes.toString("utf8")).slice(-printedBytes);
+    if (!running.screen) return;
+    running.screen.write(bytes);
+    appendFileSync(running.output, bytes);
+  };
+}
+
+function stage(folder: string, name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text, { mode: 0o600 });
+  return path;
+}
+
+function debugTrap(folder: string, flags: string): string {
+  return flags.includes("D") ? readFileSync(join(folder, files.debugTrap), "utf8") : "";
+}
+
+function livingOf(life: Life): Living {
+  const living = life.current();
+  if (!living) throw new Error("no shell lives");
+  return living;
+}

@@ -1,0 +1,263 @@
+/** The rules of the house, read off the source: layers, purity, ceilings, names. A failure names file:line and rule. */
+
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { at, find, lineOf, type Node, nodesOf, read, root, type Source, target } from "./support/source.ts";
+
+/** Folders (or files) under src/ that each layer may import besides itself. */
+const layers: Record<string, readonly string[]> = {
+  core: [],
+  context: ["core"],
+  agent: ["core", "context"],
+  models: ["core"],
+  tools: ["core"],
+  session: ["core"],
+  config: ["core"],
+  lab: ["core", "context", "session", "models/prices", "models/cards"],
+  tui: ["core", "context"],
+  cli: ["core", "context", "agent", "config", "lab"],
+};
+/** `main.ts`, and those it leads to because start-up must not load every part for every mode. */
+const wiring = /^src\/cli\/(main|commands|wire|choose-model)\.ts$/;
+const pure = /^src\/(core|context)\//;
+const impureNames =
+  /^(Date|Promise|process|set(Timeout|Interval|Immediate)|queueMicrotask|fetch|console|performance|crypto|globalThis)$/;
+const badFolderOrFile = /(^|\/)(utils?|helpers?|common|misc)(\/|\.|$)/i;
+const badName = /(Manager|Service|Helper|Impl)$/;
+
+/** Says what is wrong, as `path:line what`, or nothing. */
+type Rule = (source: Source) => string[];
+
+/** Fields that hold types or the names of properties: an identifier there is not a reference to a value. */
+function isNotAValue(parent: Node, key: string): boolean {
+  if (/^TS(TypeAlias|Interface)/.test(parent.type)) return true;
+  if (["typeAnnotation", "typeArguments", "typeParameters", "returnType"].includes(key)) return true;
+  if (parent.type === "MemberExpression") return key === "property" && parent.computed === false;
+  return (
+    parent.type === "Property" && key === "key" && parent.computed === false && parent.shorthand === false
+  );
+}
+
+const importsStayInTheirLayer: Rule = (source) => {
+  const [, layer = ""] = source.path.split("/");
+  if (wiring.test(source.path)) return [];
+  const permitted = [layer, ...(layers[layer] ?? [])].map((name) => `src/${name}`);
+  return source.imports.flatMap((one) => {
+    const path = target(source, one);
+    const fine =
+      path === undefined
+        ? !pure.test(source.path)
+        : permitted.some((prefix) => path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}.`)) ||
+          path === "package.json";
+    return fine ? [] : [at(source, one.start, `${layer} may not import ${one.specifier}`)];
+  });
+};
+
+const coreAndContextArePure: Rule = (source) => {
+  if (!pure.test(source.path)) return [];
+  const values = nodesOf(source.program, isNotAValue);
+  return values.flatMap((node) => {
+    const found = impurity(node);
+    return found ? [at(source, node.start, `${found} in pure code`)] : [];
+  });
+};
+
+function impurity(node: Node): string | undefined {
+  if (node.async === true) return "async";
+  if (node.type === "AwaitExpression" || node.await === true) return "await";
+  if (node.type === "ImportExpression") return "import()";
+  if (node.type === "Identifier" && impureNames.test(String(node.name))) return String(node.name);
+  if (node.type !== "MemberExpression") return undefined;
+  const [object, property] = [node.object as Node, node.property as Node];
+  return object.name === "Math" && property.name === "random" ? "Math.random" : undefined;
+}
+
+const filesAreShort: Rule = (source) => {
+  const lines = source.text.trimEnd().split("\n").length;
+  const ceiling = source.path === "src/agent/loop.ts" ? 150 : 300;
+  return lines > ceiling ? [`${source.path}:${ceiling} ${lines} lines; the ceiling is ${ceiling}`] : [];
+};
+
+/** In tests the callbacks of `describe` are chapters, not functions. */
+const functionsAreShort: Rule = (source) => {
+  const ceiling = /^src\/(core|context|agent)\//.test(source.path) ? 40 : 60;
+  const chapters = nodesOf(source.program)
+    .filter((node) => node.type === "CallExpression" && source.text.startsWith("describe", node.start))
+    .flatMap((node) => node.arguments as Node[]);
+  return nodesOf(source.program).flatMap((node) => {
+    if (!/^(ArrowFunction|Function)/.test(node.type) || chapters.includes(node)) return [];
+    const lines = lineOf(source, node.end) - lineOf(source, node.start) + 1;
+    return lines > ceiling
+      ? [at(source, node.start, `a function of ${lines} lines; the ceiling is ${ceiling}`)]
+      : [];
+  });
+};
+
+const noBarrels: Rule = (source) => {
+  const body = source.program.body as Node[];
+  const stars = body.filter((node) => node.type === "ExportAllDeclaration");
+  const exportsOnly = body.every((node) => /^(Import|Export)/.test(node.type) && !node.declaration);
+  const reexports = body.some((node) => node.type === "ExportNamedDeclaration");
+  const barrels = exportsOnly && reexports ? body.slice(0, 1) : [];
+  return [...stars, ...barrels].map((node) =>
+    at(source, node.start, "a barrel: import from the file itself"),
+  );
+};
+
+const namesSayWhatThingsDo: Rule = (source) => [
+  ...(badFolderOrFile.test(source.path)
+    ? [`${source.path}:1 a file or folder that is named for nothing`]
+    : []),
+  ...(source.program.body as Node[]).flatMap((statement) => {
+    const declared = (statement.declaration ?? statement) as Node;
+    return [declared, ...((declared.declarations as Node[] | undefined) ?? [])]
+      .filter((node) => badName.test(String((node.id as Node | null | undefined)?.name ?? "")))
+      .map((node) => at(source, node.start, `the name ${(node.id as Node).name} says nothing`));
+  }),
+];
+
+const classesAreErrors: Rule = (source) =>
+  find(
+    source,
+    (node) => /^Class(Declaration|Expression)$/.test(node.type) && !isError(node.superClass),
+    () => "a class that is not an error",
+  );
+
+function isError(superClass: unknown): boolean {
+  return String((superClass as Node | null)?.name ?? "").endsWith("Error");
+}
+
+const typesAreTold: Rule = (source) => [
+  ...find(
+    source,
+    (node) => node.type === "TSAnyKeyword" || node.type === "TSNonNullExpression",
+    (node) => (node.type === "TSAnyKeyword" ? "any" : "a non-null assertion"),
+  ),
+  ...source.comments
+    .filter((comment) => /^\W*@ts-(ignore|expect-error|nocheck)/.test(String(comment.value)))
+    .map((comment) => at(source, comment.start, "a type error is hidden")),
+];
+
+const noGlobalState: Rule = (source) =>
+  (source.program.body as Node[])
+    .map((statement) => (statement.declaration ?? statement) as Node)
+    .filter((node) => node.type === "VariableDeclaration" && node.kind !== "const")
+    .map((node) => at(source, node.start, "a variable of the whole program"));
+
+const noModuleMocks: Rule = (source) =>
+  find(
+    source,
+    (node) =>
+      node.type === "CallExpression" &&
+      /^vi\.(mock|doMock|hoisted|stubGlobal)\b/.test(source.text.slice(node.start)),
+    () => "a mocked module",
+  );
+
+const filesSayWhatTheyAre: Rule = (source) =>
+  /^(#!.*\n)?\/[*/]/.test(source.text) ? [] : [`${source.path}:1 no comment line at the top`];
+
+const sources = globSync("{src,bin,scripts,bench,test}/**/*.{ts,tsx,js}", { cwd: root })
+  .filter((path) => !path.includes("/fixtures/"))
+  .sort()
+  .map((path) => read(path));
+
+/** Each rule, where it holds, and a sample that breaks it: a rule that finds nothing in its sample is broken. */
+const rules: [title: string, where: RegExp, rule: Rule, sample: [path: string, text: string]][] = [
+  [
+    "imports stay in their layer",
+    /^src\//,
+    importsStayInTheirLayer,
+    ["src/models/a.ts", 'import "../agent/loop.ts"'],
+  ],
+  [
+    "core imports no package",
+    /^src\//,
+    importsStayInTheirLayer,
+    ["src/core/a.ts", 'export { x } from "zod"'],
+  ],
+  [
+    "core has no clock",
+    pure,
+    coreAndContextArePure,
+    ["src/core/a.ts", "export const now = () => Date.now()"],
+  ],
+  [
+    "context has no luck",
+    pure,
+    coreAndContextArePure,
+    ["src/context/a.ts", "export const x = Math.random()"],
+  ],
+  [
+    "context waits for nothing",
+    pure,
+    coreAndContextArePure,
+    ["src/context/a.ts", "export async function f() {}"],
+  ],
+  ["files are short", /./, filesAreShort, ["src/agent/loop.ts", "\n".repeat(150).concat("x()")]],
+  ["functions are short", /./, functionsAreShort, ["src/core/a.ts", `function f() {${"\n".repeat(40)}}`]],
+  ["no file only passes on others' exports", /./, noBarrels, ["src/core/a.ts", 'export { x } from "./b.ts"']],
+  ["names say what things do", /./, namesSayWhatThingsDo, ["src/core/a.ts", "export const runService = 1"]],
+  ["folders are named for a subject", /./, namesSayWhatThingsDo, ["src/core/utils/a.ts", ""]],
+  ["classes are errors", /./, classesAreErrors, ["src/core/a.ts", "class A extends B {}"]],
+  ["no type is hidden", /./, typesAreTold, ["src/core/a.ts", "let x = y as any"]],
+  ["nothing is kept for the whole program", /^src\//, noGlobalState, ["src/core/a.ts", "export let x = 1"]],
+  ["tests use real parts", /^test\//, noModuleMocks, ["test/a.test.ts", 'vi.mock("node:fs")']],
+  [
+    "files say what they are",
+    /^(src|bin|scripts|bench|test\/support)\//,
+    filesSayWhatTheyAre,
+    ["src/a.ts", "x()"],
+  ],
+];
+
+describe.each(rules)("%s", (_title, where, rule, [path, text]) => {
+  test("everywhere", () => {
+    expect(sources.filter((source) => where.test(source.path)).flatMap(rule)).toEqual([]);
+  });
+  test("and the rule finds what breaks it", () => {
+    expect(rule(read(path, text))).toHaveLength(1);
+  });
+});
+
+test("types and property names are no impurity", () => {
+  const text = "export type A = { send(x: Date): Promise<void> }; export const b = (a: B) => a.process";
+  expect(coreAndContextArePure(read("src/core/a.ts", text))).toEqual([]);
+});
+
+test("every folder of src is a layer", () => {
+  const folders = sources.filter(({ path }) => path.startsWith("src/")).map(({ path }) => path.split("/")[1]);
+  expect([...new Set(folders)].filter((folder) => !layers[folder ?? ""])).toEqual([]);
+});
+
+test("no file of src imports itself by way of others", () => {
+  const bySource = new Map(sources.map((source) => [source.path, source]));
+  const next = (path: string) => {
+    const source = bySource.get(path);
+    const atRuntime = source?.imports.filter((one) => !one.typeOnly) ?? [];
+    return source ? atRuntime.flatMap((one) => target(source, one) ?? []) : [];
+  };
+  const circles = sources.flatMap(({ path }) => {
+    const reached = new Set(next(path));
+    for (const one of reached) for (const other of next(one)) reached.add(other);
+    return path.startsWith("src/") && reached.has(path) ? [`${path}:1 is part of a circle of imports`] : [];
+  });
+  expect(circles).toEqual([]);
+});
+
+test("no file names a path of the machine it was written on", () => {
+  const here = root.split("/").length > 2 ? [root] : [];
+  const files = globSync("{.ci/*,*.{md,json,ts},{src,bin,scripts,bench,test,docs,prompts,examples}/**/*}", {
+    cwd: root,
+  }).filter(
+    (path) => /(\.(ts|tsx|js|md|json|ya?ml|sh|html)|\.ci\/run)$/.test(path) && !path.includes("/fixtures/"),
+  );
+  const personal = /(?<![\w.])\/(home|Users)\/(?!(user|u|me|you|someone)\b)\w+/;
+  const found = files.flatMap((path) => {
+    const lines = readFileSync(join(root, path), "utf8").split("\n");
+    return lines.flatMap((line, index) =>
+      personal.test(line) || here.some((folder) => line.includes(folder)) ? [`${path}:${index + 1}`] : [],
+    );
+  });
+  expect(found).toEqual([]);
+});

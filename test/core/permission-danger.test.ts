@@ -1,0 +1,242 @@
+/** What is refused in every mode (T04, T33), as a pure function: nothing here runs a command. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
+
+import { describe, expect, test } from "vitest";
+import { decidePermission, type PermissionInput, type PermissionMode } from "../../src/core/permission.ts";
+import type { Access } from "../../src/core/ports.ts";
+
+const home = "/home/u";
+const modes: PermissionMode[] = ["ask", "accept-edits", "plan", "auto"];
+
+function decide(access: Access, options: Partial<PermissionInput> = {}) {
+  return decidePermission({
+    ...{ mode: "auto", allow: [], deny: [], toolName: "bash", access, home },
+    workspace: ["/home/u/app"],
+    protectedPaths: [`${home}/.config/sawtooth`],
+    ...options,
+  });
+}
+
+const run = (command: string, options: Partial<PermissionInput> = {}) =>
+  decide({ kind: "execute", command }, options);
+
+describe("deleting the home, the root or a .git", () => {
+  test.each([
+    "rm -rf ~",
+    "rm -rf ~/",
+    'rm -rf "$HOME"',
+    'rm -rf "${HOME}/"',
+    "rm -rf ${HOME}",
+    "rm -rf /home/u",
+    "rm -rf /home/u/.",
+    "rm -rf /home/u/app/..",
+    "rm -rf /home//u//",
+    "rm -rf ..",
+    "rm -rf ../*",
+    "rm -rf /home",
+    "rm -rf /home/*",
+    "rm -rf /h*",
+    "rm -rf ~/*",
+    "rm -rf ~/.*",
+    "rm -rf ~/{*,.*}",
+    "rm -rf {~,x}",
+    "rm -rf ~u",
+    "rm -fr -- ~",
+    "rm ~ -r -f",
+    "rm -rf /",
+    "rm -rf /*",
+    "rm -rf //",
+    "rm -rf /.",
+    "rm -rf --no-preserve-root /",
+    "rm -rf /etc /usr",
+    "cd / && rm -rf *",
+    "cd /; rm -rf ./*",
+    "cd ~ && rm -rf *",
+    "cd && rm -rf *",
+    "(cd ~; rm -rf *)",
+    "cd $NOWHERE && rm -rf *",
+    'X=; rm -rf "$X"/*',
+    'rm -rf "$X"/*',
+    "rm -rf $X/",
+    "X=~; rm -rf $X",
+    "X=$HOME rm -rf ~",
+    "export D=/; rm -rf $D",
+    "for d in ~; do rm -rf $d; done",
+    "rm -rf $(echo ~)",
+    "find ~ -delete",
+    "find / -type f -delete",
+    "find ~ -mindepth 1 -delete",
+    "find ~ -name '*' -delete",
+    "find ~ ! -name keep -delete",
+    "find . -delete",
+    "find -delete",
+    "find ~ -exec rm -rf {} +",
+    "echo ~ | xargs rm -rf",
+    "echo 'rm -rf ~' | sh",
+    "sh -c 'rm -rf ~'",
+    'bash -c "rm -rf $HOME"',
+    "eval 'rm -rf ~'",
+    "sudo rm -rf /",
+    "env -i rm -rf ~",
+    "/bin/rm -rf ~",
+    "\\rm -rf ~",
+    "'rm' -rf ~",
+    "command rm -rf ~",
+    "true && { rm -rf ~; }",
+    "x=`rm -rf ~`",
+    "cat <<EOF | sh\nrm -rf ~\nEOF",
+    "mv ~ /tmp/x",
+    "chmod -R 000 /",
+    "chown -R nobody ~",
+    "rsync -a --delete empty/ ~/",
+    "shred -u ~/*",
+    "rm -rf .git",
+    "rm -rf ./.git/",
+    "rm -rf sub/.git",
+    "rm -rf .gi*",
+    "rm -rf .*",
+    "rm -rf .git/*",
+    "rm -rf .git/objects",
+    "cd .git && rm -rf *",
+    "mv .git /tmp",
+    "find . -name .git -exec rm -rf {} +",
+    "rm -rf /home/u/app",
+    "dd if=/dev/zero of=/dev/sda",
+    "dd of=/dev/sda",
+    "cat x > /dev/sda",
+    "mkfs.ext4 /dev/sdb1",
+  ])("is refused in every mode and against every rule: %s", (command) => {
+    for (const mode of modes) {
+      const decided = run(command, { mode, allow: ["bash", `bash(${command})`] });
+      expect(decided).toMatchObject({ decision: "deny", by: "always", rule: "refused always" });
+      expect(decided.reason).toMatch(/^Refused in every mode: .+\.$/);
+    }
+  });
+
+  test("of the folder itself is refused where the agent works in the home", () => {
+    const atHome = { workspace: [home] };
+    for (const command of ["rm -rf ./*", "rm -rf *", "rm *", "cd app; rm -rf *", "find . -delete"])
+      expect(run(command, atHome)).toMatchObject({ decision: "deny", by: "always" });
+    expect(run("rm -rf *", { cwd: home })).toMatchObject({ decision: "deny", by: "always" });
+    expect(run("cd app && rm -rf *", atHome).decision).toBe("allow");
+  });
+
+  test.each([
+    "rm -r './~'",
+    "rm -rf '~'",
+    "rm -rf \\~",
+    "rm -rf ./*",
+    "rm -rf node_modules dist/*",
+    "rm -rf ~/app/build",
+    "rm -rf ~/old*",
+    "rm -rf /tmp/x",
+    "rm -rf .github .gitignore",
+    "rm -f .git/index.lock",
+    "rm -rf .git/rebase-merge",
+    'rm -rf "${X:?}"/*',
+    'tmp=$(mktemp -d); rm -rf "$tmp"',
+    "find . -name '*.pyc' -delete",
+    "find . -name '*.pyc' -not -path './.git/*' -delete",
+    "find /tmp/x -mtime +3 -delete",
+    "cd build && rm -rf *",
+    "echo rm -rf /",
+    "git commit -m 'no more rm -rf /'",
+    "grep -rn 'rm -rf ~' .",
+    "cat > doc.md <<'EOF'\nnever run `rm -rf ~`\nEOF",
+    "git clean -fdx",
+    "git reset --hard HEAD~1",
+    "git rm -rf .",
+    "chmod -R u+w build",
+    "dd if=/dev/urandom of=x count=1",
+    "cp -r ~/app/.git /tmp/backup",
+  ])("is not seen where it is not: %s", (command) => {
+    expect(run(command).decision).toBe("allow");
+  });
+});
+
+describe("writing what makes others run things", () => {
+  const paths = [
+    `${home}/.config/sawtooth/settings.json`,
+    `${home}/.config/sawtooth/AGENTS.md`,
+    `${home}/app/.git/hooks/pre-commit`,
+    `${home}/app/vendor/sub/.git/hooks/x`,
+    `${home}/app/.git/modules/sub/hooks/post-checkout`,
+    `${home}/app/.GIT/hooks/x`,
+    `${home}/app/.git/config`,
+    `${home}/.bashrc`,
+    `${home}/.profile`,
+    `${home}/.zshenv`,
+    `${home}/.config/fish/config.fish`,
+    `${home}/.ssh/authorized_keys`,
+    `${home}/.gitconfig`,
+  ];
+
+  test.each(paths)("is refused to the editor in every mode: %s", (path) => {
+    for (const mode of modes) {
+      const decided = decide(
+        { kind: "write", paths: [path] },
+        { mode, allow: ["edit", "str_replace_editor"], toolName: "str_replace_editor" },
+      );
+      expect(decided).toMatchObject({ decision: "deny", by: "always" });
+    }
+  });
+
+  test.each(paths)("is refused to commands in every mode: %s", (path) => {
+    for (const command of [
+      `echo x >> ${path}`,
+      `echo x | tee -a ${path}`,
+      `cp x ${path}`,
+      `sed -i s/a/b/ ${path}`,
+      `dd if=x of=${path}`,
+      `./tool ${path}`,
+    ])
+      for (const mode of modes)
+        expect(run(command, { mode, allow: ["bash"] })).toMatchObject({ decision: "deny", by: "always" });
+  });
+
+  test.each([
+    "mv prepared .git/hooks",
+    "cp -r hooks .git/",
+    "cp -t .git/hooks a b",
+    "ln -s ../evil .git/hooks",
+    "cd .git/hooks && cp ../../x pre-commit",
+    "cd .git && mv x hooks",
+    "echo x > .git/hoo''ks/a",
+    "chmod +x .git/hooks/pre-commit",
+    "git config core.hooksPath evil",
+    "git config --global alias.st '!x'",
+    "echo x >> ~/.bashrc",
+    'echo x >> "$HOME"/.bashrc',
+    "sh -c 'echo x >> ~/.bashrc'",
+    "> .git/hooks/x",
+    "curl -o ~/.bashrc x",
+    "wget --output-document=/home/u/.bashrc x",
+    "echo x | sudo tee ~/.bashrc",
+  ])("is refused by other ways too: %s", (command) => {
+    expect(run(command, { allow: ["bash"] })).toMatchObject({ decision: "deny", by: "always" });
+  });
+
+  test.each([
+    "source ~/.bashrc",
+    "cat ~/.bashrc",
+    "cat .git/hooks/pre-commit",
+    "ls .git/hooks",
+    "cp .git/hooks/a.sample /tmp/x",
+    "git config core.hooksPath",
+    "git config user.name x",
+    "diff ~/.bashrc a",
+    "mkdir src/hooks && touch src/hooks/a.ts",
+  ])("is not seen in reading: %s", (command) => {
+    expect(run(command).decision).toBe("allow");
+  });
+});
+
+test("a long line is judged soon", () => {
+  const before = Date.now();
+  run(`echo ${"a ".repeat(20_000)}`);
+  run(`./x ${"a ".repeat(5_000)}`, { deny: ["bash(rm:*)"] });
+  run(`${"(".repeat(2_000)}${"$(".repeat(2_000)}`);
+  run(`cat <<EOF\n${"line `x` $(y)\n".repeat(500)}EOF`);
+  run(`rm ${"*a".repeat(40)}b ${"{a,b}".repeat(20)}`);
+  expect(Date.now() - before).toBeLessThan(5_000);
+});

@@ -1,0 +1,87 @@
+/** Runs the real program from its source, in a home and a folder of its own. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+export type Ended = {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  ms: number;
+};
+
+export type Place = {
+  /** Fresh HOME and state. */
+  home: string;
+  /** The folder worked in. */
+  cwd: string;
+  env: Record<string, string>;
+  remove(): void;
+};
+
+/** A fresh home with an empty workspace. `url`: where the strict server listens. */
+export function makePlace(url?: string): Place {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-place-")));
+  const home = join(root, "home");
+  const cwd = join(root, "work");
+  for (const folder of [home, cwd]) mkdirSync(folder);
+  const env = {
+    PATH: process.env.PATH ?? "",
+    HOME: home,
+    LANG: "C.UTF-8",
+    SAWTOOTH_HOME: join(home, "sawtooth"),
+    ...(url ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-canary-7f3a" } : {}),
+  };
+  return { home, cwd, env, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+export type Started = { child: ChildProcess; ended: Promise<Ended>; stdout(): string; stderr(): string };
+
+/** `input`: what stdin holds; "open": a pipe that is never written; without it stdin is /dev/null. */
+export function start(
+  place: Place,
+  words: string[],
+  options: { input?: string | "open"; env?: object } = {},
+): Started {
+  const begin = Date.now();
+  const child = spawn(process.execPath, [entry, ...words], {
+    cwd: place.cwd,
+    env: { ...place.env, ...options.env },
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  if (options.input !== undefined && options.input !== "open") child.stdin?.end(options.input);
+  const ended = new Promise<Ended>((resolve) => {
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr, ms: Date.now() - begin }));
+  });
+  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+export function sawtooth(
+  place: Place,
+  words: string[],
+  options: { input?: string | "open"; env?: object } = {},
+): Promise<Ended> {
+  return start(place, words, options).ended;
+}
+
+/** The lines of `stream-json`. Throws when one is not JSON: stdout must hold nothing else. */
+export function jsonLines(stdout: string): Record<string, unknown>[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

@@ -1,0 +1,153 @@
+/** The persistent shell keeps its state, whatever commands do to it (T30, T31), with a terminal and without. */
+
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
+
+describe.each(backends)("a shell over %s", (backend) => {
+  let shell: Fixture;
+  beforeAll(() => {
+    shell = openFixture(backend);
+  });
+  afterAll(() => shell.dispose());
+
+  test("keeps folder, exports, variables, functions, aliases and options", async () => {
+    await shell.text(
+      'mkdir -p sub && cd sub; export X=1; y=2; f() { echo "f $1"; }; alias ll="echo LL"; shopt -s nullglob',
+    );
+    expect(await shell.text('pwd; echo "$X $y"; f 3; ll; echo none*')).toBe(
+      `${shell.work}/sub\n1 2\nf 3\nLL\n(no output)`.replace("(no output)", "").trimEnd(),
+    );
+    expect(shell.shell.cwd()).toBe(`${shell.work}/sub`);
+    await shell.text("shopt -u nullglob; cd ..");
+  });
+
+  test("keeps an activated virtual environment until it is deactivated", async () => {
+    mkdirSync(join(shell.work, "venv/bin"), { recursive: true });
+    const activate =
+      'deactivate() { PATH=$_OLD; PS1=$_OLD_PS1; unset VIRTUAL_ENV; unset -f deactivate; }\n_OLD=$PATH; _OLD_PS1=${PS1-}\nexport VIRTUAL_ENV=$PWD/venv PATH=$PWD/venv/bin:$PATH\nPS1="(venv) $PS1"\n';
+    writeFileSync(join(shell.work, "venv/bin/activate"), activate);
+    writeFileSync(join(shell.work, "venv/bin/tool"), "#!/bin/sh\necho from venv\n", { mode: 0o755 });
+    await shell.text("source venv/bin/activate");
+    expect(await shell.text("tool; deactivate; echo ${VIRTUAL_ENV-gone}")).toBe("from venv\ngone");
+  });
+
+  test("hands the status of a command to the next", async () => {
+    expect(await shell.text("(exit 7)")).toBe("[exit 7]");
+    expect(await shell.text("echo $?")).toBe("7");
+  });
+
+  test.each([
+    ['echo "unterminated', 2],
+    ["echo 'unterminated", 2],
+    ["(", 2],
+    ["if true; then", 2],
+    ["echo $(", 2],
+    ["cat <<EOF\nbody", 0],
+    ["done", 2],
+  ])("ends the incomplete %j at once with status %d", async (command, status) => {
+    const output = await shell.call(command);
+    expect(output.stats?.exitCode).toBe(status);
+    expect(await shell.text("echo next")).toBe("next");
+  });
+
+  test.each([
+    ["cat <<EOF\nbody\nEOF", "body"],
+    ["echo a # note", "a"],
+    ["echo a \\", "a"],
+    ["echo a;", "a"],
+    ["printf 'no newline'", "no newline"],
+    ["echo '!!' !x", "!! !x"],
+    ["echo $'tab\\there'", "tab\there"],
+    ["\n\necho a\n\n", "a"],
+    ["echo one\n# comment\necho two", "one\ntwo"],
+    [`cat <<'END'\n${"line\n".repeat(2)}END\necho after`, "line\nline\nafter"],
+    ["return 0; echo not", "(no output)"],
+  ])("gives exactly the output of %j", async (command, expected) => {
+    expect(await shell.text(command)).toBe(expected);
+  });
+
+  test("runs a heredoc script of 200 lines", async () => {
+    const lines = Array.from({ length: 200 }, (_, index) => `echo line ${index}`).join("\n");
+    const output = await shell.text(`bash <<'SCRIPT'\n${lines}\nSCRIPT`);
+    expect(output.split("\n")).toHaveLength(200);
+  });
+
+  test.each(["set -u; echo $not_set", "echo ${not_set:?}", "set -u\necho $((not_set + 1))"])(
+    "survives %j",
+    async (command) => {
+      const output = await shell.call(`y=kept; ${command}`);
+      expect(output.isError).toBe(true);
+      expect(await shell.text("set +u; echo $y")).toBe("kept");
+    },
+  );
+
+  test.each([
+    ["set -x", "echo traced", "+ echo traced\ntraced", "set +x"],
+    ["trap 'echo dbg' DEBUG", "echo a; echo b", "dbg\na\ndbg\nb", "trap - DEBUG"],
+    ["PS1='$(echo prompt) '; PS2=more", "echo a", "a", "PS1="],
+    ["PROMPT_COMMAND='echo prompt'", "echo a", "a", "unset PROMPT_COMMAND"],
+    ["set -o noclobber", "echo a", "a", "set +o noclobber"],
+    ["IFS=e; set -f", "echo a", "a", "unset IFS; set +f"],
+    ["set -T; set -E; trap 'echo err' ERR", "echo a", "a", "trap - ERR; set +TE"],
+    ["builtin_echo() { :; }; printf() { :; }; export() { :; }", "echo a", "a", "unset -f printf export"],
+    ["umask 777", "echo a", "a", "umask 022"],
+    ["bash", "echo a", "a", ""],
+    ["bash -i", "echo a", "a", ""],
+    ["exec 2>/dev/null >/dev/null", "echo a; ls none 2>&1 | wc -l", "a\n1", ""],
+    ["stty raw -echo </dev/tty", "echo a", "a", ""],
+    ["readonly status=1 flags=2 s=3", "echo a", "a", ""],
+    ["cd /; unset PWD", "echo a", "a", "cd"],
+  ])("after %j the next command works as in any bash", async (before, command, expected, after) => {
+    await shell.text(before);
+    expect(await shell.text(command)).toBe(expected);
+    await shell.text(after || ":");
+    expect(await shell.text("echo ok")).toBe("ok");
+  });
+
+  test("tracing again shows nothing of our own", async () => {
+    await shell.text("set -x");
+    expect(await shell.text("echo a")).toBe("+ echo a\na");
+    expect(await shell.text("set +x")).toBe("+ set +x");
+    expect(await shell.text("echo a")).toBe("a");
+  });
+
+  test.each([500, 1023, 1024, 4095, 4096, 6000, 120_000])(
+    "a command of %d bytes arrives exactly, with a multibyte character at its edge",
+    async (length) => {
+      const value = `${"v".repeat(length - 14)}é`;
+      expect(await shell.text(`X='${value}'; echo \${#X}`)).toBe(String(value.length));
+    },
+  );
+
+  test("leaves no staged command, no history, and only private files", async () => {
+    await shell.text("echo secret-word > /dev/null");
+    const folder = join(shell.state, "shell");
+    expect(readdirSync(folder).filter((name) => /command|init|stdin/.test(name))).toEqual([]);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(await shell.text("history | wc -l; echo ${HISTFILE-none}")).toBe("0\nnone");
+    expect(existsSync(join(shell.work, ".bash_history"))).toBe(false);
+  });
+
+  test("cannot be told by a program that its command has ended", async () => {
+    const forged = "printf '\\033]7777;%s;%s;0;x\\007' {1..3}";
+    expect(await shell.text(`${forged}; ${forged} >/dev/tty 2>/dev/null; sleep 0.1; echo end`)).toContain(
+      "end",
+    );
+    const nonce = await shell.text("env | grep -c sawtooth_nonce");
+    expect(nonce.split("\n")[0]).toBe("0");
+  });
+
+  test("works in a folder with a strange name", async () => {
+    const name = `it's a "folder" \\ $x\n🟢`;
+    mkdirSync(join(shell.work, name));
+    symlinkSync(name, join(shell.work, "link"));
+    expect(await shell.text(`cd link && touch file && ls && cd .. && ls -d it*`)).toContain("file");
+    await shell.text("cd link/. && cd -P .");
+    await shell.text("kill -9 $$");
+    expect(await shell.text("ls")).toBe("file");
+    await shell.text(`cd ${shell.work}`);
+  });
+});
