@@ -36,6 +36,10 @@ export type Agent = {
   /** Replaces secrets in what a tool returned. */
   redact(text: string): string;
   hash(body: string): string;
+  /** What todo.md says now; undefined when there is none. */
+  readTasks(): string | undefined;
   /** What the model is asked when a summary is due. */
   summaryPrompt: string;
+  /** The words of reminders: prompts/reminders.md. */
+  reminderWords: string;
 };

@@ -54,5 +54,5 @@ export function overWindow(events: readonly LogEvent[], composed: Composed): str
   const { model } = currentModel(events);
   if (composed.expected + 1000 < model.window) return undefined;
   const size = `about ${composed.expected} of ${model.window} tokens`;
-  return `the context is full (${size}): start a new session, or resume this one with a model of a larger window`;
+  return `the context is full (${size}): go on with --context economist, with a model of a larger window, or in a new session`;
 }

@@ -9,6 +9,7 @@ import { overWindow, reachedLimit } from "./limits.ts";
 import { applyPlans, type Planned } from "./plans.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";
+import { endlessLoop, remind } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
 /** Replies in a row that may be cut by their length before the turn ends. */
@@ -54,11 +55,12 @@ async function makeStep(
   if (signal.aborted) return endOf(stopped(signal));
   const events = agent.log.events();
   const composed = composeRequest(events, view);
-  const limit = reachedLimit(events, agent.limits, composed, agent.clock());
+  const limit = reachedLimit(events, agent.limits, composed, agent.clock()) ?? endlessLoop(events);
   if (limit) return { type: "end", ...limit };
   const full = overWindow(events, composed);
   if (full) return { type: "end", reason: "context_full", detail: full };
-  const outcome = await sendStep(agent, composed, heldTokens, signal);
+  const told = remind(agent) ? composeRequest(events, foldView(events, view)) : composed;
+  const outcome = await sendStep(agent, told, heldTokens, signal);
   return outcome.type === "end" && outcome.reason === "interrupted" ? endOf(stopped(signal)) : outcome;
 }
 

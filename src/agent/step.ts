@@ -3,17 +3,19 @@
 import { unexpectedMiss } from "../context/cache-miss.ts";
 import type { Composed } from "../context/compose.ts";
 import { brokenRules } from "../context/invariants.ts";
+import { watchRepetition } from "../context/repetition.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
+import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
 export type StepOutcome =
   | { type: "reply"; reply: EventOf<"assistant_message"> }
-  /** The history was repaired: the step is made again. */
+  /** The history was repaired, or the reply thrown away: the step is made again. */
   | { type: "again" }
   | { type: "end"; reason: TurnEnd; detail?: string };
 
@@ -37,21 +39,40 @@ export async function sendStep(
     ...(heldTokens > 0 ? { heldTokens } : {}),
   });
   const sentAt = agent.clock();
+  const heard = hearing(agent);
   try {
-    const reply = await agent.model.send(request, body, (part) => hear(agent, part), signal);
+    const either = AbortSignal.any([signal, heard.cut]);
+    const reply = await agent.model.send(request, body, heard.take, either);
     return { type: "reply", reply: appendReply(agent, reply, agent.clock() - sentAt) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
+    if (heard.cut.aborted && !signal.aborted) return discarded(agent, String(heard.cut.reason));
     return failed(agent, error, agent.clock() - sentAt);
   }
 }
 
-function hear(agent: Agent, part: ModelPart): void {
-  if (part.type === "attempt_failed") {
-    const { kind, message, attempt, waitMs } = part;
-    agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
-  }
-  agent.onPart(part);
+/** Listens to a reply being made; `cut` fires, with what it repeats, when the reply goes round in circles. */
+function hearing(agent: Agent): { take(part: ModelPart): void; cut: AbortSignal } {
+  const controller = new AbortController();
+  let watch = watchRepetition();
+  const take = (part: ModelPart): void => {
+    if (part.type === "attempt_failed") {
+      const { kind, message, attempt, waitMs } = part;
+      agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
+      watch = watchRepetition();
+    }
+    const spoken = part.type === "text_delta" || part.type === "thinking_delta";
+    const repeated = spoken ? watch.feed(part.text) : undefined;
+    if (repeated !== undefined) controller.abort(repeated);
+    agent.onPart(part);
+  };
+  return { take, cut: controller.signal };
+}
+
+/** Nothing of the reply is kept: what it went on with would only draw the next one in. */
+function discarded(agent: Agent, repeated: string): StepOutcome {
+  const limit = discardReply(agent, repeated);
+  return limit ? { type: "end", ...limit } : { type: "again" };
 }
 
 function appendReply(agent: Agent, reply: ModelReply, durationMs: number): EventOf<"assistant_message"> {

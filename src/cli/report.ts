@@ -1,16 +1,18 @@
 /** `sawtooth report`: the context and cost of a session as text, or the exact request of one of its steps. Pure. */
 
+import { economicsText, lasted, many, money, percent, signed, signedPercent } from "../context/amounts.ts";
 import { requestOfStep } from "../context/compose.ts";
-import { compact, drawCurve } from "../context/curve.ts";
+import { drawCurve } from "../context/curve.ts";
 import { type SessionReport, sessionReport } from "../context/report.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
-import { cleanLine } from "../core/clean-text.ts";
+import { cleanLine, count } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
 import { allOf, spending } from "../core/questions.ts";
 import { UsageError } from "./arguments.ts";
+import { bar, cut, filled, wrap } from "./columns.ts";
 
 /** The whole report, 80 columns wide. `verbose`: all steps and edits. */
 export function reportText(events: readonly LogEvent[], { verbose = false } = {}): string {
@@ -53,9 +55,7 @@ function curveLines({ size, steps, edits, soft, held }: SessionReport): string[]
   );
   return [
     `Context per step: peak ${count(size.peak)}, mean ${count(size.mean)}, last ${count(size.last)} tokens`,
-    "",
     ...curve,
-    "",
     ...wrap(
       `Soft window: ${count(soft.tokens)} of ${count(soft.window)} tokens (${soft.source}). ` +
         `${edits.length > 0 ? "▲ is a context edit. " : ""}` +
@@ -77,12 +77,13 @@ function largestLines({ now, session }: SessionReport): string[] {
   const rows = now.largest.map(({ tokens, step, what, advice }) => {
     const name = cleanLine(what).replaceAll(`${session.cwd}/`, "");
     const from = step === 0 ? "" : `step ${step}`;
-    return `  ${count(tokens).padStart(7)}  ${from.padEnd(9)} ${fit(name, 29)}  ${cut(advice, 38)}`;
+    return `  ${count(tokens).padStart(7)}  ${from.padEnd(9)} ${filled(name, 29)}  ${cut(advice, 38)}`;
   });
   return ["The largest items, and what becomes of them", ...rows];
 }
 
 const shownEdits = 6;
+const reasonWidth = 16;
 
 function editLines(report: SessionReport, verbose: boolean): string[] {
   const { edits, elongation } = report;
@@ -90,13 +91,15 @@ function editLines(report: SessionReport, verbose: boolean): string[] {
   const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
   const worth = edits.reduce((sum, edit) => sum + edit.hindsight.worth, 0);
   const shown = verbose ? edits : edits.slice(-shownEdits);
-  const which = shown.length < edits.length ? ` (the last ${shown.length}; --verbose shows all)` : "";
-  const again = `${elongation.longer} of ${many(elongation.lossy, "lossy edit")} had more work done again in the 15 steps after`;
+  const earlier = edits.length - shown.length;
+  const again = `  After ${elongation.longer} of ${many(elongation.lossy, "lossy edit")} more calls were repeated than before`;
+  const most = elongation.longer > 0 ? ` (at most ${elongation.worst} more)` : "";
   return [
-    `${many(edits.length, "context edit")}: ${count(removed)} tokens removed, worth ${signed(worth)} in hindsight${which}`,
+    `${many(edits.length, "context edit")}: ${count(removed)} tokens removed, worth ${signed(worth)} in hindsight`,
     "  step  policy      removed  rewritten   expected  hindsight  reason",
+    ...(earlier > 0 ? [`     …  ${many(earlier, "earlier edit")}; --verbose shows all`] : []),
     ...shown.flatMap((edit) => [editLine(edit), ...(verbose ? editDetails(edit) : [])]),
-    ...(elongation.lossy > 0 ? [`  ${again}${elongation.longer > 0 ? ` (most: ${elongation.worst})` : ""}`] : []),
+    ...(elongation.lossy > 0 ? [`${again}${most}`] : []),
   ];
 }
 
@@ -104,42 +107,51 @@ function editLine({ step, policy, removed, rewritten, economics, hindsight, reas
   const { expectedSavingUsd: expected } = economics;
   const cells = [
     String(step).padStart(6),
-    ` ${fit(policy, 10)}`,
+    ` ${filled(policy, 10)}`,
     count(removed).padStart(8),
     count(rewritten).padStart(10),
     (typeof expected === "number" ? signed(expected) : "").padStart(10),
     signed(hindsight.worth).padStart(10),
-    ` ${cut(cleanLine(reason), 20)}`,
+    ` ${cut(cleanLine(reason), reasonWidth)}`,
   ];
   return cells.join(" ");
 }
 
-/** The numbers as the policy logged them, and what was done again. */
+/** The numbers as the policy logged them, what they came to, and what was done again. */
 function editDetails({ economics, elongation, hindsight, reason }: EditRow): string[] {
-  const numbers = Object.entries(economics).map(([name, value]) => `${name} ${value}`);
-  const again = elongation
-    ? `done again in ${elongation.before.steps} steps before and ${elongation.after.steps} after: ` +
-      `${elongation.before.rereads} and ${elongation.after.rereads} reads, ` +
-      `${elongation.before.repeats} and ${elongation.after.repeats} commands`
-    : "";
-  const later = `${many(hindsight.steps, "later step")}: saved ${money(hindsight.saved)}, spent ${money(hindsight.spent)}`;
-  const lines = [cleanLine(reason), cleanLine(numbers.join(", ")), later, again].filter(Boolean);
-  return lines.flatMap((line) => wrap(line, 70)).map((line) => `          ${line}`);
+  const { steps, saved, spent } = hindsight;
+  const lines = [
+    ...([...reason].length > reasonWidth ? [cleanLine(reason)] : []),
+    cleanLine(economicsText(economics)),
+    `${many(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`,
+  ];
+  if (elongation) {
+    const { before, after } = elongation;
+    lines.push(
+      `repeated in ${many(before.steps, "step")} before: ${repeatsText(before)}; in ${after.steps} after: ${repeatsText(after)}`,
+    );
+  }
+  return lines.flatMap((line) => wrap(line, 71)).map((line) => `         ${line}`);
 }
 
-function cacheLines({ cache, estimate, steps }: SessionReport): string[] {
-  const reasons = { edit: "after an edit", cold: "after a pause", model: "after a change of model" };
-  const misses = [
-    ...Object.entries(reasons).map(([miss, words]) => [cache.misses[miss as keyof typeof reasons], words] as const),
-    [cache.misses.unexpected, "for no reason in the log"] as const,
-  ].flatMap(([times, words]) => (times > 0 ? [`${times} ${words}`] : []));
+function repeatsText({ rereads, repeats }: { rereads: number; repeats: number }): string {
+  return `${many(rereads, "read")}, ${many(repeats, "command")}`;
+}
+
+function cacheLines({ cache, estimate }: SessionReport): string[] {
+  const reasons: [number, string][] = [
+    [cache.misses.edit, "after an edit"],
+    [cache.misses.cold, "after a pause"],
+    [cache.misses.model, "after a change of model"],
+    [cache.misses.unexpected, "for no reason in the log"],
+  ];
+  const misses = reasons.filter(([times]) => times > 0).map(([times, why]) => `${times} ${why}`);
+  const rewrites = misses.length > 0 ? `Steps that missed: ${misses.join(", ")}.` : "No step missed.";
+  const { median, p95 } = estimate;
   return [
-    ...wrap(
-      `Cache: ${percent(cache.hitRate)} of the input was read from it; it was rewritten in part ` +
-        `${misses.length > 0 ? misses.join(", ") : "never"}.`,
-    ),
-    `Size estimate: off by ${percent(estimate.median)} in the median step, ${percent(estimate.p95)} in the 95th percentile of ${steps.length}`,
-  ].map((line) => cut(line, 80));
+    ...wrap(`Cache: ${percent(cache.hitRate)} of the input was read from it. ${rewrites}`),
+    `Size estimate: off by ${percent(median)} (median), ${percent(p95)} (95th percentile)`,
+  ];
 }
 
 function moneyLines({ cost, sideCalls }: SessionReport): string[] {
@@ -160,8 +172,16 @@ function moneyLines({ cost, sideCalls }: SessionReport): string[] {
     `Cost: ${money(total)}${sideCalls.length > 0 ? `, ${many(sideCalls.length, "summary call")} among it` : ""}`,
     ...rows
       .filter(([, tokens]) => tokens > 0)
-      .map(([name, tokens, dollars]) => bar(name, `${count(tokens).padStart(12)} ${money(dollars).padStart(9)}`, dollars / Math.max(1e-12, total))),
-    ...(byKind.length > 0 ? wrap(`By what it was spent on: ${byKind.join(", ")}`, 78).map((line) => `  ${line}`) : []),
+      .map(([name, tokens, dollars]) =>
+        bar(
+          name,
+          `${count(tokens).padStart(12)} ${money(dollars).padStart(9)}`,
+          dollars / Math.max(1e-12, total),
+        ),
+      ),
+    ...(byKind.length > 0
+      ? wrap(`By what it was spent on: ${byKind.join(", ")}`, 78).map((line) => `  ${line}`)
+      : []),
   ];
 }
 
@@ -182,7 +202,10 @@ function troubleLines({ failures, warnings, sideCalls }: SessionReport, verbose:
 }
 
 function stepsLines({ steps }: SessionReport): string[] {
-  return ["  step   tokens  estimate   hit    written  uncached  output      cost  what", ...steps.map(stepLine)];
+  return [
+    "  step   tokens  estimate   hit    written  uncached  output      cost  what",
+    ...steps.map(stepLine),
+  ];
 }
 
 function stepLine(row: StepRow): string {
@@ -193,12 +216,12 @@ function stepLine(row: StepRow): string {
     usage ? "" : "no reply",
     miss ? `miss: ${miss}` : "",
     retries > 0 ? many(retries, "retry", "retries") : "",
-    calls.join(" "),
+    calls.join(" ").replaceAll("str_replace_editor", "editor"),
   ];
   const cells = [
     String(row.step).padStart(6),
     count(row.tokens).padStart(8),
-    (error === undefined ? "" : `${error < 0 ? "-" : "+"}${percent(Math.abs(error))}`).padStart(9),
+    (error === undefined ? "" : signedPercent(error)).padStart(9),
     (hit === undefined ? "" : percent(hit, 0)).padStart(5),
     (usage ? count(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens) : "").padStart(10),
     (usage ? count(usage.inputTokens) : "").padStart(9),
@@ -206,7 +229,7 @@ function stepLine(row: StepRow): string {
     money(row.cost).padStart(9),
     ` ${cleanLine(notes.filter(Boolean).join(", "))}`,
   ];
-  return cut(cells.join(" "), 100);
+  return cut(cells.join(" "), 80);
 }
 
 /** Steps, edits, tokens and dollars in a few lines. */

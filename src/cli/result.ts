@@ -46,6 +46,8 @@ function outcomeOf(
         subtype: "error_model",
         exitCode: lastOf(events, "model_failed")?.kind === "credentials" ? 4 : 6,
       };
+    case "loop":
+      return { subtype: "error_during_execution", exitCode: 3 };
     case "refusal":
     case "output_limit":
     case "context_full":

@@ -8,7 +8,10 @@ import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { knowledgeHead } from "../context/focus.ts";
+import { snapshotOf } from "../context/snapshot.ts";
 import { contextNames, policyStack } from "../context/stacks.ts";
+import { fixedTokens } from "../context/tokens.ts";
+import { foldView } from "../context/view.ts";
 import type { TextBlock } from "../core/blocks.ts";
 import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
@@ -19,7 +22,7 @@ import { bashTool } from "../tools/bash.ts";
 import { editorTool } from "../tools/editor.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
-import { todoTool } from "../tools/todo.ts";
+import { readTaskList, todoTool } from "../tools/todo.ts";
 import { type Flags, type PermissionMode, UsageError } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
 import { environmentPreamble } from "./environment.ts";
@@ -82,6 +85,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
   const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
   begin(session, options, settings, { cwd, model, tools });
+  checkRoom(session);
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
@@ -170,8 +174,21 @@ function begin(
       input_schema: inputSchema,
     })),
     context: flags.context ?? settings.context ?? contextNames[0] ?? "raw",
-    ...(window === undefined ? {} : { engine: { window } }),
+    engine: {
+      ...(window === undefined ? {} : { window }),
+      ...(settings.focus === "passive" ? { focusReminder: 0 } : {}),
+    },
   });
+}
+
+/** A window that the fixed part all but fills would make every request fail: better to say so before the first. */
+function checkRoom(session: OpenSession): void {
+  const { soft, settings } = snapshotOf(session.log.events(), foldView([]), 0);
+  const fixed = fixedTokens(session.log.events());
+  if (fixed < settings.pressure * soft.tokens) return;
+  throw new UsageError(
+    `the system prompt and tools alone take about ${fixed} tokens of a window of ${soft.tokens} (${soft.source}): use a model or a --window with more room`,
+  );
 }
 
 type AgentParts = Parts & { options: OpenOptions; settings: Settings; mode: PermissionMode; shell: Shell };
@@ -185,7 +202,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     log: session.log,
     model,
     tools,
-    policies: policyStack(started(session.log.events()).context) ?? [],
+    policies: policyStack(flags.context ?? started(session.log.events()).context) ?? [],
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
@@ -204,7 +221,9 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     onProgress: () => {},
     redact: (text) => redact(text, secrets),
     hash: (body) => createHash("sha256").update(body).digest("hex"),
+    readTasks: () => readTaskList(join(session.folder, "todo.md")),
     summaryPrompt: readPrompt("summary"),
+    reminderWords: readPrompt("reminders"),
   };
 }
 

@@ -2,19 +2,13 @@
 
 import type { LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
+import { compact } from "./amounts.ts";
 
 /** Input tokens of each answered step, as the API reported them. */
 export function contextSizes(events: readonly LogEvent[]): number[] {
   return events.flatMap((event) =>
     event.type === "assistant_message" && inputTotal(event.usage) > 0 ? [inputTotal(event.usage)] : [],
   );
-}
-
-/** Tokens in at most five characters: 950, 9.2k, 92k, 920k, 1.2M. */
-export function compact(tokens: number): string {
-  if (tokens < 999.5) return String(Math.round(tokens));
-  const [value, unit] = tokens < 999_500 ? [tokens / 1e3, "k"] : [tokens / 1e6, "M"];
-  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
 }
 
 /** `width`: columns in all. `marks`: indexes of sizes under which an edit is marked. `limit`: drawn where it is near. */

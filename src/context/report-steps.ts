@@ -78,8 +78,9 @@ type Cache = { tokens: number; at: number };
 
 const lifeMs = 5 * 60_000;
 
+/** A fold reads less because it sends less: what could have been read is no more than what was sent. */
 function missOf(usage: Usage, cache: Cache, at: number, disturbed: Miss | undefined): Miss | undefined {
-  if (cache.tokens === 0 || usage.cacheReadTokens >= 0.9 * cache.tokens) return undefined;
+  if (usage.cacheReadTokens >= 0.9 * Math.min(cache.tokens, inputTotal(usage))) return undefined;
   if (disturbed === "model") return disturbed;
   return at - cache.at > lifeMs ? "cold" : (disturbed ?? "unexpected");
 }

@@ -1,12 +1,11 @@
 /** Focus reminders and the elongation guard (context-engine §5): folding must not make the model redo work. Pure. */
 
-import { isToolUse } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { openFocus } from "../core/questions.ts";
 import { whereabouts } from "./placeholder.ts";
 import { signatureOf } from "./turns.ts";
-import { callLine, countSince, fieldOf, isAbout, isEdit, type Ran } from "./watch-steps.ts";
 import { isEditTestLoop } from "./watch-progress.ts";
+import { callLine, countSince, fieldOf, isAbout, isEdit, newestSteps, type Ran } from "./watch-steps.ts";
 
 /**
  * Whether focusing is to be brought to mind: so many calls were made since the last fold without a focus, or in one
@@ -30,6 +29,7 @@ function callsSinceFocus(events: readonly LogEvent[], limit: number): number {
 }
 
 function isFocusMark(event: LogEvent): boolean {
+  if (event.type === "session_started") return true;
   if (event.type === "tool_result")
     return !event.isError && (event.toolName === "start_focus" || event.toolName === "complete_focus");
   return isAbout(event, "focus", "focus_open", "unfold");
@@ -49,44 +49,31 @@ const maxPointers = 10;
  * what was folded: read the same file or ran the same command, with nothing written since.
  */
 export function unfoldPointers(events: readonly LogEvent[]): string[] | undefined {
-  const later: Ran[] = [];
-  const results = new Map<string, EventOf<"tool_result">>();
-  let steps = 0;
-  for (let index = events.length - 1; index >= 0 && steps <= guardedSteps; index--) {
+  const recent = newestSteps(events, guardedSteps, (event) => isAbout(event, "unfold"));
+  const oldest = recent.at(-1)?.reply.seq ?? Number.POSITIVE_INFINITY;
+  for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index] as LogEvent;
-    if (isAbout(event, "unfold")) return undefined;
-    if (event.type === "tool_result") results.set(event.toolUseId, event);
-    if (event.type === "assistant_message") {
-      steps += 1;
-      later.unshift(...ranIn(event, results));
-    }
+    if (isAbout(event, "unfold") || (event.type === "assistant_message" && event.seq < oldest)) break;
     if (event.type !== "context_edited" || !event.policy.startsWith("focus")) continue;
     const folded = foldedRuns(events, index, event);
-    const redone = redoneOf(later, folded);
+    const later = recent.filter((step) => step.reply.seq > event.seq).reverse();
+    const redone = redoneOf(
+      later.flatMap((step) => step.ran),
+      folded,
+    );
     if (redone.length >= redoneCalls) return pointersTo(folded, redone, events);
   }
   return undefined;
 }
 
-function ranIn(reply: EventOf<"assistant_message">, results: ReadonlyMap<string, Ran["result"]>): Ran[] {
-  return reply.content.filter(isToolUse).flatMap((call) => {
-    const result = results.get(call.id);
-    return result ? [{ call, result }] : [];
-  });
-}
-
 /** What ran inside the span that the fold took out, oldest first. */
 function foldedRuns(events: readonly LogEvent[], at: number, fold: EventOf<"context_edited">): Ran[] {
   const span = fold.edits.find((edit) => edit.type === "collapse");
-  const folded: Ran[] = [];
-  const results = new Map<string, Ran["result"]>();
-  for (let index = at - 1; index >= 0 && span; index--) {
-    const event = events[index] as LogEvent;
-    if (event.seq <= span.from) break;
-    if (event.type === "tool_result") results.set(event.toolUseId, event);
-    if (event.type === "assistant_message") folded.unshift(...ranIn(event, results));
-  }
-  return folded.filter(({ call }) => call.name === "bash" || isView(call));
+  if (!span) return [];
+  return newestSteps(events, Number.POSITIVE_INFINITY, (event) => event.seq <= span.from, at)
+    .reverse()
+    .flatMap((step) => step.ran)
+    .filter(({ call }) => call.name === "bash" || isView(call));
 }
 
 /** The folded runs that were done again. After a write both the file and what a command says may be new. */

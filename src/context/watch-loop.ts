@@ -45,7 +45,9 @@ function isSameRun(one: Ran, other: Ran | undefined): boolean {
 
 /** An edit that fails as before changes nothing, whatever was looked at in between. */
 function failingEdit(steps: readonly Step[]): Loop | undefined {
-  const newest = steps[0]?.ran.find(({ call, result }) => call.name === "str_replace_editor" && result.isError);
+  const newest = steps[0]?.ran.find(
+    ({ call, result }) => call.name === "str_replace_editor" && result.isError,
+  );
   if (!newest) return undefined;
   const same = steps.filter((step) => step.ran.some((ran) => isSameRun(newest, ran)));
   if (same.length < tellAt) return undefined;

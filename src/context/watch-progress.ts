@@ -1,7 +1,15 @@
 /** Whether the work moves on (context-engine §10), and whether an edit–test–edit loop is running (§5). Pure. */
 
 import type { LogEvent } from "../core/events.ts";
-import { fieldOf, isAbout, isEdit, isFreshStart, isSameOutcome, newestSteps, type Step } from "./watch-steps.ts";
+import {
+  fieldOf,
+  isAbout,
+  isEdit,
+  isFreshStart,
+  isSameOutcome,
+  newestSteps,
+  type Step,
+} from "./watch-steps.ts";
 
 const plateauSteps = 12;
 /** How far back a result is looked for before it counts as new; a plateau is told once in so many steps. */

@@ -1,6 +1,6 @@
 /** The newest steps of a log, walked backwards: what watching costs depends on how far it looks. Pure. */
 
-import { isToolUse, resultText, type ToolUseBlock } from "../core/blocks.ts";
+import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
 import type { EventOf, LogEvent, Topic } from "../core/events.ts";
 
 type Result = EventOf<"tool_result">;
@@ -8,15 +8,16 @@ type Result = EventOf<"tool_result">;
 export type Ran = { call: ToolUseBlock; result: Result };
 export type Step = { reply: EventOf<"assistant_message">; ran: Ran[] };
 
-/** At most `limit` steps, newest first, back to the first event that `until` accepts. */
+/** At most `limit` steps before the index `before`, newest first, back to the first event that `until` accepts. */
 export function newestSteps(
   events: readonly LogEvent[],
   limit: number,
-  until: (event: LogEvent) => boolean = () => false,
+  until: (event: LogEvent) => boolean,
+  before = events.length,
 ): Step[] {
   const steps: Step[] = [];
   let results: Result[] = [];
-  for (let index = events.length - 1; index >= 0 && steps.length < limit; index--) {
+  for (let index = before - 1; index >= 0 && steps.length < limit; index--) {
     const event = events[index] as LogEvent;
     if (until(event)) break;
     if (event.type === "tool_result") results.push(event);
@@ -39,7 +40,10 @@ export function isFreshStart(event: LogEvent): boolean {
   return event.type === "user_message" || event.type === "turn_ended";
 }
 
-/** Replies (or `calls` in them) since the newest event that `mark` accepts; `limit` when there were that many. */
+/**
+ * Replies, or calls in them, since the newest event that `mark` accepts. Looks no further back than `limit` of them;
+ * infinite when there is no such event in the log.
+ */
 export function countSince(
   events: readonly LogEvent[],
   { mark, limit, unit }: { mark: (event: LogEvent) => boolean; limit: number; unit: "replies" | "calls" },
@@ -51,7 +55,7 @@ export function countSince(
     if (event.type !== "assistant_message") continue;
     count += unit === "replies" ? 1 : event.content.filter(isToolUse).length;
   }
-  return Math.min(count, limit);
+  return count < limit ? Number.POSITIVE_INFINITY : count;
 }
 
 /** Whether the event is a reminder about one of these topics. */
@@ -89,9 +93,4 @@ export function callLine(call: ToolUseBlock): string {
   const subject = [fieldOf(call, "command"), fieldOf(call, "path")].filter(Boolean).join(" ");
   const line = (subject || JSON.stringify(call.input ?? {})).trim().split("\n")[0] ?? "";
   return `${call.name}: ${line.length > 100 ? `${line.slice(0, 100).toWellFormed()}…` : line}`;
-}
-
-/** What a failed result says first, in at most 120 characters. */
-export function firstLine(result: Result): string {
-  return (resultText(result.content).trim().split("\n")[0] ?? "").slice(0, 120).toWellFormed();
 }

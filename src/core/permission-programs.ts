@@ -47,7 +47,7 @@ function fedTo(before: SimpleCommand[]): string[] {
   ]);
 }
 
-export function programName(word: string): string {
+function programName(word: string): string {
   return nameOf(plain(word));
 }
 

@@ -70,7 +70,7 @@ const gitSubcommands: Record<string, ReadsOnly> = {
 };
 
 /** What stands before git's subcommand: flags, and the values of those that take one. */
-export function gitGlobals(args: string[]): string[] {
+function gitGlobals(args: string[]): string[] {
   let count = 0;
   while (args[count]?.startsWith("-")) {
     count += /^(?:-C|-c|--git-dir|--work-tree|--namespace|--config-env|--exec-path)$/.test(args[count] ?? "")

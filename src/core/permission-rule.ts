@@ -44,7 +44,7 @@ function commandPattern(text: string): string {
 }
 
 /** The words with which a command begins under a `bash` rule, and whether more may follow. */
-export function commandWords(pattern: string): { words: string[]; open: boolean } {
+function commandWords(pattern: string): { words: string[]; open: boolean } {
   const prefix = /^([\s\S]*?)(?::\*|\s+\*|^\*)$/.exec(pattern)?.[1];
   const words = (prefix ?? pattern).split(/\s+/).filter(Boolean);
   return { words, open: prefix !== undefined };

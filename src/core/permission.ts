@@ -17,7 +17,7 @@ import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
 import { suggestCommand, suggestPaths } from "./permission-suggestion.ts";
 import type { Access } from "./ports.ts";
 
-export { parseRule, RuleError } from "./permission-rule.ts";
+export { parseRule } from "./permission-rule.ts";
 
 export type PermissionMode = "ask" | "accept-edits" | "plan" | "auto";
 
@@ -59,6 +59,7 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
     ...input,
     allow: input.allow.map(parseRule),
     deny: input.deny.map(parseRule),
+    home: resolvePath("/", input.home),
     readable: input.readable ?? [],
     cwd: input.cwd ?? workspace[0] ?? "/",
   };

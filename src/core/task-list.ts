@@ -39,13 +39,19 @@ function listIn(recited: string): string {
   return recited === emptyRecital ? "" : recited.replace(/\n\(\d+ of \d+ done\)$/, "");
 }
 
-/** Whether two texts are the same list; how lines end does not count. */
+/** Whether two texts are the same list as far as it is told; how lines end does not count. */
 export function isSameList(one: string, other: string): boolean {
   return normal(one) === normal(other);
 }
 
+/** Characters of a list that the model is told at most. */
+export const maxListLength = 8_000;
+
 function normal(list: string): string {
-  return list.replaceAll(/[ \t]*\r?\n/g, "\n").trim();
+  return list
+    .slice(0, maxListLength)
+    .replaceAll(/[ \t]*\r?\n/g, "\n")
+    .trim();
 }
 
 /** Whether the list has a task that is not done. */

@@ -20,11 +20,7 @@ export type StoredLog = {
 
 /** The events of a log file, as parsed. Throws what reading a file throws. */
 export function readLog(file: string): StoredLog {
-  return parseLog(readFileSync(file));
-}
-
-/** Like `readLog`, over the bytes of a file. */
-export function parseLog(bytes: Buffer): StoredLog {
+  const bytes = readFileSync(file);
   const log: StoredLog = { events: [], nextSeq: 0, wholeBytes: 0, unended: false, warnings: [] };
   const foreign = new Set<string>();
   let dropped = 0;

@@ -7,10 +7,9 @@ import type { Call, EditorInput } from "./editor/call.ts";
 import { view } from "./editor/look.ts";
 import { accessOf, realTarget } from "./editor/paths.ts";
 import { asRefusal, clipped, Refusal } from "./editor/refusal.ts";
-import { failuresOf, type Memory } from "./editor/seen.ts";
+import { editorName, failuresOf, type Memory } from "./editor/seen.ts";
 import { create, insert, strReplace } from "./editor/write.ts";
 
-const name = "str_replace_editor";
 const maxErrorBytes = 2000;
 
 const text: JsonSchema = { type: "string" };
@@ -49,7 +48,7 @@ const inputSchema: JsonSchema = {
 export function editorTool(options: { description: string; workspace: string }): Tool {
   const memory: Memory = new Map();
   return {
-    name,
+    name: editorName,
     description: options.description,
     inputSchema,
     access: (input) => accessOf(input, options.workspace),
@@ -60,7 +59,7 @@ export function editorTool(options: { description: string; workspace: string }):
         const path = realTarget(resolve(options.workspace, input.path));
         return await perform({ input, path, memory, context });
       } catch (error) {
-        const before = failuresOf(context.events, name, raw);
+        const before = failuresOf(context.events, raw);
         return refused(input, asRefusal(error, input.path), before + 1);
       }
     },

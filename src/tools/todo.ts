@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { LogEvent } from "../core/events.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
-import { checklist, isSameList, knownTasks, recital, type Task } from "../core/task-list.ts";
+import { checklist, isSameList, knownTasks, maxListLength, recital, type Task } from "../core/task-list.ts";
 
 /** `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
@@ -35,9 +35,6 @@ export function todoTool(options: { description: string; file: string }): Tool {
   };
 }
 
-/** Characters of todo.md that the model is told at most. */
-const maxListLength = 8_000;
-
 /** What todo.md says; undefined when it cannot be read: there is none yet, or the person put it away. */
 export function readTaskList(file: string): string | undefined {
   try {
@@ -64,7 +61,7 @@ function wasEdited(file: string, events: readonly LogEvent[]): boolean {
   const present = readTaskList(file);
   const known = knownTasks(events) ?? "";
   if (present === undefined || known.includes("[redacted:")) return false;
-  return !isSameList(present, known.slice(0, maxListLength));
+  return !isSameList(present, known);
 }
 
 function refusal(text: string): ToolOutput {

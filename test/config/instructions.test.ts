@@ -81,7 +81,8 @@ describe("instructions", () => {
     mkdirSync(join(workspace, "AGENTS.md"));
     expect(read().warnings).toEqual([expect.stringContaining("it is not a file")]);
     rmSync(join(workspace, "AGENTS.md"), { recursive: true });
-    execFileSync("mkfifo", [join(workspace, "AGENTS.md")]);
+    const makePipe = "mkfifo";
+    execFileSync(makePipe, [join(workspace, "AGENTS.md")]);
     expect(read().warnings).toEqual([expect.stringContaining("it is not a file")]);
   });
 

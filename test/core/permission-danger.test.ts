@@ -113,6 +113,11 @@ describe("deleting the home, the root or a .git", () => {
     }
   });
 
+  test("is seen whatever the home is called", () => {
+    for (const odd of ["", "/", "/root", "/home/u/"])
+      expect(run("rm -rf ~/*", { home: odd })).toMatchObject({ decision: "deny", by: "always" });
+  });
+
   test("of the folder itself is refused where the agent works in the home", () => {
     const atHome = { workspace: [home] };
     for (const command of ["rm -rf ./*", "rm -rf *", "rm *", "cd app; rm -rf *", "find . -delete"])

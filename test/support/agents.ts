@@ -1,6 +1,6 @@
 /** An agent over an in-memory log for tests of the loop: the model is a function, the tools are a table. */
 
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
@@ -77,7 +77,9 @@ export function testAgent(options: {
     onProgress: () => {},
     redact: (text) => text,
     hash: (body) => String(body.length),
+    readTasks: () => undefined,
     summaryPrompt: "Write a handoff.",
+    reminderWords: readFileSync(new URL("../../prompts/reminders.md", import.meta.url), "utf8"),
     ...options.changes,
   };
   return { agent, requests, log };

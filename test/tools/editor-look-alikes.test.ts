@@ -18,10 +18,10 @@ async function edited(text: string, old_str: string, new_str: string, replace_al
 }
 
 test.each([
-  ["curly single quotes", "say ‘hello’ now", "'hello'"],
-  ["curly double quotes", "say “hello” now", '"hello"'],
-  ["a space that does not break", "10\u00A0km to go", "10 km"],
-  ["a narrow space", "10\u202Fkm to go", "10 km"],
+  ["curly single quotes", "say ‘hello’ now", "say 'hello' now"],
+  ["curly double quotes", "say “hello” now", 'say "hello" now'],
+  ["a space that does not break", "10\u00A0km to go", "10 km to go"],
+  ["a narrow space", "10\u202Fkm to go", "10 km to go"],
   ["an em dash as one hyphen", "yes—no", "yes-no"],
   ["an em dash as two hyphens", "yes—no", "yes--no"],
   ["an en dash", "1–9", "1-9"],

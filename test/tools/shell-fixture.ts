@@ -87,15 +87,13 @@ function fixtureOver(place: Place, options: ShellOptions): Fixture {
 
 function artifactsIn(folder: string) {
   let number = readdirSync(folder).length;
-  return {
-    folder,
-    create(extension: string) {
-      number += 1;
-      const path = join(folder, `${String(number).padStart(6, "0")}.${extension}`);
-      writeFileSync(path, "", { mode: 0o600, flag: "wx" });
-      return path;
-    },
+  const write = (extension: string, text: string) => {
+    number += 1;
+    const path = join(folder, `${String(number).padStart(6, "0")}.${extension}`);
+    writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+    return path;
   };
+  return { folder, write, create: (extension: string) => write(extension, "") };
 }
 
 /** Found independently of the code under test: by reading /proc. */

@@ -84,7 +84,7 @@ describe.each(backends)("a shell over %s", (backend) => {
   );
 
   test.each([
-    ["set -x", "echo traced", "+ echo traced\ntraced", "set +x"],
+    ["set -x", "echo traced", "++ echo traced\ntraced", "set +x"],
     ["trap 'echo dbg' DEBUG", "echo a; echo b", "dbg\na\ndbg\nb", "trap - DEBUG"],
     ["PS1='$(echo prompt) '; PS2=more", "echo a", "a", "PS1="],
     ["PROMPT_COMMAND='echo prompt'", "echo a", "a", "unset PROMPT_COMMAND"],
@@ -101,15 +101,16 @@ describe.each(backends)("a shell over %s", (backend) => {
     ["cd /; unset PWD", "echo a", "a", "cd"],
   ])("after %j the next command works as in any bash", async (before, command, expected, after) => {
     await shell.text(before);
-    expect(await shell.text(command)).toBe(expected);
+    const output = await shell.text(command);
     await shell.text(after || ":");
+    expect(output).toBe(expected);
     expect(await shell.text("echo ok")).toBe("ok");
   });
 
   test("tracing again shows nothing of our own", async () => {
     await shell.text("set -x");
-    expect(await shell.text("echo a")).toBe("+ echo a\na");
-    expect(await shell.text("set +x")).toBe("+ set +x");
+    expect(await shell.text("echo a")).toBe("++ echo a\na");
+    expect(await shell.text("set +x")).toBe("++ set +x");
     expect(await shell.text("echo a")).toBe("a");
   });
 

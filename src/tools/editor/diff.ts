@@ -3,13 +3,9 @@
 import type { StructuredPatch } from "diff";
 import type { Lines } from "./refusal.ts";
 
-export type Change = {
-  patch: string;
-  added: number;
-  removed: number;
-  /** The lines of the new text that the hunks show, three lines of context included. */
-  regions: Lines[];
-};
+/** The lines of a hunk in both texts, three lines of context included. */
+export type Region = { old: Lines; made: Lines };
+export type Change = { patch: string; regions: Region[] };
 
 const context = 3;
 const maxLine = 400;
@@ -24,18 +20,24 @@ export async function changeBetween(
   const old = before ?? "";
   const { head, tail, linesBefore } = common(old, after);
   const patch = await patchOf(old.slice(head, old.length - tail), after.slice(head, after.length - tail));
-  let [added, removed] = [0, 0];
   for (const hunk of patch.hunks) {
     hunk.oldStart += linesBefore;
     hunk.newStart += linesBefore;
-    added += hunk.lines.filter((line) => line.startsWith("+")).length;
-    removed += hunk.lines.filter((line) => line.startsWith("-")).length;
   }
-  const regions = patch.hunks.map((hunk) => ({
-    first: hunk.newStart,
-    last: hunk.newStart + Math.max(hunk.newLines, 1) - 1,
+  const regions = patch.hunks.map(({ oldStart, oldLines, newStart, newLines }) => ({
+    old: { first: oldStart, last: oldStart + Math.max(oldLines, 1) - 1 },
+    made: { first: newStart, last: newStart + Math.max(newLines, 1) - 1 },
   }));
-  return { patch: spelled(path, before === undefined, patch), added, removed, regions };
+  return { patch: spelled(path, before === undefined, patch), regions };
+}
+
+/** Where a line of the old text is to be looked for in the new one: its hunk, or itself and its neighbours. */
+export function linesNow({ regions }: Change, line: number): Lines {
+  const hunk = regions.find(({ old }) => old.first <= line && line <= old.last);
+  if (hunk) return hunk.made;
+  const above = regions.findLast(({ old }) => old.last < line);
+  const now = line + (above ? above.made.last - above.old.last : 0);
+  return { first: Math.max(1, now - context), last: now + context };
 }
 
 /** What both texts begin and end with: whole lines, all but `context` of them. Lengths in characters. */

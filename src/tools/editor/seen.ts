@@ -6,6 +6,8 @@ import { withLf } from "./line-endings.ts";
 import { occurrences } from "./match.ts";
 import type { TextFile } from "./text-file.ts";
 
+export const editorName = "str_replace_editor";
+
 /** A view that was answered in full: asked for so, by this call. */
 export type Viewing = { range: string; toolUseId: string };
 export type Seen = {
@@ -50,8 +52,8 @@ export function isStillThere(events: readonly LogEvent[], toolUseId: string): bo
 }
 
 /**
- * Whether the lines around `old` are others than the model saw: the first such offset in `now`, or undefined. What it
- * never saw, or saw since in another result, is not stale. All texts with LF.
+ * Where the model saw `old`, when the lines there are others now: an offset in what it saw, or undefined. What it never
+ * saw, or saw since through another tool, is not stale. All texts with LF.
  */
 export function staleOffset(
   seen: Seen,
@@ -59,17 +61,17 @@ export function staleOffset(
   old: string,
   events: readonly LogEvent[],
 ): number | undefined {
-  if (seen.text === undefined) return undefined;
   const before = seen.text;
-  const known = occurrences(before, old, true).map((at) => placeOf(before, at, old.length));
-  if (known.length === 0) return undefined;
-  return occurrences(now, old, true).find((at) => {
-    const place = placeOf(now, at, old.length);
-    const same = known.some(
-      ({ lines, above, below }) => lines === place.lines && (above === place.above || below === place.below),
-    );
-    return !same && !wasShown(events.slice(seen.at), place.lines);
-  });
+  if (before === undefined) return undefined;
+  const known = occurrences(before, old, true);
+  const places = known.map((at) => placeOf(before, at, old.length));
+  const found = occurrences(now, old, true).map((at) => placeOf(now, at, old.length));
+  const holds = found.every(
+    ({ lines, above, below }) =>
+      places.some((place) => place.lines === lines && (place.above === above || place.below === below)) ||
+      wasShown(events.slice(seen.at), lines),
+  );
+  return holds && found.length > 0 ? undefined : known[0];
 }
 
 type Place = { lines: string; above: string; below: string };
@@ -90,18 +92,23 @@ function placeOf(text: string, at: number, length: number): Place {
 function wasShown(events: readonly LogEvent[], lines: string): boolean {
   return (
     lines.trim().length > 3 &&
-    events.some((event) => event.type === "tool_result" && resultText(event.content).includes(lines))
+    events.some(
+      (event) =>
+        event.type === "tool_result" &&
+        event.toolName !== editorName &&
+        resultText(event.content).includes(lines),
+    )
   );
 }
 
 /** How often this very call has failed before. */
-export function failuresOf(events: readonly LogEvent[], name: string, input: unknown): number {
+export function failuresOf(events: readonly LogEvent[], input: unknown): number {
   const wanted = JSON.stringify(input);
   const same = new Set<string>();
   for (const event of events) {
     if (event.type !== "assistant_message") continue;
     for (const call of event.content.filter(isToolUse)) {
-      if (call.name === name && JSON.stringify(call.input) === wanted) same.add(call.id);
+      if (call.name === editorName && JSON.stringify(call.input) === wanted) same.add(call.id);
     }
   }
   return events.filter((event) => event.type === "tool_result" && event.isError && same.has(event.toolUseId))

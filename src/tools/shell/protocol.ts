@@ -75,16 +75,24 @@ __sawtooth_end ${options.number}
 `;
 }
 
-/** The lines that run the staged command `number` and report its end. */
-export function runLines(
-  number: number,
-  io: { folder: string; input: string; output: string; tty: boolean },
-): string {
+export type CommandFiles = { folder: string; input: string; output: string; tty: boolean; check: boolean };
+
+/**
+ * The lines that run the staged command `number` and report its end. With `check` another bash reads it first:
+ * bash 5.2 breaks its own memory over an unfinished `$(` and dies at the next heredoc.
+ */
+export function runLines(number: number, io: CommandFiles): string {
   const command = quote(`${io.folder}/${files.command}`);
-  const run = `{ . ${command}; } <${quote(io.input)} >>${quote(io.output)} 2>&1\n`;
+  const check = io.check ? `BASH_ENV= "$BASH" -O extglob -n ${command} && ` : "";
+  const run = `{ ${check}. ${command}; } <${quote(io.input)} >>${quote(io.output)} 2>&1\n`;
   if (!io.tty) return run + endLine(number);
   const before = `stty sane <${quote(io.input)} || :; __sawtooth_term=\${TERM-}; export TERM=xterm-256color\n`;
   return before + run + endLine(number, "export TERM=$__sawtooth_term; ");
+}
+
+/** Whether a command may have an unfinished `$(`. */
+export function hasOddParentheses(command: string): boolean {
+  return command.includes("$(") && command.split("(").length !== command.split(")").length;
 }
 
 /** The DEBUG trap is put aside: bash would run it for our lines too, and hide it from sourced files. */

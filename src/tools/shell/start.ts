@@ -6,7 +6,7 @@ import type { Job, Jobs } from "./jobs.ts";
 import type { Life, Living } from "./life.ts";
 import type { Members } from "./members.ts";
 import { lastPid } from "./process-table.ts";
-import { backgroundLines, files, runLines, stagedCommand } from "./protocol.ts";
+import { backgroundLines, files, hasOddParentheses, runLines, stagedCommand } from "./protocol.ts";
 import type { Running } from "./running.ts";
 import { createScreen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
@@ -42,7 +42,14 @@ export async function startForeground(session: Session, command: string, request
   });
   terminal?.onData(printTo(running));
   const device = tty ? terminal?.path : undefined;
-  const io = { folder, tty, input: input ?? device ?? "/dev/null", output: device ?? request.outputPath };
+  const check = hasOddParentheses(command);
+  const io = {
+    folder,
+    tty,
+    check,
+    input: input ?? device ?? "/dev/null",
+    output: device ?? request.outputPath,
+  };
   bash.send(runLines(life.nextNumber(), io));
   return running;
 }

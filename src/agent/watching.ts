@@ -1,0 +1,99 @@
+/** Watches the session between steps: reminds the model, and ends turns that lead nowhere (context-engine §6, §10). */
+
+import { channelFor, type Note, reminderText } from "../context/reminders.ts";
+import { defaultSettings } from "../context/settings.ts";
+import { dueNotes } from "../context/watch.ts";
+import { runningLoop, stopAt } from "../context/watch-loop.ts";
+import { isAbout } from "../context/watch-steps.ts";
+import type { LogEvent } from "../core/events.ts";
+import { costOf } from "../core/model-card.ts";
+import { currentModel, eventAt, lastOf, spending, started } from "../core/questions.ts";
+import type { Agent, Limits } from "./agent.ts";
+import type { ReachedLimit } from "./limits.ts";
+
+/** Appends one reminder of all that is due, if anything is. Whether it did. */
+export function remind(agent: Agent): boolean {
+  const events = agent.log.events();
+  const { contract } = currentModel(events).model;
+  const tasks = agent.readTasks();
+  const around = {
+    folds: agent.policies.some(({ name }) => name.startsWith("focus")),
+    tasks: tasks === undefined ? undefined : agent.redact(tasks),
+    runningOut: runningOut(events, agent.limits, agent.clock()),
+    stay: channelFor(contract, []) === "logged",
+  };
+  const notes = dueNotes(events, around, { ...defaultSettings, ...started(events).engine });
+  if (notes.length === 0) return false;
+  appendReminder(agent, notes, around.tasks);
+  return true;
+}
+
+/** `tasks`: what todo.md says; kept where the reminder tells of a change of it. */
+function appendReminder(agent: Agent, notes: readonly Note[], tasks?: string): void {
+  const events = agent.log.events();
+  const channel = channelFor(currentModel(events).model.contract, notes);
+  const about = notes.map((note) => note.topic);
+  agent.log.append({
+    type: "reminder",
+    channel,
+    text: reminderText(notes, { words: agent.reminderWords, seq: (events.at(-1)?.seq ?? 0) + 1, channel }),
+    about,
+    ...(tasks !== undefined && about.includes("todo_changed") ? { todo: tasks } : {}),
+  });
+}
+
+/** Why the turn must end before the next call, when the model only repeats itself. */
+export function endlessLoop(events: readonly LogEvent[]): ReachedLimit | undefined {
+  const loop = runningLoop(events);
+  if (!loop || loop.repeats < stopAt) return undefined;
+  return { reason: "loop", detail: `the same ${loop.repeats} times with the same result: ${loop.what}` };
+}
+
+/** Replies of a turn that may be thrown away because they repeat themselves. */
+const maxDiscarded = 2;
+
+/** Tells the model why its reply was thrown away. Why the turn ends instead, when that happened too often. */
+export function discardReply(agent: Agent, repeated: string): ReachedLimit | undefined {
+  const sequence = repeated.replaceAll(/\s+/g, " ").trim().slice(0, 80).toWellFormed();
+  const detail = `the reply repeated "${sequence}" without end and was cut`;
+  agent.log.append({ type: "warning", text: detail });
+  if (discarded(agent.log.events()) >= maxDiscarded) return { reason: "loop", detail };
+  appendReminder(agent, [{ topic: "repetition", facts: { sequence } }]);
+  return undefined;
+}
+
+function discarded(events: readonly LogEvent[]): number {
+  const end = events.findLastIndex((event) => event.type === "turn_ended");
+  return events.slice(end + 1).filter((event) => isAbout(event, "repetition")).length;
+}
+
+/** The limits of which a tenth or less is left, or no more than the next calls will take. */
+function runningOut(
+  events: readonly LogEvent[],
+  { maxTurns, maxBudgetUsd, deadline }: Limits,
+  now: number,
+): { left: string; last: boolean } | undefined {
+  const parts: string[] = [];
+  const spent = maxTurns === undefined && maxBudgetUsd === undefined ? undefined : spending(events);
+  const turns = (maxTurns ?? Number.POSITIVE_INFINITY) - (spent?.turns ?? 0);
+  if (maxTurns !== undefined && turns <= Math.max(1, maxTurns / 10))
+    parts.push(turns === 1 ? "This is the last model call" : `${turns} of ${maxTurns} model calls are left`);
+  const money = (maxBudgetUsd ?? 0) - (spent?.cost ?? 0);
+  if (maxBudgetUsd !== undefined && money <= Math.max(maxBudgetUsd / 10, 2 * lastCost(events)))
+    parts.push(`$${money.toFixed(4)} of $${maxBudgetUsd} is left`);
+  const time = (deadline ?? 0) - now;
+  if (deadline !== undefined && time <= (deadline - turnStart(events)) / 10)
+    parts.push(`about ${Math.max(0, Math.round(time / 1000))} seconds are left`);
+  return parts.length > 0 ? { left: parts.join(", "), last: turns === 1 } : undefined;
+}
+
+function lastCost(events: readonly LogEvent[]): number {
+  const last = lastOf(events, "assistant_message");
+  return last ? costOf(last.usage, currentModel(events).model.prices) : 0;
+}
+
+/** When the running turn began, in milliseconds since 1970. */
+function turnStart(events: readonly LogEvent[]): number {
+  const ended = lastOf(events, "turn_ended");
+  return (ended && eventAt(events, ended.seq + 1)?.at) ?? started(events).at;
+}

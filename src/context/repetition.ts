@@ -1,0 +1,68 @@
+/** Notices when a stream of text says the same short thing over and over. Pure; keeps the newest 2,000 characters. */
+
+export type RepetitionWatch = {
+  /** Takes the next piece of the stream. The repeated sequence once it has gone on too long, else undefined. */
+  feed(text: string): string | undefined;
+};
+
+/** UTF-8 bytes of repetition, 2,000 tokens by the usual estimate, or so many rounds of a sequence of a few letters. */
+const maxBytes = 8_000;
+const maxRounds = 2_000;
+/** A sequence is looked for in this many characters, so it can be half as long. */
+const windowLength = 2_000;
+/** Looking costs a pass over the window, so it is done only now and then. */
+const lookEvery = 200;
+
+/** A watch over one reply. */
+export function watchRepetition(): RepetitionWatch {
+  const ring = new Uint16Array(windowLength);
+  let heard = 0;
+  /** Length of the sequence that repeats; 0 while none does. */
+  let period = 0;
+  let bytes = 0;
+  const at = (index: number): number => ring[index % windowLength] ?? 0;
+  const take = (code: number): boolean => {
+    if (period > 0 && at(heard - period) !== code) period = 0;
+    ring[heard++ % windowLength] = code;
+    if (period > 0) bytes += bytesOf(code);
+    else if (heard >= windowLength && heard % lookEvery === 0) {
+      const newest = Uint16Array.from(ring, (_, index) => at(heard + index));
+      period = periodOf(newest);
+      bytes = newest.reduce((sum, each) => sum + bytesOf(each), 0);
+    }
+    return period > 0 && bytes >= enough(period);
+  };
+  return {
+    feed(text) {
+      for (let index = 0; index < text.length; index++) {
+        if (!take(text.charCodeAt(index))) continue;
+        const codes = Array.from({ length: period }, (_, each) => at(heard - period + each));
+        return String.fromCharCode(...codes).toWellFormed();
+      }
+      return undefined;
+    },
+  };
+}
+
+/** A line of one and the same character is cheap: many of them are one token. */
+function enough(period: number): number {
+  return period === 1 ? maxBytes : Math.min(maxBytes, maxRounds * period);
+}
+
+/** Half a surrogate pair is two bytes. */
+function bytesOf(code: number): number {
+  if (code < 0x80) return 1;
+  return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
+}
+
+/** The shortest length after which the whole window repeats itself, at most half of it; else 0. */
+function periodOf(window: Uint16Array): number {
+  const borders = new Uint16Array(window.length);
+  for (let index = 1, border = 0; index < window.length; index++) {
+    while (border > 0 && window[index] !== window[border]) border = borders[border - 1] ?? 0;
+    if (window[index] === window[border]) border++;
+    borders[index] = border;
+  }
+  const period = window.length - (borders.at(-1) ?? 0);
+  return 2 * period <= window.length ? period : 0;
+}

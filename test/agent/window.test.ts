@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { runTurn } from "../../src/agent/loop.ts";
+import { contextSizes } from "../../src/context/curve.ts";
+import { policyStack } from "../../src/context/stacks.ts";
+import { allOf, lastOf } from "../../src/core/questions.ts";
+import { anthropicModel } from "../../src/models/anthropic.ts";
+import { findCard } from "../../src/models/cards.ts";
+import { todoTool } from "../../src/tools/todo.ts";
+import { fakeTool, testAgent } from "../support/agents.ts";
+import { user } from "../support/logs.ts";
+import { startMockServer } from "../support/mock-server.ts";
+
+const never = new AbortController().signal;
+const bash = (command: string) => ({ bash: { command } });
+const large = fakeTool("bash", () => ({
+  content: "a line of output that is forty bytes long\n".repeat(400),
+}));
+
+describe("a window that fills up", () => {
+  test("without policies nothing is forgotten: the turn ends with an explanation before a request would not fit", async () => {
+    const card = { window: 40_000 };
+    const made = testAgent({
+      turns: () => ({ calls: [bash("more")] }),
+      tools: [large],
+      context: "raw",
+      card: ["free", card],
+    });
+    expect(await runTurn(made.agent, never)).toBe("context_full");
+    expect(Math.max(...contextSizes(made.log.events()))).toBeLessThan(40_000);
+    expect(lastOf(made.log.events(), "turn_ended")?.detail).toContain("--context economist");
+    expect(allOf(made.log.events(), "side_call")).toEqual([]);
+  });
+
+  test("a session of twice the window goes on once it has policies", async () => {
+    const calls = Array.from({ length: 20 }, (_, index) => ({ calls: [bash(`more ${index}`)] }));
+    const made = testAgent({
+      turns: [...calls, { text: "done" }, { text: "resumed" }],
+      tools: [large],
+      context: "raw",
+    });
+    expect(await runTurn(made.agent, never)).toBe("rest");
+    const small = {
+      ...made.agent.model.card,
+      window: Math.round(Math.max(...contextSizes(made.log.events())) / 2),
+    };
+    made.log.append({ type: "model_changed", model: small });
+    made.log.append(user("continue"));
+    const resumed = { ...made.agent, policies: policyStack("economist") ?? [] };
+    expect(await runTurn(resumed, never)).toBe("rest");
+    expect(contextSizes(made.log.events()).at(-1)).toBeLessThan(small.window);
+  });
+
+  test("one result of 1.9 MB costs its budget, and the whole is in a file", async () => {
+    const huge = fakeTool("bash", () => ({
+      content: Array.from({ length: 19_000 }, (_, line) => `${line} ${"x".repeat(93)}`).join("\n"),
+    }));
+    const made = testAgent({ turns: [{ calls: [bash("cat")] }, { text: "done" }], tools: [huge] });
+    expect(await runTurn(made.agent, never)).toBe("rest");
+    const result = lastOf(made.log.events(), "tool_result");
+    expect(String(result?.content).length).toBeLessThanOrEqual(30_000);
+    expect(String(result?.content)).toContain(String(result?.artifact));
+  });
+});
+
+describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
+  "400 steps on %s with a soft window of 60,000",
+  (id) => {
+    test("never overflow, and the last request still holds every user message and the true todo state", async () => {
+      const { card } = findCard(`anthropic/${id}`);
+      let step = 0;
+      const server = await startMockServer({
+        turns: (body) => {
+          if (JSON.stringify(body.messages.at(-1)).includes("Write a handoff."))
+            return { text: "Decisions: go on." };
+          step += 1;
+          const items = [1, 2, 3].map((item) => ({
+            text: `part ${item}`,
+            status: step > item * 100 ? "done" : "open",
+          }));
+          if (step % 50 === 0) return { text: `rest at ${step}` };
+          if (step % 25 === 1) return { calls: [{ todo: { items } }] };
+          return { thinking: `why ${step} ${"because ".repeat(20)}`, calls: [bash(`make ${step}`)] };
+        },
+      });
+      const lines = fakeTool("bash", () => ({
+        content: "src/a.ts:12: some line of a long listing\n".repeat(150),
+      }));
+      const made = testAgent({
+        turns: [],
+        tools: [lines],
+        context: "economist",
+        realCard: card,
+        engine: { window: 60_000 },
+      });
+      made.agent.tools.push(todoTool({ description: "", file: `${made.agent.artifacts.folder}/todo.md` }));
+      made.agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
+      for (let turn = 1; turn <= 8; turn++) {
+        made.log.append(user(`order ${turn}: ORDER-${turn}!`));
+        expect(await runTurn(made.agent, never)).toBe("rest");
+      }
+      await server.close();
+      expect(server.exchanges.filter((exchange) => exchange.status !== 200)).toEqual([]);
+      expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(60_000);
+      const last = server.rawBodies.at(-1) ?? "";
+      for (let turn = 1; turn <= 8; turn++) expect(last).toContain(`ORDER-${turn}!`);
+      for (const item of [1, 2, 3]) expect(last).toContain(`[x] part ${item}`);
+      expect(allOf(made.log.events(), "warning")).toEqual([]);
+    }, 60_000);
+  },
+);

@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
+import { startMockServer } from "../support/mock-server.ts";
+import { makePlace, sawtooth } from "../support/sawtooth.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0)) await clean();
+});
+
+const auto = ["--permission-mode", "auto"];
+const work: Turn[] = [
+  { thinking: "look", calls: [{ bash: { command: "ls" } }] },
+  { calls: [{ str_replace_editor: { command: "create", path: "sub/new.txt", file_text: "one\n" } }] },
+  { thinking: "go", calls: [{ bash: { command: "cd sub && pwd && date" } }, { bash: { command: "pwd" } }] },
+  { calls: [{ todo: { items: [{ text: "go on", status: "active" }] } }] },
+  { text: "rested" },
+  { thinking: "again", calls: [{ bash: { command: "pwd" } }] },
+  { text: "rested again" },
+  { text: "the other repository" },
+];
+
+/** What is hashed: tools, system and messages without the cache markers. */
+function hashed(body: string): { head: string; messages: string[] } {
+  const { tools, system, messages } = JSON.parse(body, (key, value) =>
+    key === "cache_control" ? undefined : value,
+  );
+  return {
+    head: JSON.stringify([tools, system]),
+    messages: messages.map((message: unknown) => JSON.stringify(message)),
+  };
+}
+
+function markers(body: string): number {
+  return body.split('"cache_control"').length - 1;
+}
+
+describe("the cached prefix", () => {
+  test("stays byte for byte over a run, a folder change, a resume and another repository", async () => {
+    const server = await startMockServer({ turns: work });
+    const place = makePlace(server.url);
+    cleanups.push(() => server.close(), place.remove);
+    writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
+    execFileSync("git", ["init", "-q"], { cwd: place.cwd });
+    mkdirSync(join(place.cwd, "sub"));
+    expect((await sawtooth(place, ["-p", "first", ...auto])).code).toBe(0);
+    expect((await sawtooth(place, ["-p", "second", "-c", "--permission-mode", "accept-edits"])).code).toBe(0);
+    const bodies = server.rawBodies.map(hashed);
+    expect(bodies).toHaveLength(7);
+    for (const [index, later] of bodies.slice(1).entries()) {
+      const earlier = bodies[index];
+      expect(later.head).toBe(earlier?.head);
+      expect(later.messages.slice(0, earlier?.messages.length)).toEqual(earlier?.messages);
+    }
+    for (const body of server.rawBodies) {
+      expect(markers(body)).toBeLessThanOrEqual(4);
+      expect(JSON.parse(body).messages.at(-1).content.at(-1).cache_control).toBeDefined();
+    }
+    const other = join(place.home, "other");
+    mkdirSync(other);
+    await sawtooth({ ...place, cwd: other }, ["-p", "first", ...auto]);
+    expect(hashed(server.rawBodies[7] ?? "").head).toBe(bodies[0]?.head);
+    expect(server.exchanges.every((exchange) => exchange.status === 200)).toBe(true);
+  });
+
+  test("the fixed part is under 12 KB and holds no date, folder or id; those stand in the first message", async () => {
+    const server = await startMockServer({ turns: [{ text: "ok" }] });
+    const place = makePlace(server.url);
+    cleanups.push(() => server.close(), place.remove);
+    writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
+    await sawtooth(place, ["-p", "hi"]);
+    const body = server.rawBodies[0] ?? "";
+    const { head, messages } = hashed(body);
+    expect(Buffer.byteLength(head)).toBeLessThan(12_000);
+    expect(head).not.toContain(place.cwd);
+    expect(head).not.toMatch(/20\d\d-\d\d/);
+    for (const fact of [place.cwd, "RULE-17", "Date: 20"]) expect(messages[0]).toContain(fact);
+  });
+});
+
+test("another model in the middle of a session gets a history that it accepts", async () => {
+  const server = await startMockServer({
+    turns: [...work.slice(0, 5), { thinking: "new", text: "me" }, { text: "back" }],
+  });
+  const place = makePlace(server.url);
+  cleanups.push(() => server.close(), place.remove);
+  mkdirSync(join(place.cwd, "sub"));
+  for (const [words, model] of [
+    ["first"],
+    ["second", "anthropic/claude-opus-5-5"],
+    ["third", "anthropic/claude-sonnet-4-6"],
+  ])
+    await sawtooth(place, ["-p", words ?? "", ...auto, ...(model ? ["-c", "--model", model] : [])]);
+  expect(server.exchanges.map((exchange) => exchange.error ?? exchange.status)).toEqual([
+    200, 200, 200, 200, 200, 200, 200,
+  ]);
+});

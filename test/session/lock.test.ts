@@ -1,0 +1,76 @@
+/** One writer per session, with real processes. */
+
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SessionLocked } from "../../src/session/errors.ts";
+import { readSession } from "../../src/session/store.ts";
+import { killed, makePlace, type Place, texts } from "./place.ts";
+
+let place: Place;
+
+beforeEach(() => {
+  place = makePlace();
+});
+
+afterEach(() => place.clean());
+
+describe("one writer", () => {
+  const hold = `const session = store.openSession({ root, newest: true, ...outside });
+    console.log("holding"); setInterval(() => {}, 1000);`;
+
+  test("a session that a live process writes is refused, naming it and --fork", async () => {
+    const session = place.create();
+    session.close();
+    const { child, line } = await place.process(hold);
+    expect(line).toBe("holding");
+    const attempt = () => place.open({ id: session.id });
+    expect(attempt).toThrow(SessionLocked);
+    expect(attempt).toThrow(new RegExp(`${child.pid}.*--fork`));
+    expect(readSession({ root: place.root, id: session.id, ...place.outside }).events).toHaveLength(1);
+    place.fork(session.id);
+    await killed(child);
+    expect(texts(place.open({ id: session.id }))).toEqual(["session_started"]);
+  });
+
+  test("the same process cannot open a session twice, and can after closing it", () => {
+    const session = place.create();
+    expect(() => place.open()).toThrow(SessionLocked);
+    session.close();
+    expect(place.open().id).toBe(session.id);
+  });
+
+  test("a lock whose process id was given to another process is stale", () => {
+    const session = place.create();
+    session.close();
+    writeFileSync(join(session.folder, "lock.1.1"), "");
+    expect(place.open().id).toBe(session.id);
+    expect(readdirSync(session.folder).filter((name) => name.startsWith("lock"))).toHaveLength(1);
+  });
+
+  test("of several processes that race for a dead one's session exactly one wins", async () => {
+    const session = place.create();
+    session.close();
+    writeFileSync(join(session.folder, "lock.999999999.1"), "");
+    const race = `const at = ${Date.now() + 1500}; while (Date.now() < at);
+      try { store.openSession({ root, newest: true, ...outside }); console.log("won"); }
+      catch (error) { console.log(error.name); }
+      setInterval(() => {}, 1000);`;
+    const lines = await Promise.all([1, 2, 3, 4].map(async () => (await place.process(race)).line));
+    expect(lines.sort()).toEqual(["SessionLocked", "SessionLocked", "SessionLocked", "won"]);
+  });
+
+  test("a process killed while it appends leaves a log that opens with all but the last event", async () => {
+    place.create().close();
+    const { child } =
+      await place.process(`const session = store.openSession({ root, newest: true, ...outside });
+      console.log("writing");
+      for (;;) session.log.append({ type: "warning", text: "x".repeat(3000) });`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await killed(child);
+    const again = place.open();
+    const seqs = again.log.events().map((event) => event.seq);
+    expect(seqs.length).toBeGreaterThan(1);
+    expect(seqs).toEqual(seqs.map((_, index) => index));
+  });
+});

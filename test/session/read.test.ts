@@ -1,0 +1,123 @@
+/** Damaged and large logs, opened again. */
+
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SessionError } from "../../src/session/errors.ts";
+import { openSession, readSession } from "../../src/session/store.ts";
+import { fileOf, hello, makePlace, type Place, texts } from "./place.ts";
+
+let place: Place;
+
+beforeEach(() => {
+  place = makePlace();
+});
+
+afterEach(() => place.clean());
+
+describe("a damaged log", () => {
+  test("with a cut last line loses only that line, and the next event is whole", () => {
+    const session = place.create();
+    session.log.append(hello);
+    session.log.append({ type: "warning", text: "cut me" });
+    session.close();
+    truncateSync(fileOf(session), statSync(fileOf(session)).size - 10);
+    const again = place.open();
+    expect(texts(again)).toEqual(["session_started", "user_message"]);
+    expect(place.warnings).toEqual([expect.stringMatching(/\d+ bytes .* dropped/)]);
+    again.log.append({ type: "warning", text: "after" });
+    again.close();
+    place.warnings.length = 0;
+    expect(texts(place.open())).toEqual(["session_started", "user_message", "after"]);
+    expect(place.warnings).toEqual([]);
+  });
+
+  test("cut at any byte opens with every whole event before the cut", () => {
+    const session = place.create();
+    session.log.append(hello);
+    session.log.append({ type: "warning", text: "ünïcödé 🟢" });
+    session.close();
+    const whole = readFileSync(fileOf(session));
+    const firstLine = whole.indexOf(10);
+    for (let size = firstLine; size <= whole.length; size++) {
+      writeFileSync(fileOf(session), whole.subarray(0, size));
+      const kept =
+        whole
+          .subarray(0, size + 1)
+          .toString("latin1")
+          .split("\n").length - 1;
+      const again = openSession({ root: place.root, newest: true, ...place.outside });
+      expect(again.log.events()).toHaveLength(Math.max(1, kept));
+      again.log.append({ type: "warning", text: "next" });
+      again.close();
+      place.warnings.length = 0;
+      expect(readSession({ root: place.root, newest: true, ...place.outside }).events).toHaveLength(
+        Math.max(1, kept) + 1,
+      );
+      expect(place.warnings).toEqual([]);
+    }
+  });
+
+  test("with garbage in the middle keeps the other events under their own numbers", () => {
+    const session = place.create();
+    for (const text of ["one", "two", "three"]) session.log.append({ type: "warning", text });
+    session.close();
+    const [first, one, , three] = readFileSync(fileOf(session), "utf8").split("\n");
+    const garbage = "\u0000\u0000 not json {{{";
+    writeFileSync(
+      fileOf(session),
+      [first, one, garbage, '{"seq":3,"at":1,"type":"user_message"}', three, ""].join("\n"),
+    );
+    const again = place.open();
+    expect(again.log.events().map((event) => event.seq)).toEqual([0, 1, 3]);
+    expect(place.warnings).toEqual([expect.stringContaining(`${garbage.length + 38} bytes`)]);
+    expect(again.log.append(hello).seq).toBe(4);
+  });
+
+  test("whose beginning is gone is refused with a sentence", () => {
+    const session = place.create();
+    session.close();
+    writeFileSync(fileOf(session), "garbage\n");
+    expect(() => place.open({ id: session.id })).toThrow(SessionError);
+    expect(() => place.open({ id: session.id })).toThrow(/beginning .* is damaged/);
+  });
+
+  test("events of a newer version stay in the file and are ignored with one warning", () => {
+    const session = place.create();
+    session.close();
+    appendFileSync(fileOf(session), '{"seq":1,"at":1,"type":"dreamt"}\n{"seq":2,"at":1,"type":"dreamt"}\n');
+    const again = place.open();
+    expect(texts(again)).toEqual(["session_started"]);
+    expect(place.warnings).toEqual([expect.stringContaining("dreamt")]);
+    expect(again.log.append(hello).seq).toBe(3);
+    expect(readFileSync(fileOf(again), "utf8")).toContain('"seq":2,"at":1,"type":"dreamt"');
+  });
+
+  test("by hand, with a call that has no result, opens", () => {
+    const session = place.create();
+    session.close();
+    const call = { type: "tool_use", id: "toolu_1", name: "bash", input: {} };
+    const event = {
+      seq: 1,
+      at: 2,
+      type: "assistant_message",
+      content: [call],
+      stopReason: "tool_use",
+      usage: {},
+    };
+    appendFileSync(fileOf(session), `${JSON.stringify(event)}\n`);
+    expect(texts(place.open())).toEqual(["session_started", "assistant_message"]);
+    expect(place.warnings).toEqual([]);
+  });
+});
+
+test("a session of 40 MB opens soon", () => {
+  const session = place.create();
+  session.close();
+  const line = (seq: number): string =>
+    `${JSON.stringify({ seq, at: seq, type: "tool_result", toolUseId: `t${seq}`, toolName: "bash", content: "väl ".repeat(2000), isError: false })}\n`;
+  appendFileSync(fileOf(session), Array.from({ length: 4200 }, (_, index) => line(index + 1)).join(""));
+  expect(statSync(fileOf(session)).size).toBeGreaterThan(40e6);
+  const before = Date.now();
+  expect(place.open().log.events()).toHaveLength(4201);
+  expect(Date.now() - before).toBeLessThan(3000);
+});
