@@ -5,10 +5,10 @@ import { decidePermission } from "../core/permission.ts";
 
 type Rules = Omit<Parameters<typeof decidePermission>[0], "toolName" | "access">;
 
-/** For `Agent.permit` without a person at the screen. */
-export function permitHeadless(rules: Rules): Agent["permit"] {
+/** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
+export function permitHeadless(rules: () => Rules): Agent["permit"] {
   return async (tool, input): Promise<Permission> => {
-    const decided = decidePermission({ ...rules, toolName: tool.name, access: tool.access(input) });
+    const decided = decidePermission({ ...rules(), toolName: tool.name, access: tool.access(input) });
     const { decision, rule, by, reason, suggestion } = decided;
     switch (decision) {
       case "allow":

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
@@ -23,7 +23,7 @@ import { editorTool } from "../tools/editor.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
 import { readTaskList, todoTool } from "../tools/todo.ts";
-import { type Flags, type PermissionMode, UsageError } from "./arguments.ts";
+import { duration, type Flags, type PermissionMode, UsageError } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
 import { environmentPreamble } from "./environment.ts";
 import { readPrompt, systemPrompt } from "./package-files.ts";
@@ -175,6 +175,7 @@ function begin(
     })),
     context: flags.context ?? settings.context ?? contextNames[0] ?? "raw",
     engine: {
+      ...settings.engine,
       ...(window === undefined ? {} : { window }),
       ...(settings.focus === "passive" ? { focusReminder: 0 } : {}),
     },
@@ -206,15 +207,16 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
-    permit: permitHeadless({
+    permit: permitHeadless(() => ({
       mode,
       allow: [...flags.allow, ...(settings.allow ?? [])],
       deny: [...flags.deny, ...(settings.deny ?? [])],
       workspace: [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, options.cwd))],
-      readable: [session.folder],
-      home: env.HOME ?? homedir(),
+      readable: readableFolders(session),
+      home: realHome(env),
       protectedPaths: [place.config, place.state],
-    }),
+      cwd: shell.cwd(),
+    })),
     takeSteering: () => [],
     takeNotices: () => shell.takeNotices(),
     onPart: () => {},
@@ -227,13 +229,25 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   };
 }
 
+/** The session's own folder, and that of the session it was forked from, whose artifacts its history names. */
+function readableFolders({ folder, log }: OpenSession): string[] {
+  const { parent } = started(log.events());
+  return parent ? [folder, join(dirname(folder), parent)] : [folder];
+}
+
+function realHome(env: OpenOptions["env"]): string {
+  const home = env.HOME ?? homedir();
+  return existsSync(home) ? realpathSync(home) : home;
+}
+
 function limitsOf(flags: Flags, settings: Settings): Run["agent"]["limits"] {
   const maxTurns = flags.maxTurns ?? settings.maxTurns;
   const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
+  const maxTimeMs = flags.maxTimeMs ?? duration("maxTime in settings:", settings.maxTime);
   return {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
-    ...(flags.maxTimeMs === undefined ? {} : { deadline: Date.now() + flags.maxTimeMs }),
+    ...(maxTimeMs === undefined ? {} : { deadline: Date.now() + maxTimeMs }),
   };
 }
 

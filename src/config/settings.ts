@@ -17,6 +17,8 @@ export type Settings = {
   /** The soft window in tokens. */
   window?: number;
   focus?: "aggressive" | "passive";
+  /** The engine's numbers by name, where they differ from the defaults. */
+  engine?: Record<string, number>;
   /** What overrides the model cards, by id. */
   models?: Record<string, unknown>;
   maxTurns?: number;
@@ -43,6 +45,7 @@ const known: Record<keyof Settings, JsonSchema> = {
   context: text,
   window: { type: "integer", minimum: 1 },
   focus: { type: "string", enum: ["aggressive", "passive"] },
+  engine: { type: "object", additionalProperties: { type: "number", minimum: 0 } },
   models: { type: "object", additionalProperties: { type: "object" } },
   maxTurns: { type: "integer", minimum: 1 },
   maxBudgetUsd: { type: "number", minimum: 0 },

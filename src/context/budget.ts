@@ -11,7 +11,10 @@ const leastTokens = 400;
 
 /** Tokens for one result: 8,000, or a tenth of what is left of the soft window when that is less. */
 export function resultBudget(events: readonly LogEvent[]): number {
-  const settings = { ...defaultSettings, ...started(events).engine };
+  const { engine, context } = started(events);
+  const settings = { ...defaultSettings, ...engine };
+  // The measure of all policies: results as long as the hard limit lets them be.
+  if (context === "raw") return settings.rawTokens;
   const usage = lastOf(events, "assistant_message")?.usage;
   const used = usage ? inputTotal(usage) + usage.outputTokens : 0;
   const left = softWindow(currentModel(events).model, settings.window).tokens - used;

@@ -13,12 +13,24 @@ export function unexpectedMiss(events: readonly LogEvent[], reason: string): str
   if (before < 0) return undefined;
   const between = events.slice(before, newest);
   const known = between.some((event) => event.type === "context_edited" || event.type === "model_changed");
+  // What was said to the earlier request alone is gone from this one, behind all that was cached.
+  if (hadPassing(events, before)) return undefined;
   const waited = (events[newest]?.at ?? 0) - (events[before]?.at ?? 0);
   if (known || waited > ttlMs) return undefined;
   const steps = events.filter((event) => event.type === "model_request").length;
   const [earlier, later] = [requestOfStep(events, steps - 1), requestOfStep(events, steps)];
   const where = earlier && later ? firstDifference(earlier.request, later.request) : undefined;
   return `the cache missed unexpectedly (${reason}): ${where ?? "the earlier request is a prefix of this one"}`;
+}
+
+/** Whether the request at this index held a reminder for itself alone. */
+function hadPassing(events: readonly LogEvent[], request: number): boolean {
+  for (let index = request - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message") return false;
+    if (event?.type === "reminder" && event.channel !== "logged") return true;
+  }
+  return false;
 }
 
 /** The first position at which `later` does not go on from `earlier`; undefined when it does. */

@@ -3,6 +3,7 @@
 import type { Economics, EventOf, LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { maskCandidates } from "./masking.ts";
+import { offloadCandidates } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
 import { type Candidate, type Decision, mergeCandidates, type Policy, weigh } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -32,7 +33,8 @@ function decide(snapshot: Snapshot): Decision {
 function queueOf(snapshot: Snapshot): Candidate[] {
   const { settings, soft, expected } = snapshot;
   const inputs = expected >= settings.inputsAt * soft.tokens ? inputCandidates(snapshot) : [];
-  return mergeCandidates(supersedeCandidates(snapshot), maskCandidates(snapshot, settings.maskKeep), inputs);
+  const old = maskCandidates(snapshot, settings.maskKeep);
+  return mergeCandidates(supersedeCandidates(snapshot), old, offloadCandidates(snapshot), inputs);
 }
 
 /** Read and write price as shares of the input price. Where no price is known, time stands in for money. */

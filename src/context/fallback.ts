@@ -1,13 +1,10 @@
 /** When a request would not fit: shortened mechanically, without a model call (Deep Agents). Pure. */
 
-import { resultText } from "../core/blocks.ts";
-import { eventAt } from "../core/questions.ts";
 import { maskOf } from "./masking.ts";
+import { headOf } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
-import { whereabouts } from "./placeholder.ts";
 import { type Candidate, mergeCandidates, type Policy, weigh } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
-import { textTokens } from "./tokens.ts";
 
 /** Share of the soft window from which any crumb counts. */
 const emergency = 0.97;
@@ -51,18 +48,12 @@ function enough(snapshot: Snapshot, target: number): Candidate[] {
   return mergeCandidates(chosen);
 }
 
-const keptCharacters = 2_000;
+const keptLines = 50;
 
-/** The head of the largest observation that is still whole, the newest step's included when nothing else is left. */
-function largest(snapshot: Snapshot): Candidate[] {
-  const { view, events } = snapshot;
-  const whole = view.entries.filter((entry) => !entry.edited && entry.blocks[0]?.type === "tool_result");
+/** The head of the largest observation that is still whole: the one that masking never takes, for instance. */
+function largest({ view, events }: Snapshot): Candidate[] {
+  const old = view.entries.slice(0, newestStep(view));
+  const whole = old.filter((entry) => !entry.edited && entry.blocks[0]?.type === "tool_result");
   const entry = whole.sort((a, b) => b.tokens - a.tokens)[0];
-  const event = entry && eventAt(events, entry.seq);
-  const index = entry ? view.entries.indexOf(entry) : -1;
-  if (!entry || event?.type !== "tool_result" || index >= newestStep(view)) return [];
-  const head = resultText(event.content).slice(0, keptCharacters).toWellFormed();
-  const text = `${head}\n[the rest was shortened — ${whereabouts(event, events)}]`;
-  const removes = entry.tokens - textTokens(text);
-  return removes > 0 ? [{ edit: { type: "replace", seq: entry.seq, block: 0, text }, index, removes }] : [];
+  return entry ? headOf(entry, view.entries.indexOf(entry), events, keptLines) : [];
 }

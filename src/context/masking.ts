@@ -2,7 +2,7 @@
 
 import { eventAt } from "../core/questions.ts";
 import { placeholder } from "./placeholder.ts";
-import type { Candidate, Policy } from "./policy.ts";
+import { alone, type Candidate, type Policy } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
 import { keptFrom, turnsOf } from "./turns.ts";
@@ -15,16 +15,8 @@ export const maskingPolicy: Policy = {
     const { maskKeep, maskBatch } = snapshot.settings;
     const candidates = maskCandidates(snapshot, maskKeep);
     const turns = new Set(candidates.map((candidate) => candidate.edit.seq)).size;
-    if (candidates.length === 0 || turns < maskBatch) return {};
-    const removed = candidates.reduce((sum, candidate) => sum + candidate.removes, 0);
-    return {
-      plan: {
-        policy: "masking",
-        reason: `observations older than the newest ${maskKeep} turns`,
-        edits: candidates.map((candidate) => candidate.edit),
-        economics: { removedTokens: Math.round(removed * snapshot.calibration) },
-      },
-    };
+    if (turns < maskBatch) return {};
+    return alone("masking", `observations older than the newest ${maskKeep} turns`, candidates, snapshot);
   },
 };
 

@@ -1,10 +1,20 @@
 /** Old inputs of the editor become a pointer to the file on disk (Deep Agents). Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
-import type { Candidate } from "./policy.ts";
+import { alone, type Candidate, type Policy } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { blockTokens } from "./tokens.ts";
 import { shortenedInput } from "./view.ts";
+
+/** Alone: when the context passes 85 % of the soft window. */
+export const offloadInputsPolicy: Policy = {
+  name: "offload-inputs",
+  plan(snapshot) {
+    const { expected, soft, settings } = snapshot;
+    if (expected < settings.inputsAt * soft.tokens) return {};
+    return alone("offload-inputs", "old inputs, near the window's end", inputCandidates(snapshot), snapshot);
+  },
+};
 
 /** Inputs of writing editor calls before the newest step that hold enough text to be worth a pointer. */
 export function inputCandidates({ view }: Snapshot): Candidate[] {

@@ -42,3 +42,16 @@ export function weigh(
   for (let index = first; index < view.entries.length; index++) after += view.entries[index]?.tokens ?? 0;
   return { removed: Math.round(removed * calibration), after: Math.round(after * calibration) };
 }
+
+/** The decision of a policy that edits whatever it finds at once, as the published ones do. */
+export function alone(
+  name: string,
+  reason: string,
+  candidates: readonly Candidate[],
+  snapshot: Snapshot,
+): Decision {
+  if (candidates.length === 0) return {};
+  const { removed, after } = weigh(candidates, snapshot);
+  const edits = candidates.map((candidate) => candidate.edit);
+  return { plan: { policy: name, reason, edits, economics: { removedTokens: removed, afterTokens: after } } };
+}

@@ -24,6 +24,8 @@ export type EngineSettings = {
   /** Tokens that one result may cost, and the share of what is left of the soft window. */
   resultTokens: number;
   resultShare: number;
+  /** Tokens of one result under `raw`: 30 KB. */
+  rawTokens: number;
   /** The economist flushes no less than this, unless it must. */
   minFlush: number;
   /** Sessions below both are left alone by the economist, unless it must. */
@@ -47,6 +49,7 @@ export const defaultSettings: EngineSettings = {
   offloadTokens: 20_000,
   resultTokens: 8_000,
   resultShare: 0.1,
+  rawTokens: 7_500,
   minFlush: 5_000,
   quietSteps: 30,
   quietTokens: 60_000,

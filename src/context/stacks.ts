@@ -4,10 +4,13 @@ import { economistPolicy } from "./economist.ts";
 import { fallbackPolicy } from "./fallback.ts";
 import { focusAtTopPolicy, focusPolicy } from "./focus.ts";
 import { maskingPolicy } from "./masking.ts";
+import { offloadPolicy } from "./offload.ts";
+import { offloadInputsPolicy } from "./offload-inputs.ts";
 import type { Policy } from "./policy.ts";
 import { lastResortPolicy, summaryPolicy } from "./summary.ts";
+import { supersedePolicy } from "./supersede.ts";
 
-/** Every stack but `raw` ends in what keeps a session from overflowing. */
+/** All stacks but `raw` and `ingest` end in what keeps a session from overflowing. */
 const never = [fallbackPolicy, lastResortPolicy];
 
 const stacks: Record<string, Policy[]> = {
@@ -18,6 +21,12 @@ const stacks: Record<string, Policy[]> = {
   hybrid: [maskingPolicy, summaryPolicy("hybrid"), ...never],
   focus: [focusPolicy, ...never],
   "focus-top": [focusAtTopPolicy, ...never],
+  supersede: [supersedePolicy, ...never],
+  offload: [offloadPolicy, ...never],
+  "offload-inputs": [offloadInputsPolicy, ...never],
+  fallback: never,
+  // Nothing but what is done to every result before it is first sent.
+  ingest: [],
 };
 
 /** Names that `--context` takes, the default first. */

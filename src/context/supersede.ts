@@ -2,12 +2,18 @@
 
 import type { ToolUseBlock } from "../core/blocks.ts";
 import { maskOf } from "./masking.ts";
-import type { Candidate } from "./policy.ts";
+import { alone, type Candidate, type Policy } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { signatureOf, turnsOf } from "./turns.ts";
 
 /** What later calls did, gathered from the newest turn backwards. */
 type Later = { calls: Set<string>; written: Set<string>; viewed: Set<string> };
+
+export const supersedePolicy: Policy = {
+  name: "supersede",
+  plan: (snapshot) =>
+    alone("supersede", "observations that a later one made stale", supersedeCandidates(snapshot), snapshot),
+};
 
 export function supersedeCandidates(snapshot: Snapshot): Candidate[] {
   const { entries } = snapshot.view;

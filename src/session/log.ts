@@ -23,8 +23,9 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
   let unsaved = unended ? "\n" : "";
   let warned = false;
 
-  const save = (): void => {
-    const refusal = appendLines(fd, unsaved);
+  // What was asked is bookkeeping that the log can rebuild: it is written, and synced with the reply to it.
+  const save = (sync: boolean): void => {
+    const refusal = appendLines(fd, unsaved, sync);
     if (!refusal) unsaved = "";
     if (refusal?.torn && !unsaved.startsWith("\n")) unsaved = `\n${unsaved}`;
     if (!refusal || warned) return;
@@ -40,7 +41,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
       nextSeq += 1;
       events.push(event);
       unsaved += `${line}\n`;
-      save();
+      save(type !== "model_request");
       for (const listener of [...listeners]) tell(listener, event, warn);
       return event;
     },
@@ -62,7 +63,7 @@ function tell(listener: (event: LogEvent) => void, event: LogEvent, warn: (text:
 }
 
 /** Writes all of `text` or nothing. `torn`: a part was written and could not be taken back. */
-function appendLines(fd: number, text: string): { code: string; torn: boolean } | undefined {
+function appendLines(fd: number, text: string, sync: boolean): { code: string; torn: boolean } | undefined {
   const bytes = Buffer.from(text);
   let written = 0;
   try {
@@ -72,7 +73,7 @@ function appendLines(fd: number, text: string): { code: string; torn: boolean } 
     return { code: error.code, torn: written > 0 && !takenBack(fd, written) };
   }
   try {
-    fdatasyncSync(fd);
+    if (sync) fdatasyncSync(fd);
     return undefined;
   } catch (error) {
     // Some network filesystems cannot sync: the line is written as well as it can be.

@@ -20,7 +20,7 @@ describe("a window that fills up", () => {
   test("without policies nothing is forgotten: the turn ends with an explanation before a request would not fit", async () => {
     const card = { window: 40_000 };
     const made = testAgent({
-      turns: () => ({ calls: [bash("more")] }),
+      turns: (_, index) => ({ calls: [bash(`more ${index}`)] }),
       tools: [large],
       context: "raw",
       card: ["free", card],

@@ -58,7 +58,7 @@ describe("output", () => {
   });
 
   test("a slow reader gets everything, and the process ends", async () => {
-    const long = "a long line of the answer\n".repeat(40_000);
+    const long = Array.from({ length: 40_000 }, (_, line) => `line ${line} of the answer\n`).join("");
     const { place } = await setUp([{ text: long }]);
     const run = start(place, ["-p", "x", "--output-format", "stream-json"]);
     run.child.stdout?.pause();

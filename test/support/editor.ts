@@ -42,7 +42,7 @@ export function editorIn(folder: string, log: EventLog): Editor {
       signal: new AbortController().signal,
       events: [...log.events()],
       budgetTokens,
-      artifacts: { folder, create: () => join(folder, "artifact") },
+      artifacts: { folder, create: () => unused(), write: () => unused() },
       onProgress: () => {},
     });
     const { content, isError = false, stats } = output;
@@ -63,4 +63,8 @@ export function editorIn(folder: string, log: EventLog): Editor {
     read: (name) => readFileSync(join(folder, name)),
     names: () => readdirSync(folder).sort(),
   };
+}
+
+function unused(): never {
+  throw new Error("the editor keeps no artifacts");
 }

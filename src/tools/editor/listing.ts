@@ -96,7 +96,8 @@ async function measure(root: string, tree: Node): Promise<void> {
     if (child.children) continue;
     const stats = await lstat(join(root, path)).catch(() => undefined);
     if (!stats) folder.children?.delete(child.name);
-    else child.size = stats.isSymbolicLink() ? "link" : stats.isDirectory() ? "folder" : sizeOf(stats.size);
+    else if (stats.isDirectory()) child.children = new Map();
+    else child.size = stats.isSymbolicLink() ? "link" : sizeOf(stats.size);
   }
 }
 
@@ -105,7 +106,10 @@ function linesOf(folder: Node, indent: string): string[] {
   return children.flatMap((child) => {
     const name = indent + visible(child.name);
     if (!child.children) return [`${name}  ${child.size}`];
-    return [`${name}/  ${countOf(child)}`, ...(indent === "" ? linesOf(child, "  ") : [])];
+    return [
+      `${name}/  ${child.children.size > 0 ? countOf(child) : ""}`.trimEnd(),
+      ...(indent === "" ? linesOf(child, "  ") : []),
+    ];
   });
 }
 

@@ -120,6 +120,7 @@ export async function stop(running: Running, graceMs: number): Promise<void> {
   for (const { pid } of running.members()) signal(pid, "SIGINT");
   await until(isOver, graceMs);
   for (let round = 0; round < 20 && !isOver(); round++) {
+    if (!running.ended) signal(bash.pid, "SIGUSR2");
     for (const { pid } of running.members()) signal(pid, "SIGKILL");
     if (!running.ended && round > 0) signal(bash.pid, "SIGINT");
     await until(isOver, 40);

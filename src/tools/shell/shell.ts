@@ -102,6 +102,7 @@ export function createShell(options: ShellOptions): Shell {
     run: (command, request) =>
       inTurn(async () => {
         const notes = await ready(state);
+        if (request.signal.aborted) return { verdict: "interrupted", left: [], notes };
         return finish(state, await startForeground(state, command, request), request, notes);
       }),
     waiting() {

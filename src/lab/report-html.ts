@@ -1,0 +1,111 @@
+/** The report of a session as one self-contained page: no network, no script but its own. */
+
+import { createHash } from "node:crypto";
+import { economicsText, lasted, many, money, percent, signed } from "../context/amounts.ts";
+import { composeRequest } from "../context/compose.ts";
+import { type SessionReport, sessionReport } from "../context/report.ts";
+import type { EditRow } from "../context/report-edits.ts";
+import { hitRate, type StepRow } from "../context/report-steps.ts";
+import { momentsOf } from "../context/report-walk.ts";
+import { count } from "../core/clean-text.ts";
+import type { LogEvent } from "../core/events.ts";
+import type { ModelRequest } from "../core/request.ts";
+import { html, scriptJson } from "./html-text.ts";
+import { pageScript, pageStyle } from "./report-page.ts";
+import { curveHtml } from "./report-svg.ts";
+import * as tables from "./report-tables.ts";
+import { packBodies } from "./request-pieces.ts";
+
+/** `encode`: the exact body for a request, as the session's model puts it on the wire. */
+export function reportHtml(events: readonly LogEvent[], encode: (request: ModelRequest) => string): string {
+  const report = sessionReport(events);
+  const data = {
+    steps: report.steps.map(stepText),
+    edits: report.edits.map(editText),
+    requests: packBodies(bodiesOf(events, encode)),
+  };
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256(pageScript)}'; base-uri 'none'; form-action 'none'">
+<title>Sawtooth: ${html(report.session.id)}</title><style>${pageStyle}</style></head><body>
+${headerHtml(report)}
+${bodyHtml(report)}
+<script type="application/json" id="data">${scriptJson(data)}</script>
+<script>${pageScript}</script></body></html>
+`;
+}
+
+/** The body of every step, rebuilt from the log. */
+function* bodiesOf(
+  events: readonly LogEvent[],
+  encode: (request: ModelRequest) => string,
+): Generator<string> {
+  for (const { event, before, view } of momentsOf(events)) {
+    if (event.type === "model_request") yield encode(composeRequest(before, view).request);
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
+
+function headerHtml({ session, size, steps, cache, cost, edits, soft, now }: SessionReport): string {
+  const { id, cwd, model, effort, context, end, from, to, userMessages } = session;
+  const state = end
+    ? `${end.reason.replaceAll("_", " ")}${end.detail ? ` (${end.detail})` : ""}`
+    : "in the middle of a turn";
+  const worth = edits.reduce((sum, edit) => sum + edit.hindsight.worth, 0);
+  const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
+  const facts = [
+    ["steps", count(steps.length)],
+    ["peak tokens", count(size.peak)],
+    ["mean tokens", count(size.mean)],
+    ["tokens now", `${count(now.tokens)}`],
+    ["read from cache", percent(cache.hitRate)],
+    ["cost", money(cost.total)],
+    ["tokens forgotten", count(removed)],
+    ["worth of it", signed(worth)],
+  ];
+  return `<header><h1>Session ${html(id)}</h1>
+<p class="soft">${html(`${model}${effort ? `, effort ${effort}` : ""}, context ${context}; ${many(userMessages, "message")} in ${lasted(to - from)}; ${state}`)}<br><code>${html(cwd)}</code></p>
+<p class="soft">Soft window: ${count(soft.tokens)} of ${count(soft.window)} tokens (${html(soft.source)})</p></header>
+<div class="facts">${facts.map(([name, value]) => `<div><b>${html(value ?? "")}</b><span>${html(name ?? "")}</span></div>`).join("")}</div>`;
+}
+
+function bodyHtml(report: SessionReport): string {
+  const { edits, elongation, estimate, cache, held, steps } = report;
+  const { misses } = cache;
+  const trouble = tables.troubleList(report);
+  const again = `After ${elongation.longer} of ${many(elongation.lossy, "lossy edit")}, more calls were repeated in the next 15 steps than in the 15 before.`;
+  return `<section><h2>Context over steps</h2>${curveHtml(report)}</section>
+<section><h2>In the window now</h2>${held > 0 ? `<p class="soft">${count(held)} tokens could be forgotten, but it does not pay yet.</p>` : ""}
+<div class="pair"><div>${tables.windowTable(report)}</div><div>${tables.largestTable(report)}</div></div></section>
+<section><h2>Context edits</h2>${edits.length === 0 ? '<p class="soft">There were none.</p>' : `<p class="soft">${again}</p>${tables.editsTable(report)}`}</section>
+<section><h2>Where the money went</h2><div class="pair"><div>${tables.costTable(report)}</div><div>${tables.kindCostTable(report)}</div></div>
+<p class="soft">Steps that read less from the cache than stood in it: ${misses.edit} after an edit, ${misses.cold} after a pause, ${misses.model} after a change of model, ${misses.unexpected} for no reason in the log.
+The size estimate was off by ${percent(estimate.median)} in the median step and ${percent(estimate.p95)} at the 95th percentile.</p></section>
+${trouble ? `<section><h2>Failures and warnings</h2>${trouble}</section>` : ""}
+<section><h2>Steps</h2><details><summary>All ${steps.length}, with the numbers of each</summary>${tables.stepsTable(report)}</details></section>
+<section id="requests"><h2>Requests</h2><div class="walk"><button type="button" id="earlier">earlier</button><label>step <input id="wanted" type="number" min="1" max="${steps.length}"></label><button type="button" id="later">later</button><span class="soft">exactly as sent, rebuilt from the log</span></div><div id="request"></div></section>`;
+}
+
+/** What is told of a step under the pointer. */
+function stepText(row: StepRow): string {
+  const hit = hitRate(row);
+  return [
+    `Step ${row.step}: ${count(row.tokens)} tokens${row.usage ? "" : ", estimated: no reply was reported"}`,
+    hit === undefined ? "" : `${percent(hit)} from cache`,
+    row.usage ? money(row.cost) : "",
+    row.miss ? `cache miss: ${row.miss}` : "",
+    row.retries > 0 ? many(row.retries, "retry", "retries") : "",
+    row.held > 0 ? `${count(row.held)} tokens held` : "",
+    row.calls.join(", "),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+function editText({ step, policy, reason, removed, hindsight, economics }: EditRow): string {
+  const numbers = economicsText(economics);
+  return `Before step ${step}, ${policy}: ${reason}. ${count(removed)} tokens removed, worth ${signed(hindsight.worth)} in hindsight over ${many(hindsight.steps, "step")}${numbers ? ` (${numbers})` : ""}.`;
+}

@@ -1,0 +1,173 @@
+/** The look and the behaviour of the report page, as the texts that go into it. Pure. */
+
+export const pageStyle = `
+:root { color-scheme: light dark; --paper: #fbfbf9; --ink: #1f2328; --soft: #656d76; --line: #dcdfe3; --panel: #f1f2f0;
+  --read: #7a9cc6; --write: #d9822b; --fresh: #b4435a; --open: #b9bdc2; --edit: #5b4b8a; --bar: #7a9cc6; --hover: rgb(31 35 40 / .12); }
+@media (prefers-color-scheme: dark) { :root { --paper: #16191d; --ink: #e4e6e8; --soft: #9aa2ab; --line: #343a41; --panel: #1f2328;
+  --read: #4d74a3; --write: #d68a3d; --fresh: #d0657c; --open: #5a6169; --edit: #b3a1e6; --bar: #5b84b5; --hover: rgb(228 230 232 / .18); } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 24px 20px 64px; max-width: 1120px; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 20px; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 36px 0 8px; }
+p { margin: 4px 0; } .soft, small, figcaption, .axis, .ticks { color: var(--soft); }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, "DejaVu Sans Mono", monospace; font-size: 13px; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); gap: 1px; margin: 20px 0; background: var(--line); border: 1px solid var(--line); }
+.facts div { background: var(--paper); padding: 8px 12px; } .facts b { display: block; font-size: 19px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.facts span { color: var(--soft); font-size: 13px; }
+.curve { margin: 0; } .plot { position: relative; margin-left: 44px; }
+.plot svg { display: block; width: 100%; height: 260px; border-bottom: 1px solid var(--line); cursor: pointer; }
+.ticks span { position: absolute; right: calc(100% + 8px); transform: translateY(50%); font-size: 12px; }
+.ticks { position: absolute; left: 0; top: 0; height: 260px; font-variant-numeric: tabular-nums; }
+.grid { stroke: var(--line); vector-effect: non-scaling-stroke; fill: none; } .cut { stroke: var(--edit); stroke-dasharray: 2 3; vector-effect: non-scaling-stroke; opacity: .7; }
+.limit { stroke: var(--ink); stroke-dasharray: 6 4; vector-effect: non-scaling-stroke; fill: none; opacity: .6; }
+path.read { fill: var(--read); } path.write { fill: var(--write); } path.fresh { fill: var(--fresh); } path.open { fill: var(--open); }
+#cursor { fill: var(--hover); }
+.marks { position: relative; height: 22px; }
+.marks button { position: absolute; top: 0; width: 22px; height: 22px; margin-left: -11px; padding: 0; border: 0; background: none; color: var(--edit); cursor: pointer; }
+.marks button::before { content: ""; position: absolute; left: 5px; top: 3px; border: 6px solid transparent; border-top: 0; border-bottom: 10px solid currentColor; }
+.marks button:hover::before, .marks button:focus-visible::before { color: var(--ink); }
+.axis { display: flex; justify-content: space-between; margin-left: 44px; font-size: 12px; }
+figcaption { margin: 6px 0 0 44px; font-size: 13px; } .key { margin-right: 16px; white-space: nowrap; display: inline-block; }
+.key::before { content: ""; display: inline-block; width: 11px; height: 11px; margin-right: 6px; vertical-align: -1px; background: var(--read); }
+.key.write::before { background: var(--write); } .key.fresh::before { background: var(--fresh); } .key.open::before { background: var(--open); }
+.key.edit::before { width: 0; height: 0; background: none; border: 6px solid transparent; border-top: 0; border-bottom: 10px solid var(--edit); }
+.key.limit::before { height: 0; background: none; border-top: 2px dashed var(--soft); vertical-align: 4px; width: 16px; }
+#readout { min-height: 3em; margin: 10px 0 0 44px; padding: 6px 10px; background: var(--panel); font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; } th { font-weight: 500; color: var(--soft); white-space: nowrap; }
+.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } td code { overflow-wrap: anywhere; }
+td small { display: block; min-width: 220px; } tr.chosen td { background: var(--panel); }
+.bar { display: block; width: 100%; min-width: 90px; height: 10px; margin-top: 6px; } .bar span { display: block; height: 100%; background: var(--bar); }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 0 40px; }
+button.step, .walk button { font: inherit; color: inherit; background: none; border: 1px solid var(--line); border-radius: 4px; padding: 0 7px; cursor: pointer; }
+button:hover { border-color: var(--soft); } :focus-visible { outline: 2px solid var(--edit); outline-offset: 1px; }
+.walk { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; } .walk input { font: inherit; width: 6em; padding: 0 6px; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; }
+details { border-bottom: 1px solid var(--line); } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } details details { margin-left: 16px; } details details:last-child { border: 0; }
+pre { margin: 0 0 8px; padding: 8px 10px; background: var(--panel); white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; overflow-y: auto; }
+.new { color: var(--write); } .point { color: var(--edit); } ul { padding-left: 20px; } li { overflow-wrap: anywhere; }
+@media (max-width: 620px) { body { padding: 16px 12px 48px; } .plot svg, .ticks { height: 200px; } .facts b { font-size: 17px; } }
+`;
+
+/**
+ * Small and self-contained: what it shows comes out of the JSON beside it, and goes into the page as text only.
+ * `bodyOf` puts a step's request together again, byte for byte.
+ */
+export const pageScript = `
+const data = JSON.parse(document.getElementById("data").textContent);
+const at = (id) => document.getElementById(id);
+const make = (tag, text, name) => { const node = document.createElement(tag); node.textContent = text ?? ""; if (name) node.className = name; return node; };
+
+function bodyOf(step) {
+  let pieces = [];
+  for (const { keep, then } of data.requests.bodies.slice(0, step)) pieces = pieces.slice(0, keep).concat(then);
+  return pieces.map((index) => data.requests.pieces[index]).join("");
+}
+
+const unmarked = (block) => { const { cache_control, ...rest } = block; return JSON.stringify(rest); };
+const listOf = (content) => (Array.isArray(content) ? content : [{ type: "text", text: String(content ?? "") }]);
+
+function textOf(block) {
+  if (block.type === "text") return block.text;
+  if (block.type === "thinking") return block.thinking || "(thinking is not shown by the model)";
+  if (block.type === "tool_use") return JSON.stringify(block.input, null, 2);
+  if (block.type === "tool_result") return typeof block.content === "string" ? block.content : listOf(block.content).map(textOf).join("\\n");
+  return JSON.stringify(block, null, 2);
+}
+
+function titleOf(block) {
+  const name = block.name ? " " + block.name : "";
+  const start = textOf(block).trim().split("\\n")[0].slice(0, 90);
+  return block.type + name + ", " + unmarked(block).length.toLocaleString("en-US") + " characters: " + start;
+}
+
+function blockNode(block, isNew, point) {
+  const node = make("details");
+  const summary = make("summary", titleOf(block));
+  if (isNew) summary.prepend(make("b", "new ", "new"));
+  if (point) summary.append(make("b", " ▮ cached up to here, " + point, "point"));
+  node.append(summary);
+  node.addEventListener("toggle", () => { if (node.open && node.children.length < 2) node.append(make("pre", textOf(block))); });
+  return node;
+}
+
+function pointsOf(body) {
+  const points = new Map();
+  for (const point of body.cacheAfter ?? []) if (point.after === "block") points.set(point.message + "." + point.block, point.ttl);
+  body.messages.forEach((message, index) => listOf(message.content).forEach((block, at) => {
+    if (block.cache_control) points.set(index + "." + at, block.cache_control.ttl ?? "5m");
+  }));
+  return points;
+}
+
+function messageNode(message, index, before, points) {
+  const node = make("details");
+  const blocks = listOf(message.content);
+  const old = listOf(before?.content).map(unmarked);
+  const isNew = blocks.map((block, at) => !before || before.role !== message.role || unmarked(block) !== old[at]);
+  const summary = make("summary", index + 1 + ". " + message.role + ", " + blocks.map((block) => block.type).join(", "));
+  if (isNew.includes(true)) { summary.prepend(make("b", "new ", "new")); node.open = true; }
+  if (blocks.some((_, at) => points.has(index + "." + at))) summary.append(make("b", " ▮", "point"));
+  node.append(summary, ...blocks.map((block, at) => blockNode(block, isNew[at], points.get(index + "." + at))));
+  return node;
+}
+
+function headNode(title, value) {
+  const node = make("details");
+  node.append(make("summary", title), make("pre", typeof value === "string" ? value : JSON.stringify(value, null, 2)));
+  return node;
+}
+
+let shown = 0;
+function show(step, scroll) {
+  if (!(step >= 1 && step <= data.requests.bodies.length)) return;
+  shown = step;
+  const text = bodyOf(step);
+  const body = JSON.parse(text);
+  const before = step > 1 ? JSON.parse(bodyOf(step - 1)) : { messages: [] };
+  const { messages, system, tools, ...settings } = body;
+  const points = pointsOf(body);
+  const raw = make("details");
+  raw.append(make("summary", "the exact body, " + new TextEncoder().encode(text).length.toLocaleString("en-US") + " bytes"));
+  raw.addEventListener("toggle", () => { if (raw.open && raw.children.length < 2) raw.append(make("pre", text)); });
+  at("request").replaceChildren(
+    make("p", data.steps[step - 1]),
+    headNode("settings", settings),
+    headNode("tools, " + (tools ?? []).length, tools ?? []),
+    headNode("system", listOf(system).map(textOf).join("\\n")),
+    ...messages.map((message, index) => messageNode(message, index, before.messages[index], points)),
+    raw,
+  );
+  at("wanted").value = step;
+  if (scroll) at("requests").scrollIntoView({ behavior: "smooth" });
+}
+
+const svg = document.querySelector(".plot svg");
+const stepUnder = (event) => {
+  const box = svg.getBoundingClientRect();
+  return Math.max(1, Math.min(data.steps.length, 1 + Math.floor(((event.clientX - box.left) / box.width) * data.steps.length)));
+};
+svg.addEventListener("pointermove", (event) => {
+  const step = stepUnder(event);
+  at("cursor").setAttribute("x", step - 1);
+  at("readout").textContent = data.steps[step - 1];
+});
+svg.addEventListener("click", (event) => show(stepUnder(event), true));
+for (const mark of document.querySelectorAll("[data-edit]")) {
+  const tell = () => { at("readout").textContent = data.edits[mark.dataset.edit]; };
+  mark.addEventListener("pointerenter", tell);
+  mark.addEventListener("focus", tell);
+  mark.addEventListener("click", () => {
+    tell();
+    for (const row of document.querySelectorAll("tr.chosen")) row.classList.remove("chosen");
+    at("edit-" + mark.dataset.edit).classList.add("chosen");
+  });
+}
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-step]");
+  if (link) show(Number(link.dataset.step), true);
+});
+at("wanted").addEventListener("change", () => show(Number(at("wanted").value)));
+at("earlier").addEventListener("click", () => show(shown - 1));
+at("later").addEventListener("click", () => show(shown + 1));
+show(data.requests.bodies.length);
+`;

@@ -1,0 +1,188 @@
+/** The tables of the report page. Pure. */
+
+import { economicsText, lasted, many, money, percent, signed, signedPercent } from "../context/amounts.ts";
+import type { SessionReport } from "../context/report.ts";
+import type { EditRow } from "../context/report-edits.ts";
+import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
+import { count } from "../core/clean-text.ts";
+import { inputTotal } from "../core/model-card.ts";
+import { html } from "./html-text.ts";
+
+type Cell = string | number;
+
+/** `columns`: titles; one that begins with ">" is for numbers. Cells are HTML already. */
+function table(
+  columns: readonly string[],
+  rows: readonly { attributes?: string; cells: readonly Cell[] }[],
+): string {
+  const kind = (index: number) => (columns[index]?.startsWith(">") ? ' class="n"' : "");
+  const head = columns.map(
+    (title, index) => `<th scope="col"${kind(index)}>${html(title.replace(">", ""))}</th>`,
+  );
+  const body = rows.map(({ attributes = "", cells }) => {
+    return `<tr${attributes}>${cells.map((cell, index) => `<td${kind(index)}>${cell}</td>`).join("")}</tr>`;
+  });
+  return `<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>`;
+}
+
+function bar(share: number): string {
+  return `<span class="bar"><span style="width:${(100 * Math.max(0, share)).toFixed(1)}%"></span></span>`;
+}
+
+export function windowTable({ now }: SessionReport): string {
+  const rows = now.byKind.map(({ kind, tokens, share }) => ({
+    cells: [kind, count(tokens), percent(share), bar(share)],
+  }));
+  return table(["kind", ">tokens", ">share", ""], rows);
+}
+
+export function largestTable({ now, session }: SessionReport): string {
+  const rows = now.largest.map(({ kind, tokens, step, what, advice }) => ({
+    cells: [
+      count(tokens),
+      kind,
+      step === 0 ? "" : stepLink(step),
+      `<code>${html(what.replaceAll(`${session.cwd}/`, ""))}</code>`,
+      html(advice),
+    ],
+  }));
+  return table([">tokens", "kind", ">step", "what", "what becomes of it"], rows);
+}
+
+export function editsTable({ edits }: SessionReport): string {
+  const rows = edits.map((edit, index) => ({ attributes: ` id="edit-${index}"`, cells: editCells(edit) }));
+  return table(
+    [
+      ">step",
+      "policy",
+      "reason",
+      ">removed",
+      ">re-written",
+      ">expected",
+      ">hindsight",
+      "repeated before, after",
+      "numbers",
+    ],
+    rows,
+  );
+}
+
+function editCells({
+  step,
+  policy,
+  reason,
+  removed,
+  rewritten,
+  economics,
+  hindsight,
+  elongation,
+}: EditRow): Cell[] {
+  const { expectedSavingUsd: expected } = economics;
+  const { steps, saved, spent, worth } = hindsight;
+  const how = `${many(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`;
+  return [
+    stepLink(step),
+    html(policy),
+    html(reason),
+    count(removed),
+    count(rewritten),
+    typeof expected === "number" ? signed(expected) : "",
+    `<span title="${html(how)}">${signed(worth)}</span>`,
+    elongation ? repeatsCell(elongation) : "",
+    `<small>${html(economicsText(economics))}</small>`,
+  ];
+}
+
+function repeatsCell({ before, after, excess }: NonNullable<EditRow["elongation"]>): string {
+  const of = ({ rereads, repeats }: typeof before) => rereads + repeats;
+  const title = `${many(before.rereads, "read")} and ${many(before.repeats, "command")} in ${many(before.steps, "step")} before; ${many(after.rereads, "read")} and ${many(after.repeats, "command")} in ${after.steps} after`;
+  return `<span title="${html(title)}">${of(before)}, ${of(after)}${excess >= 1 ? ` <b>+${excess}</b>` : ""}</span>`;
+}
+
+export function costTable({ cost }: SessionReport): string {
+  const { buckets, usage, sideUsage, total } = cost;
+  const rows: [string, number, number][] = [
+    ["cache read", usage.cacheReadTokens, buckets.read],
+    ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
+    ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
+    ["uncached input", usage.inputTokens, buckets.uncached],
+    ["output", usage.outputTokens, buckets.output],
+    ["summary calls", inputTotal(sideUsage) + sideUsage.outputTokens, buckets.side],
+  ];
+  return table(
+    ["bucket", ">tokens", ">cost", ">share", ""],
+    rows.map(([name, tokens, dollars]) => {
+      const share = total === 0 ? 0 : dollars / total;
+      return { cells: [name, count(tokens), money(dollars), percent(share), bar(share)] };
+    }),
+  );
+}
+
+export function kindCostTable({ cost }: SessionReport): string {
+  const rows = cost.byKind.map(({ kind, input, output }) => {
+    const share = cost.total === 0 ? 0 : (input + output) / cost.total;
+    return { cells: [kind, money(input), money(output), percent(share), bar(share)] };
+  });
+  return table(["kind", ">as input", ">as output", ">share", ""], rows);
+}
+
+export function stepsTable({ steps }: SessionReport): string {
+  return table(
+    [
+      ">step",
+      ">tokens",
+      ">estimate",
+      ">hit",
+      ">read",
+      ">written",
+      ">uncached",
+      ">output",
+      ">cost",
+      ">time",
+      "what",
+    ],
+    steps.map((step) => ({ cells: stepCells(step) })),
+  );
+}
+
+function stepCells(row: StepRow): Cell[] {
+  const { usage, miss, retries, calls, durationMs } = row;
+  const [error, hit] = [estimateError(row), hitRate(row)];
+  const notes = [
+    usage ? "" : "no reply",
+    miss ? `<b>miss: ${miss}</b>` : "",
+    retries > 0 ? many(retries, "retry", "retries") : "",
+    html(calls.join(", ")),
+  ];
+  return [
+    stepLink(row.step),
+    count(row.tokens),
+    error === undefined ? "" : signedPercent(error),
+    hit === undefined ? "" : percent(hit, 0),
+    usage ? count(usage.cacheReadTokens) : "",
+    usage ? count(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens) : "",
+    usage ? count(usage.inputTokens) : "",
+    usage ? count(usage.outputTokens) : "",
+    money(row.cost),
+    durationMs > 0 ? lasted(durationMs) : "",
+    notes.filter(Boolean).join("; "),
+  ];
+}
+
+function stepLink(step: number): string {
+  return `<button type="button" class="step" data-step="${step}" title="Show the request of step ${step}">${step}</button>`;
+}
+
+/** Model failures, rejected summaries and warnings as a list; "" when there were none. */
+export function troubleList({ failures, sideCalls, warnings }: SessionReport): string {
+  const lines = [
+    ...failures.map(
+      ({ kind, message, attempt }) => `${kind}${attempt > 0 ? ", tried again" : ""}: ${message}`,
+    ),
+    ...sideCalls
+      .filter(({ outcome }) => outcome !== "accepted")
+      .map(({ outcome, detail }) => `summary ${outcome}: ${detail ?? ""}`),
+    ...warnings.map(({ text }) => text),
+  ];
+  return lines.length === 0 ? "" : `<ul>${lines.map((line) => `<li>${html(line)}</li>`).join("")}</ul>`;
+}

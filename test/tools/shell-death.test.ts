@@ -1,0 +1,105 @@
+/** A shell that dies comes back with what it had, in the same agent and in the next (T30, resume). */
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
+
+describe.each(backends)("a shell over %s", (backend) => {
+  let shell: Fixture;
+  beforeEach(() => {
+    shell = openFixture(backend);
+  });
+  afterEach(() => shell.dispose());
+
+  test.each([
+    ["exit 3", 3],
+    ["set -e; false; echo not reached", 1],
+    ["exec true", 0],
+    ["kill -9 $$", 137],
+    ["exec bash -c 'exit 5'", 5],
+  ])("after %j has folder and exports again, and says so", async (command, status) => {
+    mkdirSync(join(shell.work, "sub"));
+    await shell.text(
+      `cd sub; export X='a b' MULTI=$'one\ntwo "quoted" $x \`y\` \\\\' EMPTY=; unset LANG; y=2`,
+    );
+    const output = await shell.call(`echo before; ${command}`);
+    expect(output.stats?.exitCode).toBe(status);
+    expect(output.isError ?? false).toBe(status !== 0);
+    expect(output.content).toMatch(/^before\n/);
+    expect(output.content).toContain(`Restored: folder ${shell.work}/sub, exports`);
+    expect(output.content).toMatch(/Lost: unexported variables/);
+    const state = await shell.text('pwd; echo "$X|$MULTI|${EMPTY-unset}|${LANG-unset}|${y-unset}"');
+    expect(state).toBe(`${shell.work}/sub\na b|one\ntwo "quoted" $x \`y\` \\||unset|unset`);
+  });
+
+  test("that ended by itself also has its functions and aliases again", async () => {
+    await shell.text("f() { echo f; }; alias ll='echo LL'");
+    expect(await shell.text("exit 1")).toContain("functions and aliases");
+    expect(await shell.text("f; ll")).toBe("f\nLL");
+  });
+
+  test("dies again and again without losing what it had at first", async () => {
+    await shell.text("export X=1");
+    for (let round = 0; round < 3; round++) await shell.text("kill -9 $$");
+    expect(await shell.text("echo $X")).toBe("1");
+    await shell.text("unset X");
+    await shell.text("exit");
+    expect(await shell.text("echo ${X-unset}")).toBe("unset");
+  });
+
+  test("survives the loss of its folder, and starts in the last one that is there", async () => {
+    await shell.text('mkdir -p a/b; cd a/b; rm -rf "$PWD"');
+    expect(await shell.text("echo ok")).toBe("ok");
+    expect(await shell.text("kill -9 $$")).toContain(`folder ${shell.work}`);
+    expect(await shell.text("cd .; pwd")).toBe(shell.work);
+  });
+
+  test("keeps the exports of the command that ended it", async () => {
+    await shell.text("export LATE=1; cd /; exit");
+    expect(await shell.text('echo "$LATE $PWD"')).toBe("1 /");
+  });
+
+  test("on request starts fresh in the same folder", async () => {
+    mkdirSync(join(shell.work, "sub"));
+    await shell.text("cd sub; export X=1; f() { :; }");
+    expect(await shell.text({ restart: true })).toContain(`new shell in ${shell.work}/sub`);
+    expect(await shell.text("pwd; echo ${X-unset}; type -t f")).toBe(`${shell.work}/sub\nunset\n[exit 1]`);
+    expect(await shell.text({ restart: true, command: "echo after" })).toMatch(/^after\n\[new shell/);
+  });
+
+  test("of a resumed session has folder and exports of the former agent, and its first result says so", async () => {
+    mkdirSync(join(shell.work, "sub"));
+    await shell.text("cd sub; export X=1; y=2");
+    await shell.shell.close();
+    const resumed = shell.reopen();
+    const first = await resumed.text("pwd; echo $X");
+    expect(first).toMatch(
+      new RegExp(
+        `^${shell.work}/sub\n1\n\\[new shell, because the session was resumed\\. Restored: .*exports X`,
+      ),
+    );
+    expect(await resumed.text("echo ${y-unset}")).toBe("unset");
+    await resumed.shell.close();
+  });
+
+  test("of a resumed session starts above a folder that is gone", async () => {
+    await shell.text("mkdir -p a/b; cd a/b");
+    await shell.shell.close();
+    rmSync(join(shell.work, "a"), { recursive: true });
+    const resumed = shell.reopen();
+    expect(await resumed.text("pwd")).toContain(`${shell.work}\n`);
+    await resumed.shell.close();
+  });
+
+  test("takes no value of the former agent's environment where the new one differs by itself", async () => {
+    await shell.text("export X=1");
+    await shell.shell.close();
+    const resumed = shell.reopen({
+      env: { PATH: process.env.PATH, HOME: shell.work, SSH_AUTH_SOCK: "/new/socket" },
+    });
+    await resumed.text(":");
+    expect(await resumed.text("echo $X $SSH_AUTH_SOCK")).toBe("1 /new/socket");
+    await resumed.shell.close();
+  });
+});
