@@ -3,6 +3,7 @@
 import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta/messages/messages";
 import { modelErrorOf } from "./anthropic-errors.ts";
+import { httpFetch } from "./http-fetch.ts";
 
 /** Exactly one of `apiKey` and `authToken` is used, the key first. */
 type Access = { apiKey?: string; authToken?: string; baseUrl?: string };
@@ -24,6 +25,7 @@ export async function* streamEvents(
     timeout: 2 ** 31 - 1,
     logLevel: "off",
     openTelemetry: false,
+    fetch: httpFetch,
   });
   const headers = {
     "content-type": "application/json",

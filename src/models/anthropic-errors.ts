@@ -66,5 +66,8 @@ function retryAfter(headers: Headers | undefined): number | undefined {
 function innermost(error: Error): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return innermost(error.errors[0]);
   if (error.cause instanceof Error) return innermost(error.cause);
-  return error.message || String((error as { code?: unknown }).code ?? error.name);
+  const { code } = error as { code?: unknown };
+  // Node's word for a server that hung up in the middle of an answer.
+  if (code === "ECONNRESET" && error.message === "aborted") return "the connection was closed by the server";
+  return error.message || String(code ?? error.name);
 }

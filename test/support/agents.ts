@@ -1,6 +1,6 @@
 /** An agent over an in-memory log for tests of the loop: the model is a function, the tools are a table. */
 
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
@@ -14,6 +14,10 @@ import type { ModelRequest } from "../../src/core/request.ts";
 import type { Turn, Turns } from "../../src/models/script.ts";
 import { scriptedModel } from "../../src/models/scripted.ts";
 import { fixedClock, memoryLog, started, testCard } from "./logs.ts";
+
+/** One folder for all agents of a test process; it goes with the process. */
+const place = mkdtempSync(join(tmpdir(), "sawtooth-test-"));
+process.on("exit", () => rmSync(place, { recursive: true, force: true }));
 
 /** A tool that takes any input and answers with `run`. */
 export function fakeTool(
@@ -55,7 +59,7 @@ export function testAgent(options: {
   );
   const requests: ModelRequest[] = [];
   const model = watched(scriptedModel({ card, turns: options.turns, cwd: "/w", now: clock }), requests);
-  const folder = mkdtempSync(join(tmpdir(), "sawtooth-test-"));
+  const folder = mkdtempSync(join(place, "agent-"));
   let files = 0;
   const write = (extension: string, text: string): string => {
     const file = join(folder, `${++files}.${extension}`);
