@@ -1,6 +1,8 @@
 /** `npm run bench [-- <row> …]`: speed and memory, each beside a baseline measured in turn with it. */
 
 import { availableParallelism } from "node:os";
+import { edits } from "./editor.ts";
+import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, version } from "./start.ts";
@@ -14,6 +16,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   shell: roundTrip,
   flood: flooded,
   memory,
+  edits,
+  engine: engineSteps,
 };
 
 const chosen = process.argv.slice(2);

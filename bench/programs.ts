@@ -12,10 +12,10 @@ export const agent = [join(root, "bin/sawtooth.js")];
 /** Words that start the bare client: the same requests and the same durable lines, and nothing else. */
 export const bareClient = [join(root, "bench/bare-client.ts")];
 
-export type Home = { folder: string; env: NodeJS.ProcessEnv; remove(): void };
+export type Home = { folder: string; env: NodeJS.ProcessEnv };
 
-/** A temporary folder with an empty home, and an environment that points there and to the server at `url`. */
-export function temporaryHome(url = "http://127.0.0.1:9"): Home {
+/** Gives `use` a temporary, empty home, with an environment that points there and to the server at `url`. */
+export async function inHome<T>(use: (home: Home) => Promise<T>, url = "http://127.0.0.1:9"): Promise<T> {
   if (!existsSync(join(root, "dist/main.js"))) throw new Error("dist/ is missing: run `npm install` first");
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-bench-"));
   mkdirSync(join(folder, "work"));
@@ -26,7 +26,11 @@ export function temporaryHome(url = "http://127.0.0.1:9"): Home {
     ANTHROPIC_API_KEY: "bench-key",
     ANTHROPIC_BASE_URL: url,
   };
-  return { folder, env, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  try {
+    return await use({ folder, env });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export type Ran = { startedAt: number; ms: number; peakMb: number };

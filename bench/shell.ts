@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { followOutput } from "../src/tools/command-output.ts";
 import { createShell, type Shell } from "../src/tools/shell/shell.ts";
 import { figure, type Row, ratio } from "./figures.ts";
-import { type Home, inTurn, temporaryHome } from "./programs.ts";
+import { type Home, inHome, inTurn } from "./programs.ts";
 
 const floodBytes = 50_000_000;
 const flood = `yes "$(printf 'a line of output, %.0s' 1 2 3)" | head -c ${floodBytes}`;
@@ -56,17 +56,17 @@ export async function flooded(): Promise<Row[]> {
   ];
 }
 
-async function withShell<T>(use: (shell: Shell, home: Home) => Promise<T>): Promise<T> {
-  const home = temporaryHome();
-  const stateFolder = join(home.folder, "session");
-  mkdirSync(stateFolder, { mode: 0o700 });
-  const shell = createShell({ cwd: home.folder, env: home.env, sessionId: "bench", stateFolder });
-  try {
-    return await use(shell, home);
-  } finally {
-    await shell.close();
-    home.remove();
-  }
+function withShell<T>(use: (shell: Shell, home: Home) => Promise<T>): Promise<T> {
+  return inHome(async (home) => {
+    const stateFolder = join(home.folder, "session");
+    mkdirSync(stateFolder, { mode: 0o700 });
+    const shell = createShell({ cwd: home.folder, env: home.env, sessionId: "bench", stateFolder });
+    try {
+      return await use(shell, home);
+    } finally {
+      await shell.close();
+    }
+  });
 }
 
 /** Milliseconds of a command in the kept shell, its output in a file and the view of it made, as the tool does. */

@@ -2,19 +2,19 @@
 
 import { figure, type Row, ratio } from "./figures.ts";
 import { type Call, startLoopback } from "./loopback.ts";
-import { agent, inTurn, runNode, temporaryHome } from "./programs.ts";
+import { agent, type Home, inHome, inTurn, runNode } from "./programs.ts";
 
 const bareNode = ["-e", "0"];
 const task = [...agent, "-p", "hi", "--model", "anthropic/claude-sonnet-5-5", "--permission-mode", "auto"];
 
 /** `--version`, from start to exit. */
 export async function version(): Promise<Row[]> {
-  const home = temporaryHome();
-  const { ours, bare } = await inTurn(25, {
-    bare: () => runNode(bareNode, home),
-    ours: () => runNode([...agent, "--version"], home),
-  });
-  home.remove();
+  const { ours, bare } = await inHome((home) =>
+    inTurn(25, {
+      bare: () => runNode(bareNode, home),
+      ours: () => runNode([...agent, "--version"], home),
+    }),
+  );
   const [measured, baseline] = [figure(ours.map((run) => run.ms)), figure(bare.map((run) => run.ms))];
   return [{ name: "--version", unit: "ms", measured, baseline, against: "node -e 0" }];
 }
@@ -22,16 +22,16 @@ export async function version(): Promise<Row[]> {
 /** `-p hi`, from start to the arrival of the first request. */
 export async function firstRequest(): Promise<Row[]> {
   const server = await startLoopback(() => undefined);
-  const home = temporaryHome(server.url);
-  const { ours, bare } = await inTurn(25, {
-    bare: async () => (await runNode(bareNode, home)).ms,
-    ours: async () => {
-      const before = server.arrived.length;
-      const { startedAt } = await runNode(task, home);
-      return (server.arrived[before] ?? Number.NaN) - startedAt;
-    },
-  });
-  home.remove();
+  const measure = (home: Home) =>
+    inTurn(25, {
+      bare: async () => (await runNode(bareNode, home)).ms,
+      ours: async () => {
+        const before = server.arrived.length;
+        const { startedAt } = await runNode(task, home);
+        return (server.arrived[before] ?? Number.NaN) - startedAt;
+      },
+    });
+  const { ours, bare } = await inHome(measure, server.url);
   await server.close();
   const row = { measured: figure(ours), baseline: figure(bare) };
   const aim = { text: "≤ 5 ×", met: ratio(row) <= 5 };
@@ -43,12 +43,12 @@ export async function memory(): Promise<Row[]> {
   const reply = (index: number): Call | undefined =>
     index % 2 === 0 ? { name: "bash", input: { command: "echo hi" } } : undefined;
   const server = await startLoopback(reply);
-  const home = temporaryHome(server.url);
-  const { ours, bare } = await inTurn(7, {
-    bare: async () => (await runNode(["-e", "setTimeout(() => {}, 50)"], home, true)).peakMb,
-    ours: async () => (await runNode(task, home, true)).peakMb,
-  });
-  home.remove();
+  const measure = (home: Home) =>
+    inTurn(7, {
+      bare: async () => (await runNode(["-e", "setTimeout(() => {}, 50)"], home, true)).peakMb,
+      ours: async () => (await runNode(task, home, true)).peakMb,
+    });
+  const { ours, bare } = await inHome(measure, server.url);
   await server.close();
   const measured = figure(ours);
   const aim = { text: "≤ 85 MB", met: measured.median <= 85 };

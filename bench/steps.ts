@@ -2,7 +2,7 @@
 
 import { figure, type Row } from "./figures.ts";
 import { type Call, startLoopback } from "./loopback.ts";
-import { agent, bareClient, inTurn, runNode, temporaryHome } from "./programs.ts";
+import { agent, bareClient, inHome, inTurn, runNode } from "./programs.ts";
 
 const steps = 200;
 const rounds = 5;
@@ -63,9 +63,7 @@ async function overhead(tool: string, callAt: (index: number) => Call): Promise<
 /** Milliseconds between each reply and the request after it, in one run. */
 async function waits(words: readonly string[], callAt: (index: number) => Call): Promise<number[]> {
   const server = await startLoopback((index) => (index < steps ? callAt(index) : undefined));
-  const home = temporaryHome(server.url);
-  await runNode(words, home);
-  home.remove();
+  await inHome((home) => runNode(words, home), server.url);
   await server.close();
   return server.arrived.slice(1).map((arrived, index) => arrived - (server.ended[index] ?? Number.NaN));
 }

@@ -2,6 +2,7 @@
 
 import { channelFor, type Note, reminderText } from "../context/reminders.ts";
 import { defaultSettings } from "../context/settings.ts";
+import { foldsFocuses } from "../context/stacks.ts";
 import { dueNotes } from "../context/watch.ts";
 import { runningLoop, stopAt } from "../context/watch-loop.ts";
 import { isAbout } from "../context/watch-steps.ts";
@@ -17,7 +18,7 @@ export function remind(agent: Agent): boolean {
   const { contract } = currentModel(events).model;
   const tasks = agent.readTasks();
   const around = {
-    folds: agent.policies.some(({ name }) => name.startsWith("focus")),
+    folds: foldsFocuses(agent.policies),
     tasks: tasks === undefined ? undefined : agent.redact(tasks),
     runningOut: runningOut(events, agent.limits, agent.clock()),
     stay: channelFor(contract, []) === "logged",
@@ -46,7 +47,7 @@ function appendReminder(agent: Agent, notes: readonly Note[], tasks?: string): v
 export function endlessLoop(events: readonly LogEvent[]): ReachedLimit | undefined {
   const loop = runningLoop(events);
   if (!loop || loop.repeats < stopAt) return undefined;
-  return { reason: "loop", detail: `the same ${loop.repeats} times with the same result: ${loop.what}` };
+  return { reason: "loop", detail: `${loop.what}: ${loop.repeats} times with the same result` };
 }
 
 /** Replies of a turn that may be thrown away because they repeat themselves. */

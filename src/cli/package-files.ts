@@ -14,11 +14,12 @@ export function readPrompt(name: string): string {
   return readFileSync(packagePath(`prompts/${name}.md`), "utf8").trimEnd();
 }
 
+/** How the model is to use focuses; "none" where no policy folds them. */
+export type FocusDirective = "aggressive" | "passive" | "none";
+
 /** The system prompt. The same bytes for every folder and every day, so that its cache entry serves all sessions. */
-export function systemPrompt(options: {
-  focus: "aggressive" | "passive";
-  append?: string | undefined;
-}): string {
-  const own = readPrompt("system").replace("{{focus}}", readPrompt(`focus-${options.focus}`));
+export function systemPrompt(options: { focus: FocusDirective; append?: string | undefined }): string {
+  const focus = options.focus === "none" ? "" : `${readPrompt(`focus-${options.focus}`)}\n\n`;
+  const own = readPrompt("system").replace("{{focus}}\n\n", focus);
   return options.append ? `${own}\n\n${options.append}` : own;
 }

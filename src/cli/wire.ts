@@ -9,7 +9,7 @@ import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { knowledgeHead } from "../context/focus.ts";
 import { snapshotOf } from "../context/snapshot.ts";
-import { contextNames, policyStack } from "../context/stacks.ts";
+import { contextNames, foldsFocuses, policyStack } from "../context/stacks.ts";
 import { fixedTokens } from "../context/tokens.ts";
 import { foldView } from "../context/view.ts";
 import type { TextBlock } from "../core/blocks.ts";
@@ -161,19 +161,21 @@ function begin(
     return;
   }
   const window = flags.window ?? settings.window;
+  const context = flags.context ?? settings.context ?? contextNames[0] ?? "raw";
+  const focus = foldsFocuses(policyStack(context) ?? []) ? (settings.focus ?? "aggressive") : "none";
   session.log.append({
     type: "session_started",
     sessionId: session.id,
     cwd,
     folder: session.folder,
     ...chosen,
-    system: systemPrompt({ focus: settings.focus ?? "aggressive", append: flags.appendSystemPrompt }),
+    system: systemPrompt({ focus, append: flags.appendSystemPrompt }),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
       description,
       input_schema: inputSchema,
     })),
-    context: flags.context ?? settings.context ?? contextNames[0] ?? "raw",
+    context,
     engine: {
       ...settings.engine,
       ...(window === undefined ? {} : { window }),

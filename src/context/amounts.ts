@@ -11,7 +11,7 @@ export function compact(tokens: number): string {
 
 /** Dollars: to the hundredth of a cent below ten dollars, to the cent above. */
 export function money(dollars: number): string {
-  return `$${dollars.toFixed(Math.abs(dollars) < 10 ? 4 : 2)}`;
+  return `${dollars < 0 ? "-" : ""}$${Math.abs(dollars).toFixed(Math.abs(dollars) < 10 ? 4 : 2)}`;
 }
 
 /** Dollars gained or lost. */

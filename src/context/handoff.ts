@@ -3,6 +3,7 @@
 import { isToolUse, resultText } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { allOf, changedFiles, findCall, started } from "../core/questions.ts";
+import { knownTasks } from "../core/task-list.ts";
 import { textTokens } from "./tokens.ts";
 
 /** The whole handoff. `prose`: what the model wrote, verified; "" leaves the mechanical part alone. */
@@ -11,7 +12,7 @@ export function handoffText(events: readonly LogEvent[], prose: string): string 
   const sections = [
     ["Knowledge", knowledge(events)],
     ["What you wrote", prose],
-    ["Task list (true as of now)", todoState(events)],
+    ["Task list (true as of now)", knownTasks(events) ?? ""],
     ["Files changed", changedFiles(events).join("\n")],
     ["Last check", lastCheck(events)],
     ["Failed attempts", failureLedger(events)],
@@ -26,13 +27,6 @@ function knowledge(events: readonly LogEvent[]): string {
     .filter((event) => event.policy === "focus")
     .flatMap((event) => event.edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])))
     .join("\n\n");
-}
-
-function todoState(events: readonly LogEvent[]): string {
-  const recited = events.findLast(
-    (event) => event.type === "tool_result" && event.toolName === "todo" && !event.isError,
-  );
-  return recited?.type === "tool_result" ? resultText(recited.content) : "";
 }
 
 /** The newest command that ran, and how it ended. */

@@ -3,9 +3,12 @@
 import { type Block, isToolUse } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
 import { eventAt, findCall, started } from "../core/questions.ts";
+import { many } from "./amounts.ts";
+import { maskCandidates } from "./masking.ts";
 import { type Kind, kinds, type Part, partsReader, sumByKind } from "./report-kinds.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { newestStep } from "./snapshot.ts";
+import { newestStep, type Snapshot } from "./snapshot.ts";
+import { supersedeCandidates } from "./supersede.ts";
+import { turnsOf } from "./turns.ts";
 
 export type KindShare = { kind: Kind; tokens: number; share: number };
 
@@ -47,7 +50,7 @@ function itemOf(part: Part, snapshot: Snapshot): LargestItem {
     tokens,
     step,
     what: whatOf(part, snapshot),
-    advice: adviceOn(part, step, snapshot),
+    advice: adviceOn(part, snapshot),
   };
 }
 
@@ -83,23 +86,23 @@ function firstLine(block: Block | undefined): string {
   return block?.type ?? "";
 }
 
-function adviceOn(part: Part, step: number, snapshot: Snapshot): string {
+function adviceOn(part: Part, snapshot: Snapshot): string {
   switch (part.kind) {
     case "system":
     case "tools":
       return "fixed for the session";
     case "instructions":
-      return "shorten the project's instructions";
+      return "shorten the instructions file";
     case "user":
-      return "kept word for word; name a file instead";
+      return "kept; a file's path is shorter";
     case "reasoning":
       return snapshot.model.contract.history === "prefix_bound"
         ? "goes with an edit before it"
         : "kept; less of it with --effort";
     case "actions":
-      return "kept; editor inputs go near the limit";
+      return "editor inputs go near the limit";
     case "observations":
-      return adviceOnResult(part, step, snapshot);
+      return adviceOnResult(part, snapshot);
     case "knowledge":
       return "kept: it stands for folded steps";
     case "reminders":
@@ -110,7 +113,7 @@ function adviceOn(part: Part, step: number, snapshot: Snapshot): string {
 /** Stacks that mask old observations; the others wait for a fold, a summary or the window's end. */
 const masking = new Set(["economist", "masking", "hybrid"]);
 
-function adviceOnResult({ seq }: Part, step: number, snapshot: Snapshot): string {
+function adviceOnResult({ seq }: Part, snapshot: Snapshot): string {
   const { events, view, settings } = snapshot;
   const { context } = started(events);
   const index = view.entries.findIndex((entry) => entry.seq === seq);
@@ -118,8 +121,15 @@ function adviceOnResult({ seq }: Part, step: number, snapshot: Snapshot): string
   if (context === "raw") return "stays: raw forgets nothing";
   if (index >= newestStep(view)) return "the newest step is never edited";
   if (!masking.has(context)) return "goes with its focus or a summary";
-  if (step === 1) return "stays: the first result is never masked";
-  const left = settings.maskKeep - (stepsUntil(events, Number.POSITIVE_INFINITY) - step);
-  if (left > 0) return `may go in ${left} ${left === 1 ? "step" : "steps"}`;
-  return context === "economist" ? "goes as soon as it pays" : "goes next";
+  if (isQueued(seq, snapshot)) return context === "economist" ? "goes as soon as it pays" : "goes next";
+  const turns = turnsOf(view.entries);
+  const at = turns.findIndex(({ results }) => results.some((entry) => entry.seq === seq));
+  const left = settings.maskKeep - turns.slice(at + 1).filter(({ effective }) => effective).length;
+  return at === 0 ? "stays: the first is never masked" : `may go in ${many(Math.max(1, left), "step")}`;
+}
+
+function isQueued(seq: number, snapshot: Snapshot): boolean {
+  const stale = started(snapshot.events).context === "economist" ? supersedeCandidates(snapshot) : [];
+  const old = maskCandidates(snapshot, snapshot.settings.maskKeep);
+  return [...stale, ...old].some(({ edit }) => edit.seq === seq);
 }

@@ -136,3 +136,10 @@ export function editsByPolicy(
     return { policy, edits: own.length, removed, worth: sum((edit) => edit.hindsight.worth) };
   });
 }
+
+/** How the session stands, in words. */
+export function stateOf({ end }: SessionFacts): string {
+  if (!end) return "in the middle of a turn";
+  const words = end.reason === "rest" ? "at rest" : end.reason.replaceAll("_", " ");
+  return end.detail ? `${words} (${end.detail})` : words;
+}

@@ -36,3 +36,8 @@ export const contextNames: readonly string[] = Object.keys(stacks);
 export function policyStack(name: string): Policy[] | undefined {
   return stacks[name];
 }
+
+/** Whether one of the policies folds what a focus closes: only then is the model told to use focuses. */
+export function foldsFocuses(policies: readonly Policy[]): boolean {
+  return policies.some(({ name }) => name.startsWith("focus"));
+}

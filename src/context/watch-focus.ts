@@ -36,7 +36,7 @@ function isFocusMark(event: LogEvent): boolean {
 }
 
 /** How often a fold of the session made the model redo what was folded away. */
-export function elongations(events: readonly LogEvent[]): number {
+function elongations(events: readonly LogEvent[]): number {
   return events.reduce((count, event) => count + (isAbout(event, "unfold") ? 1 : 0), 0);
 }
 
@@ -53,7 +53,7 @@ export function unfoldPointers(events: readonly LogEvent[]): string[] | undefine
   const oldest = recent.at(-1)?.reply.seq ?? Number.POSITIVE_INFINITY;
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index] as LogEvent;
-    if (isAbout(event, "unfold") || (event.type === "assistant_message" && event.seq < oldest)) break;
+    if (event.type === "assistant_message" && event.seq < oldest) break;
     if (event.type !== "context_edited" || !event.policy.startsWith("focus")) continue;
     const folded = foldedRuns(events, index, event);
     const later = recent.filter((step) => step.reply.seq > event.seq).reverse();

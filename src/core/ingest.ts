@@ -157,23 +157,24 @@ function choose(lines: readonly Line[], budget: number, words: RegExp): Line[] {
 
 /** Indices of matching lines: those with most different matches first, among equals from both ends inwards. */
 function rankMatches(lines: readonly Line[], words: RegExp): number[] {
-  const found: { index: number; score: number }[] = [];
+  const ranked: { index: number; score: number }[] = [];
   lines.forEach((line, index) => {
-    const matches = new Set(line.text.slice(0, 4000).toLowerCase().match(words));
-    if (matches.size > 0) found.push({ index, score: matches.size });
+    const found = line.text.slice(0, 4000).match(words) ?? [];
+    const matches = new Set(found.map((word) => word.toLowerCase()));
+    if (matches.size > 0) ranked.push({ index, score: matches.size });
   });
-  const fromEnd = (position: number) => Math.min(position, found.length - 1 - position);
-  return found
+  const fromEnd = (position: number) => Math.min(position, ranked.length - 1 - position);
+  return ranked
     .map((match, position) => ({ ...match, depth: fromEnd(position) }))
     .sort((a, b) => b.score - a.score || a.depth - b.depth || a.index - b.index)
     .map((match) => match.index);
 }
 
-/** The pattern for the words of `want` (longer than two characters), else the one for errors. Matches lower case. */
-export function wordsOf(want: string | undefined): RegExp {
-  const words = (want ?? "").toLowerCase().match(/[\p{L}\p{N}_.-]{3,}/gu) ?? [];
-  const escaped = words.map((word) => word.replace(/[.-]/g, "\\$&"));
-  return new RegExp(escaped.length > 0 ? escaped.join("|") : errorPattern, "g");
+/** The pattern for the words of `want` (longer than two characters), as text encodes them, else that for errors. */
+export function wordsOf(want: string | undefined, encode = (word: string) => word): RegExp {
+  const words = want?.match(/[\p{L}\p{N}_.-]{3,}/gu) ?? [];
+  const escaped = words.map((word) => encode(word).replace(/[^\w]/g, "\\$&"));
+  return new RegExp(escaped.length > 0 ? escaped.join("|") : errorPattern, "gi");
 }
 
 function isNext(before: Line | undefined, after: Line | undefined): boolean {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { economicsText, lasted, many, money, percent, signed } from "../context/amounts.ts";
 import { composeRequest } from "../context/compose.ts";
-import { type SessionReport, sessionReport } from "../context/report.ts";
+import { type SessionReport, sessionReport, stateOf } from "../context/report.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { hitRate, type StepRow } from "../context/report-steps.ts";
 import { momentsOf } from "../context/report-walk.ts";
@@ -50,10 +50,7 @@ function sha256(text: string): string {
 }
 
 function headerHtml({ session, size, steps, cache, cost, edits, soft, now }: SessionReport): string {
-  const { id, cwd, model, effort, context, end, from, to, userMessages } = session;
-  const state = end
-    ? `${end.reason.replaceAll("_", " ")}${end.detail ? ` (${end.detail})` : ""}`
-    : "in the middle of a turn";
+  const { id, cwd, model, effort, context, from, to, userMessages } = session;
   const worth = edits.reduce((sum, edit) => sum + edit.hindsight.worth, 0);
   const removed = edits.reduce((sum, edit) => sum + edit.removed, 0);
   const facts = [
@@ -67,7 +64,7 @@ function headerHtml({ session, size, steps, cache, cost, edits, soft, now }: Ses
     ["worth of it", signed(worth)],
   ];
   return `<header><h1>Session ${html(id)}</h1>
-<p class="soft">${html(`${model}${effort ? `, effort ${effort}` : ""}, context ${context}; ${many(userMessages, "message")} in ${lasted(to - from)}; ${state}`)}<br><code>${html(cwd)}</code></p>
+<p class="soft">${html(`${model}${effort ? `, effort ${effort}` : ""}, context ${context}; ${many(userMessages, "message")} in ${lasted(to - from)}; ${stateOf(session)}`)}<br><code>${html(cwd)}</code></p>
 <p class="soft">Soft window: ${count(soft.tokens)} of ${count(soft.window)} tokens (${html(soft.source)})</p></header>
 <div class="facts">${facts.map(([name, value]) => `<div><b>${html(value ?? "")}</b><span>${html(name ?? "")}</span></div>`).join("")}</div>`;
 }
@@ -79,9 +76,9 @@ function bodyHtml(report: SessionReport): string {
   const again = `After ${elongation.longer} of ${many(elongation.lossy, "lossy edit")}, more calls were repeated in the next 15 steps than in the 15 before.`;
   return `<section><h2>Context over steps</h2>${curveHtml(report)}</section>
 <section><h2>In the window now</h2>${held > 0 ? `<p class="soft">${count(held)} tokens could be forgotten, but it does not pay yet.</p>` : ""}
-<div class="pair"><div>${tables.windowTable(report)}</div><div>${tables.largestTable(report)}</div></div></section>
+${tables.windowTable(report)}<h3>The largest items</h3>${tables.largestTable(report)}</section>
 <section><h2>Context edits</h2>${edits.length === 0 ? '<p class="soft">There were none.</p>' : `<p class="soft">${again}</p>${tables.editsTable(report)}`}</section>
-<section><h2>Where the money went</h2><div class="pair"><div>${tables.costTable(report)}</div><div>${tables.kindCostTable(report)}</div></div>
+<section><h2>Where the money went</h2><div class="pair"><div><h3>By bucket of the bill</h3>${tables.costTable(report)}</div><div><h3>By what it was for</h3>${tables.kindCostTable(report)}</div></div>
 <p class="soft">Steps that read less from the cache than stood in it: ${misses.edit} after an edit, ${misses.cold} after a pause, ${misses.model} after a change of model, ${misses.unexpected} for no reason in the log.
 The size estimate was off by ${percent(estimate.median)} in the median step and ${percent(estimate.p95)} at the 95th percentile.</p></section>
 ${trouble ? `<section><h2>Failures and warnings</h2>${trouble}</section>` : ""}

@@ -8,11 +8,11 @@ export const pageStyle = `
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 24px 20px 64px; max-width: 1120px; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 20px; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 36px 0 8px; }
+h1 { font-size: 20px; margin: 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 36px 0 8px; } h3 { font-size: 14px; font-weight: 600; margin: 20px 0 4px; }
 p { margin: 4px 0; } .soft, small, figcaption, .axis, .ticks { color: var(--soft); }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, "DejaVu Sans Mono", monospace; font-size: 13px; }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); gap: 1px; margin: 20px 0; background: var(--line); border: 1px solid var(--line); }
-.facts div { background: var(--paper); padding: 8px 12px; } .facts b { display: block; font-size: 19px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(128px, 1fr)); gap: 1px; margin: 20px 1px; }
+.facts div { padding: 8px 12px; box-shadow: 0 0 0 1px var(--line); } .facts b { display: block; font-size: 19px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .facts span { color: var(--soft); font-size: 13px; }
 .curve { margin: 0; } .plot { position: relative; margin-left: 44px; }
 .plot svg { display: block; width: 100%; height: 260px; border-bottom: 1px solid var(--line); cursor: pointer; }
@@ -35,7 +35,7 @@ figcaption { margin: 6px 0 0 44px; font-size: 13px; } .key { margin-right: 16px;
 #readout { min-height: 3em; margin: 10px 0 0 44px; padding: 6px 10px; background: var(--panel); font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; } th { font-weight: 500; color: var(--soft); white-space: nowrap; }
-.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } td code { overflow-wrap: anywhere; }
+.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; } td code { display: block; min-width: 150px; overflow-wrap: anywhere; } td.wide { min-width: 170px; } td.bars { width: 40%; } td:first-child { white-space: nowrap; }
 td small { display: block; min-width: 220px; } tr.chosen td { background: var(--panel); }
 .bar { display: block; width: 100%; min-width: 90px; height: 10px; margin-top: 6px; } .bar span { display: block; height: 100%; background: var(--bar); }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 0 40px; }
@@ -76,14 +76,14 @@ function textOf(block) {
 
 function titleOf(block) {
   const name = block.name ? " " + block.name : "";
-  const start = textOf(block).trim().split("\\n")[0].slice(0, 90);
+  const start = (block.type === "tool_use" ? JSON.stringify(block.input) : textOf(block)).trim().split("\\n")[0].slice(0, 90);
   return block.type + name + ", " + unmarked(block).length.toLocaleString("en-US") + " characters: " + start;
 }
 
-function blockNode(block, isNew, point) {
+function blockNode(block, news, point) {
   const node = make("details");
   const summary = make("summary", titleOf(block));
-  if (isNew) summary.prepend(make("b", "new ", "new"));
+  if (news) summary.prepend(make("b", news + " ", "new"));
   if (point) summary.append(make("b", " ▮ cached up to here, " + point, "point"));
   node.append(summary);
   node.addEventListener("toggle", () => { if (node.open && node.children.length < 2) node.append(make("pre", textOf(block))); });
@@ -103,17 +103,26 @@ function messageNode(message, index, before, points) {
   const node = make("details");
   const blocks = listOf(message.content);
   const old = listOf(before?.content).map(unmarked);
-  const isNew = blocks.map((block, at) => !before || before.role !== message.role || unmarked(block) !== old[at]);
+  const news = blocks.map((block, at) => {
+    if (before?.role === message.role && old.includes(unmarked(block))) return "";
+    return before?.role === message.role && old[at] !== undefined ? "changed" : "new";
+  });
   const summary = make("summary", index + 1 + ". " + message.role + ", " + blocks.map((block) => block.type).join(", "));
-  if (isNew.includes(true)) { summary.prepend(make("b", "new ", "new")); node.open = true; }
+  if (news.some(Boolean)) node.open = true;
   if (blocks.some((_, at) => points.has(index + "." + at))) summary.append(make("b", " ▮", "point"));
-  node.append(summary, ...blocks.map((block, at) => blockNode(block, isNew[at], points.get(index + "." + at))));
+  node.append(summary, ...blocks.map((block, at) => blockNode(block, news[at], points.get(index + "." + at))));
   return node;
 }
 
 function headNode(title, value) {
   const node = make("details");
   node.append(make("summary", title), make("pre", typeof value === "string" ? value : JSON.stringify(value, null, 2)));
+  return node;
+}
+
+function oldNode(nodes) {
+  const node = make("details");
+  node.append(make("summary", "1 to " + nodes.length + ": as in the step before"), ...nodes);
   return node;
 }
 
@@ -129,12 +138,15 @@ function show(step, scroll) {
   const raw = make("details");
   raw.append(make("summary", "the exact body, " + new TextEncoder().encode(text).length.toLocaleString("en-US") + " bytes"));
   raw.addEventListener("toggle", () => { if (raw.open && raw.children.length < 2) raw.append(make("pre", text)); });
+  const nodes = messages.map((message, index) => messageNode(message, index, before.messages[index], points));
+  const first = Math.max(0, nodes.findIndex((node) => node.open));
   at("request").replaceChildren(
     make("p", data.steps[step - 1]),
     headNode("settings", settings),
-    headNode("tools, " + (tools ?? []).length, tools ?? []),
+    headNode("tools: " + (tools ?? []).length, tools ?? []),
     headNode("system", listOf(system).map(textOf).join("\\n")),
-    ...messages.map((message, index) => messageNode(message, index, before.messages[index], points)),
+    ...(first > 0 ? [oldNode(nodes.slice(0, first))] : []),
+    ...nodes.slice(first),
     raw,
   );
   at("wanted").value = step;
@@ -169,5 +181,5 @@ document.addEventListener("click", (event) => {
 at("wanted").addEventListener("change", () => show(Number(at("wanted").value)));
 at("earlier").addEventListener("click", () => show(shown - 1));
 at("later").addEventListener("click", () => show(shown + 1));
-show(data.requests.bodies.length);
+show(Number(location.hash.replace("#step-", "")) || data.requests.bodies.length);
 `;

@@ -10,14 +10,16 @@ import { html } from "./html-text.ts";
 
 type Cell = string | number;
 
-/** `columns`: titles; one that begins with ">" is for numbers. Cells are HTML already. */
+const classes: Record<string, string> = { ">": "n", _: "wide", "": "bars" };
+
+/** `columns`: titles; one that begins with ">" is for numbers, with "_" for words, "" for bars. Cells are HTML already. */
 function table(
   columns: readonly string[],
   rows: readonly { attributes?: string; cells: readonly Cell[] }[],
 ): string {
-  const kind = (index: number) => (columns[index]?.startsWith(">") ? ' class="n"' : "");
+  const kind = (index: number) => ` class="${classes[columns[index]?.charAt(0) ?? ""] ?? ""}"`;
   const head = columns.map(
-    (title, index) => `<th scope="col"${kind(index)}>${html(title.replace(">", ""))}</th>`,
+    (title, index) => `<th scope="col"${kind(index)}>${html(title.replace(/^[>_]/, ""))}</th>`,
   );
   const body = rows.map(({ attributes = "", cells }) => {
     return `<tr${attributes}>${cells.map((cell, index) => `<td${kind(index)}>${cell}</td>`).join("")}</tr>`;
@@ -25,12 +27,17 @@ function table(
   return `<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>`;
 }
 
+function spent(dollars: number): string {
+  return dollars === 0 ? '<span class="soft">0</span>' : money(dollars);
+}
+
 function bar(share: number): string {
   return `<span class="bar"><span style="width:${(100 * Math.max(0, share)).toFixed(1)}%"></span></span>`;
 }
 
 export function windowTable({ now }: SessionReport): string {
-  const rows = now.byKind.map(({ kind, tokens, share }) => ({
+  const sorted = now.byKind.toSorted((a, b) => b.tokens - a.tokens);
+  const rows = sorted.map(({ kind, tokens, share }) => ({
     cells: [kind, count(tokens), percent(share), bar(share)],
   }));
   return table(["kind", ">tokens", ">share", ""], rows);
@@ -46,7 +53,7 @@ export function largestTable({ now, session }: SessionReport): string {
       html(advice),
     ],
   }));
-  return table([">tokens", "kind", ">step", "what", "what becomes of it"], rows);
+  return table([">tokens", "kind", ">step", "what", "_what becomes of it"], rows);
 }
 
 export function editsTable({ edits }: SessionReport): string {
@@ -55,7 +62,7 @@ export function editsTable({ edits }: SessionReport): string {
     [
       ">step",
       "policy",
-      "reason",
+      "_reason",
       ">removed",
       ">re-written",
       ">expected",
@@ -113,7 +120,7 @@ export function costTable({ cost }: SessionReport): string {
     ["bucket", ">tokens", ">cost", ">share", ""],
     rows.map(([name, tokens, dollars]) => {
       const share = total === 0 ? 0 : dollars / total;
-      return { cells: [name, count(tokens), money(dollars), percent(share), bar(share)] };
+      return { cells: [name, count(tokens), spent(dollars), percent(share), bar(share)] };
     }),
   );
 }
@@ -121,7 +128,7 @@ export function costTable({ cost }: SessionReport): string {
 export function kindCostTable({ cost }: SessionReport): string {
   const rows = cost.byKind.map(({ kind, input, output }) => {
     const share = cost.total === 0 ? 0 : (input + output) / cost.total;
-    return { cells: [kind, money(input), money(output), percent(share), bar(share)] };
+    return { cells: [kind, spent(input), spent(output), percent(share), bar(share)] };
   });
   return table(["kind", ">as input", ">as output", ">share", ""], rows);
 }

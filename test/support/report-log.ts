@@ -2,7 +2,7 @@
 
 import { rmSync } from "node:fs";
 import { runTurn } from "../../src/agent/loop.ts";
-import type { EventBody, LogEvent } from "../../src/core/events.ts";
+import type { EventBody, EventOf, LogEvent } from "../../src/core/events.ts";
 import type { Model, Tool, ToolOutput } from "../../src/core/ports.ts";
 import type { Turn } from "../../src/models/script.ts";
 import { scriptedModel } from "../../src/models/scripted.ts";
@@ -168,4 +168,22 @@ export function longLog(count: number): readonly LogEvent[] {
       });
   }
   return log.events();
+}
+
+/** An event and, where it matters, its time in seconds. */
+export type Timed = EventBody & { at?: number };
+
+/** Events as they stand in a log; time moves a second at each, or to where an event says, in seconds. */
+export function logOf(...bodies: readonly Timed[]): readonly LogEvent[] {
+  let now = 0;
+  return bodies.map(({ at, ...body }, seq) => {
+    now = at === undefined ? now + 1000 : at * 1000;
+    return { seq, at: now, ...body } as LogEvent;
+  });
+}
+
+/** The edit that puts a placeholder in the place of a result. */
+export function masked(seq: number, extra: Partial<EventOf<"context_edited">> = {}): EventBody {
+  const edits = [{ type: "replace" as const, seq, block: 0, text: "[gone]" }];
+  return { type: "context_edited", policy: "masking", reason: "old", edits, economics: {}, ...extra };
 }

@@ -160,6 +160,39 @@ test("a lost character is never written", async () => {
   expect(editor.names()).toEqual(["f"]);
 });
 
+test("in UTF-8 with a damaged line the other lines are edited as text, and its bytes stay", async () => {
+  const editor = editorHere();
+  const file = (before: string, word: string, after: string) =>
+    Buffer.concat([
+      Buffer.from(`${before}\nk`),
+      Buffer.from([0xe4, 0xfc]),
+      Buffer.from(`${word}\n${after}\n`),
+    ]);
+  editor.write("f", file("日本 🙂", "WORD", "zwölf\r"));
+  const edits = [
+    { old_str: "日本 🙂", new_str: "中国 é" },
+    { old_str: "WORD\nzwölf", new_str: "Word\nelf 🙂" },
+  ];
+  expect((await editor.run({ command: "str_replace", path: "f", edits })).isError).toBeUndefined();
+  expect(editor.read("f")).toEqual(file("中国 é", "Word", "elf 🙂\r"));
+  expect(await editor.say({ command: "view", path: "f" })).toContain("UTF-8 with damaged lines");
+  const said = await editor.say({ command: "str_replace", path: "f", old_str: "Word", new_str: "Wört" });
+  expect(said).toContain("takes no character U+00F6");
+});
+
+test.each([
+  ["windows-1252", "caf\xe9 noir, tr\xe8s bon", "café", "thé à la crème"],
+  ["gbk", "中文注释 = 初始化", "注释", "说明（新）"],
+  ["windows-1252", "une cr\xe9\xe9e", "créée", "fée"],
+  ["shift_jis", "設定ファイル これは", "ファイル", "表示"],
+  ["shift_jis", "アイウ = オ", "アイ", "表示"],
+])("in %s what is beyond ASCII is edited like any text", async (encoding, text, old_str, new_str) => {
+  const editor = editorHere();
+  editor.write("f", iconv.encode(text, encoding));
+  await editor.run({ command: "str_replace", path: "f", old_str, new_str });
+  expect(editor.read("f")).toEqual(iconv.encode(text.replace(old_str, new_str), encoding));
+});
+
 test("a byte that only looks like the text, the second half of a character, is no match", async () => {
   const editor = editorHere();
   // The second byte of 表 and ソ is a backslash.

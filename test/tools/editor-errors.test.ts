@@ -41,6 +41,16 @@ test("wrong indentation: the white space is made visible", async () => {
   expect(said).toContain("-····const·total·=·left·-·right;\n+→const·total·=·left·-·right;");
 });
 
+test("lines without a single word are found by the lines that are right", async () => {
+  const lines = Array.from({ length: 90 }, (_, index) => `x = ${index};`);
+  const said = await refusal(`${lines.join("\n")}\n`, {
+    old_str: "x = 70;\nx = 0;\nx = 72;",
+    new_str: "x",
+  });
+  expect(said).toContain("lines 71-73");
+  expect(said).toContain(" x = 70;\n-x = 0;\n+x = 71;\n x = 72;");
+});
+
 test("several matches: all their lines are listed", async () => {
   const said = await refusal(code, { old_str: "return total;", new_str: "x" });
   expect(said).toContain("occurs 2 times in f, in lines 5, 10");
@@ -158,6 +168,14 @@ describe("in large files", () => {
     expect(Buffer.byteLength(said)).toBeLessThan(6000);
     expect(ms).toBeLessThan(5000);
   });
+});
+
+test("in a very long line the model is shown the place that changed", async () => {
+  const editor = editorHere();
+  editor.write("f", `${"x".repeat(500_000)} here ${"y".repeat(500_000)}\n`);
+  const said = await editor.say({ command: "str_replace", path: "f", old_str: "here", new_str: "THERE" });
+  expect(said).toMatch(/xxx THERE yyy/);
+  expect(Buffer.byteLength(said)).toBeLessThan(2000);
 });
 
 test("a command without what it needs says what it needs", async () => {

@@ -35,7 +35,7 @@ test.each([
   ["full-width forms", "f（x）！", "f(x)!"],
   ["several of them over lines with CRLF", "“a”\r\nb—c", '"a"\nb-c'],
 ])("%s are found, told, and replaced by exactly what was given", async (_what, inside, old) => {
-  const [head, tail] = ["“head” \u200B—\n", "\n— ‘tail’\u200D\n"];
+  const [head, tail] = ["“head” —\u200B", "\u200D‘tail’\n"];
   for (const made of ["new", "“new”", "'n'—\u00A0e\u0301\u200D"]) {
     const { text, said, isError } = await edited(head + inside + tail, old, made);
     expect(text).toBe(head + made + tail);

@@ -182,7 +182,7 @@ describe("a folder", () => {
   test("of a hostile repository runs nothing", async () => {
     const editor = tree();
     git(editor, "init", "-q");
-    const mark = join(editor.folder, "../", `ran-${process.pid}`);
+    const mark = join(editor.folder, ".git", "ran");
     writeFileSync(join(editor.folder, "evil.sh"), `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
     for (const name of ["core.fsmonitor", "core.pager", "core.hooksPath"])
       git(editor, "config", name, join(editor.folder, "evil.sh"));

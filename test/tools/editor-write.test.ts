@@ -82,12 +82,12 @@ test("a loop of links is an error that says so", async () => {
 test("hard links stay one file", async () => {
   const editor = editorHere();
   const path = editor.write("f", "one and more\n");
-  chmodSync(path, 0o640);
+  chmodSync(path, 0o4750);
   linkSync(path, join(editor.folder, "g"));
   await editor.run({ ...edit, path: "f", old_str: "one and more", new_str: "1" });
   expect(editor.read("g").toString()).toBe("1\n");
   expect(statSync(path)).toMatchObject({ nlink: 2, ino: statSync(join(editor.folder, "g")).ino });
-  expect(statSync(path).mode & 0o7777).toBe(0o640);
+  expect(statSync(path).mode & 0o7777).toBe(0o4750);
   expect(editor.names()).toEqual(["f", "g"]);
 });
 
@@ -100,6 +100,14 @@ test("a link to another file system is followed there", async () => {
   await editor.run({ ...edit, path: "f" });
   expect(readFileSync(join(other, "real"), "utf8")).toBe("ONE\n");
   expect(lstatSync(join(editor.folder, "f")).isSymbolicLink()).toBe(true);
+});
+
+test.skipIf(isRoot)("a read-only file is not written, and the reason is told", async () => {
+  const editor = editorHere();
+  chmodSync(editor.write("f", "one\n"), 0o444);
+  const output = await editor.run({ ...edit, path: "f" });
+  expect(output).toMatchObject({ isError: true, content: expect.stringContaining("permission denied") });
+  expect(editor.read("f").toString()).toBe("one\n");
 });
 
 test.skipIf(isRoot)("in a folder that is read-only nothing changes and the reason is told", async () => {
@@ -217,7 +225,7 @@ describe("what a call touches", () => {
   });
 
   test.each([{}, { path: 5 }, { command: "view", path: "a\0b" }, { command: 1, path: "x".repeat(9999) }])(
-    "never throws: %j",
+    "never throws (case %#)",
     (input) => {
       expect(tool.access(input)).toHaveProperty("paths");
     },
@@ -232,6 +240,21 @@ test("the person gets a unified diff, the log the path, the lines and the bytes"
   expect(output.stats).toEqual({ wrote: [join(editor.folder, "f")], lines: 3, bytes: 14 });
   const created = await editor.run({ command: "create", path: "g", file_text: "a\nb\n" });
   expect(created.display).toBe("--- /dev/null\n+++ b/g\n@@ -0,0 +1,2 @@\n+a\n+b");
+});
+
+test("the model gets the changed regions with their lines as they are now", async () => {
+  const editor = editorHere();
+  editor.write("f", Array.from({ length: 900 }, (_, index) => `line ${index + 1}\n`).join(""));
+  const edits = [
+    { old_str: "line 500\n", new_str: "changed\nadded\n" },
+    { old_str: "line 900\n", new_str: "" },
+  ];
+  const regions = [
+    "   497\tline 497\n   498\tline 498\n   499\tline 499\n   500\tchanged\n   501\tadded\n   502\tline 501",
+    "   503\tline 502\n   504\tline 503\n   ...\n   898\tline 897\n   899\tline 898\n   900\tline 899",
+  ];
+  const said = await editor.say({ command: "str_replace", path: "f", edits });
+  expect(said).toBe(`Edited f: 2 replacements.\n${regions.join("\n")}`);
 });
 
 test("the diffs of edits anywhere in a file can be applied by patch", async () => {

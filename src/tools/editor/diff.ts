@@ -1,11 +1,13 @@
 /** The unified diff of a change, for people; the changed regions, for the model. Fast also in large files. */
 
 import type { StructuredPatch } from "diff";
+import { lineNumbers, type Spot, visible } from "./lines.ts";
 import type { Lines } from "./refusal.ts";
 
 /** The lines of a hunk in both texts, three lines of context included. */
 export type Region = { old: Lines; made: Lines };
-export type Change = { patch: string; regions: Region[] };
+/** `first`: the first character of the new text that differs. */
+export type Change = { patch: string; regions: Region[]; first: Spot };
 
 const context = 3;
 const maxLine = 400;
@@ -18,7 +20,7 @@ export async function changeBetween(
   after: string,
 ): Promise<Change> {
   const old = before ?? "";
-  const { head, tail, linesBefore } = common(old, after);
+  const { head, tail, linesBefore, first } = common(old, after);
   const patch = await patchOf(old.slice(head, old.length - tail), after.slice(head, after.length - tail));
   for (const hunk of patch.hunks) {
     hunk.oldStart += linesBefore;
@@ -28,7 +30,7 @@ export async function changeBetween(
     old: { first: oldStart, last: oldStart + Math.max(oldLines, 1) - 1 },
     made: { first: newStart, last: newStart + Math.max(newLines, 1) - 1 },
   }));
-  return { patch: spelled(path, before === undefined, patch), regions };
+  return { patch: spelled(path, before === undefined, patch), regions, first };
 }
 
 /** Where a line of the old text is to be looked for in the new one: its hunk, or itself and its neighbours. */
@@ -40,26 +42,29 @@ export function linesNow({ regions }: Change, line: number): Lines {
   return { first: Math.max(1, now - context), last: now + context };
 }
 
+type Common = { head: number; tail: number; linesBefore: number; first: Spot };
+
 /** What both texts begin and end with: whole lines, all but `context` of them. Lengths in characters. */
-function common(old: string, after: string): { head: number; tail: number; linesBefore: number } {
+function common(old: string, after: string): Common {
   const most = Math.min(old.length, after.length);
-  let head = 0;
-  while (head < most && old.charCodeAt(head) === after.charCodeAt(head)) head += 1;
+  let differs = 0;
+  while (differs < most && old.charCodeAt(differs) === after.charCodeAt(differs)) differs += 1;
   let tail = 0;
   while (
-    tail < most - head &&
+    tail < most - differs &&
     old.charCodeAt(old.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
   )
     tail += 1;
+  let head = differs;
   for (let line = 0; line <= context && head > 0; line++) head = lineStart(old, head - +(line > 0));
   let end = old.length - tail;
   for (let line = 0; line <= context && end < old.length; line++) {
     const next = old.indexOf("\n", end);
     end = next < 0 ? old.length : next + 1;
   }
-  let linesBefore = 0;
-  for (let at = old.indexOf("\n"); at >= 0 && at < head; at = old.indexOf("\n", at + 1)) linesBefore += 1;
-  return { head, tail: old.length - end, linesBefore };
+  const [linesBefore = 1, line = 1] = lineNumbers(old, [head, differs]);
+  const first = { line, column: differs - lineStart(old, differs) + 1 };
+  return { head, tail: old.length - end, linesBefore: linesBefore - 1, first };
 }
 
 function lineStart(text: string, at: number): number {
@@ -97,11 +102,11 @@ function spelled(path: string, isNew: boolean, { hunks }: StructuredPatch): stri
       `@@ -${oldStart - +(oldLines === 0)},${oldLines} +${newStart - +(newLines === 0)},${newLines} @@`,
     );
     for (const line of lines) {
-      const short = line.length > maxLine ? `${line.slice(0, maxLine)}…` : line;
+      const short = visible(line.length > maxLine ? `${line.slice(0, maxLine)}…` : line);
       bytes += Buffer.byteLength(short);
-      if (bytes > maxBytes) return [...made, "[the rest of this diff is left out]"].join("\n").toWellFormed();
+      if (bytes > maxBytes) return [...made, "[the rest of this diff is left out]"].join("\n");
       made.push(short);
     }
   }
-  return made.join("\n").toWellFormed();
+  return made.join("\n");
 }

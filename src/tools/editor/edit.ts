@@ -103,8 +103,10 @@ function checkWritable(file: TextFile, involved: string, made: string): void {
     throw new Refusal(
       "The file is in no encoding known here (not UTF-8, UTF-16, GBK, Shift-JIS or windows-1252), so it can only be edited with ASCII text. Nothing was written.",
     );
-  if (made.includes("\uFFFD") && !file.text.includes("\uFFFD"))
-    throw new Refusal("The new text has U+FFFD, the mark of a lost character. Nothing was written.");
+  if (!made.isWellFormed() || (made.includes("\uFFFD") && !file.text.includes("\uFFFD")))
+    throw new Refusal(
+      "The new text has half a character or U+FFFD, the mark of a lost one. Nothing was written.",
+    );
 }
 
 function unix(text: string): string {

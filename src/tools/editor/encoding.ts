@@ -1,9 +1,21 @@
-/** Bytes to text and back without losing one. What does not survive the round trip is read as plain bytes. */
+/** Bytes to text and back without losing one. What does not survive the round trip is not taken for an encoding. */
 
+import { isAscii, isUtf8 } from "node:buffer";
 import { Refusal } from "./refusal.ts";
 
-/** `bytes`: no encoding fits; each character stands for one byte, and only ASCII may be edited. */
-export type Encoding = "UTF-8" | "UTF-16LE" | "UTF-16BE" | "windows-1252" | "GBK" | "Shift_JIS" | "bytes";
+/**
+ * `damaged`: UTF-8 but for some lines. `bytes`: no encoding fits, and only ASCII may be edited. In both the high bytes
+ * of a line that is no UTF-8 are lone surrogates (U+DC80 to U+DCFF), as Python's `surrogateescape` has it.
+ */
+export type Encoding =
+  | "UTF-8"
+  | "UTF-16LE"
+  | "UTF-16BE"
+  | "windows-1252"
+  | "GBK"
+  | "Shift_JIS"
+  | "damaged"
+  | "bytes";
 /** `text` is without the byte order mark. */
 export type Decoded = { text: string; encoding: Encoding; bom: boolean };
 
@@ -17,16 +29,27 @@ const marks: Partial<Record<Encoding, Buffer>> = {
 export async function decode(bytes: Buffer): Promise<Decoded> {
   for (const [name, mark] of Object.entries(marks)) {
     if (!bytes.subarray(0, mark.length).equals(mark)) continue;
-    const encoding = name as Encoding;
-    const text = await strictly(bytes.subarray(mark.length), encoding);
-    if (text !== undefined) return { text, encoding, bom: true };
+    const marked = await firstThatFits(bytes.subarray(mark.length), [name as Encoding]);
+    if (marked) return { ...marked, bom: true };
   }
   const wide = wideEncoding(bytes);
-  for (const encoding of [...(wide ? [wide] : []), "UTF-8", likely(bytes), "windows-1252"] as const) {
-    const text = await strictly(bytes, encoding);
-    if (text !== undefined) return { text, encoding, bom: false };
+  return (
+    (await firstThatFits(bytes, wide ? [wide, "UTF-8"] : ["UTF-8"])) ??
+    (await firstThatFits(bytes, [likely(bytes), "windows-1252"])) ?? {
+      text: await toText(bytes, "bytes"),
+      encoding: "bytes",
+      bom: false,
+    }
+  );
+}
+
+/** The text in the first encoding that gives the same bytes back. */
+async function firstThatFits(bytes: Buffer, encodings: readonly Encoding[]): Promise<Decoded | undefined> {
+  for (const encoding of encodings) {
+    const text = await toText(bytes, encoding);
+    if ((await toBytes(text, encoding)).equals(bytes)) return { text, encoding, bom: false };
   }
-  return { text: bytes.toString("latin1"), encoding: "bytes", bom: false };
+  return undefined;
 }
 
 /** The bytes of a text in the encoding of its file. Throws a Refusal that names what cannot be written in it. */
@@ -37,16 +60,13 @@ export async function encode(text: string, { encoding, bom }: Omit<Decoded, "tex
     const [wanted, got] = [[...text], [...back]];
     const lost = wanted.find((char, index) => char !== got[index]) ?? "";
     const code = lost.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-    throw new Refusal(
-      `Nothing was written: the file is encoded in ${encoding}, which has no character U+${code} (${lost.toWellFormed()}).`,
-    );
+    const where =
+      encoding === "damaged"
+        ? "the line holds bytes that are no UTF-8, and takes no"
+        : `the file is encoded in ${encoding}, which has no`;
+    throw new Refusal(`Nothing was written: ${where} character U+${code} (${lost.toWellFormed()}).`);
   }
   return bom ? Buffer.concat([marks[encoding] ?? Buffer.alloc(0), bytes]) : bytes;
-}
-
-async function strictly(bytes: Buffer, encoding: Encoding): Promise<string | undefined> {
-  const text = await toText(bytes, encoding);
-  return (await toBytes(text, encoding)).equals(bytes) ? text : undefined;
 }
 
 async function toText(bytes: Buffer, encoding: Encoding): Promise<string> {
@@ -57,8 +77,9 @@ async function toText(bytes: Buffer, encoding: Encoding): Promise<string> {
       return bytes.toString("utf16le");
     case "UTF-16BE":
       return bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString("utf16le") : "";
+    case "damaged":
     case "bytes":
-      return bytes.toString("latin1");
+      return splitLines(bytes).map(escaped).join("");
     default:
       return (await codec()).decode(bytes, encoding, { stripBOM: false });
   }
@@ -72,11 +93,37 @@ async function toBytes(text: string, encoding: Encoding): Promise<Buffer> {
       return Buffer.from(text, "utf16le");
     case "UTF-16BE":
       return Buffer.from(text, "utf16le").swap16();
+    case "damaged":
     case "bytes":
-      return Buffer.from(text, "latin1");
+      return Buffer.concat(text.split(/(?<=\n)/).map(unescaped));
     default:
       return (await codec()).encode(text, encoding);
   }
+}
+
+function splitLines(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += lines.at(-1)?.length ?? 1) {
+    const end = bytes.indexOf(10, at);
+    lines.push(bytes.subarray(at, end < 0 ? bytes.length : end + 1));
+  }
+  return lines;
+}
+
+function escaped(line: Buffer): string {
+  if (isUtf8(line)) return line.toString("utf8");
+  return line
+    .toString("latin1")
+    .replace(/[\x80-\xff]/g, (char) => String.fromCharCode(0xdc00 + char.charCodeAt(0)));
+}
+
+/** What else was put into such a line comes out wrong here, and does not survive the way back. */
+function unescaped(line: string): Buffer {
+  if (line.isWellFormed()) return Buffer.from(line, "utf8");
+  return Buffer.from(
+    line.replace(/[\uDC80-\uDCFF]/g, (char) => String.fromCharCode(char.charCodeAt(0) & 0xff)),
+    "latin1",
+  );
 }
 
 /** Its tables are large and most files are UTF-8: loaded when first needed. */
@@ -90,23 +137,32 @@ async function codec() {
  * but never written wrong, because it must survive the round trip.
  */
 function likely(bytes: Buffer): Encoding {
-  let [units, pairs, kana, lone] = [0, 0, 0, 0];
+  if (isMostlyUtf8(bytes)) return "damaged";
+  let [units, pairs, kana, accents] = [0, 0, 0, 0];
   for (let index = 0; index < bytes.length; index++) {
     const [lead = 0, trail = 0] = [bytes[index], bytes[index + 1]];
     if (lead < 0x80) continue;
     units += 1;
-    lone += +(trail < 0x80);
+    const accent = trail < 0x80 || isBetweenLetters(bytes, index);
+    accents += +accent;
     kana += +isKana(lead, trail);
-    pairs += +(lead >= 0xa1 && lead <= 0xf7 && trail >= 0xa1 && !isBetweenLetters(bytes, index));
+    pairs += +(!accent && lead >= 0xa1 && lead <= 0xf7 && trail >= 0xa1);
     if (trail >= 0x40) index += 1;
   }
   if (kana * 5 >= units) return "Shift_JIS";
   if (pairs * 5 >= units * 4) return "GBK";
-  return lone * 2 <= units ? "Shift_JIS" : "windows-1252";
+  return accents * 2 <= units ? "Shift_JIS" : "windows-1252";
+}
+
+/** Beyond ASCII, at least as many lines are UTF-8 as are not. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  const lines = splitLines(bytes).filter((line) => !isAscii(line));
+  const valid = lines.filter((line) => isUtf8(line)).length;
+  return valid > 0 && valid * 2 >= lines.length;
 }
 
 /** UTF-16 without a mark: ASCII in it makes every second byte zero. */
-function wideEncoding(bytes: Buffer): Encoding | undefined {
+export function wideEncoding(bytes: Buffer): Encoding | undefined {
   const zeros = [0, 0];
   for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1))
     zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;

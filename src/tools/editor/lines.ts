@@ -7,17 +7,26 @@ const maxLine = 2000;
 /** `lines` are those that were shown; `cut` says whether one of them was too long to be shown whole. */
 export type Numbered = { text: string; lines: Lines; cut: boolean };
 
+/** A character of a line, both counted from 1: what must be seen when the line is cut. */
+export type Spot = { line: number; column: number };
+
 /**
  * Lines `first` to `last` (from 1, inclusive) of `lines`, as many as fit in `bytes`, at least one. Control characters
  * are shown as pictures (␀): nothing in a file can reach the terminal or the model raw.
  */
-export function numbered(lines: readonly string[], { first, last }: Lines, bytes: number): Numbered {
+export function numbered(
+  lines: readonly string[],
+  { first, last }: Lines,
+  bytes: number,
+  spot: Spot = { line: 0, column: 1 },
+): Numbered {
   const made: string[] = [];
   const longest = Math.min(maxLine, Math.max(80, Math.floor(bytes / 4)));
   let [used, cut] = [0, false];
   for (let number = first; number <= last; number++) {
     const line = lines[number - 1] ?? "";
-    const shown = `${String(number).padStart(6)}\t${shortened(visible(line), longest)}`;
+    const column = spot.line === number ? spot.column : 1;
+    const shown = `${String(number).padStart(6)}\t${shortened(line, longest, column)}`;
     used += Buffer.byteLength(shown) + 1;
     if (used > bytes && made.length > 0) break;
     cut ||= line.length > longest;
@@ -34,9 +43,12 @@ export function visible(line: string): string {
     .toWellFormed();
 }
 
-function shortened(line: string, longest: number): string {
-  if (line.length <= longest) return line;
-  return `${line.slice(0, longest).toWellFormed()}… [${line.length - longest} more characters in this line]`;
+function shortened(line: string, longest: number, column: number): string {
+  if (line.length <= longest) return visible(line);
+  const from = Math.max(0, Math.min(column - 1 - Math.floor(longest / 2), line.length - longest));
+  const [before, after] = [from, line.length - from - longest];
+  const shown = visible(line.slice(from, from + longest));
+  return `${before > 0 ? `[${before} characters] …` : ""}${shown}${after > 0 ? `… [${after} more characters in this line]` : ""}`;
 }
 
 /** The lines of a text with LF; a final line break does not open another line. An empty text has none. */

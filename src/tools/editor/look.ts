@@ -21,6 +21,8 @@ export async function view(call: Call): Promise<ToolOutput> {
   const raw = await readRaw(path);
   const measured = { ...stats, bytes: raw.bytes.length };
   if (isImage(raw.bytes)) return { content: await imageOf(raw, input.path), stats: measured };
+  const binary = binaryWords(raw, input.path);
+  if (binary) return { content: binary, stats: measured };
   const file = await asText(raw);
   const range = JSON.stringify(input.view_range ?? null);
   const known = memory.get(path);
@@ -31,8 +33,6 @@ export async function view(call: Call): Promise<ToolOutput> {
       stats: measured,
     };
   const seen = remember(memory, file, context.events.length, true);
-  const binary = binaryWords(file, input.path);
-  if (binary) return { content: binary, stats: measured };
   const made = viewOf(file, input.path, input.view_range, bytes);
   const others = seen.views.filter((viewing) => viewing.range !== range);
   seen.views = made.complete ? [...others, { range, toolUseId: context.toolUseId }] : others;

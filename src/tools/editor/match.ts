@@ -5,8 +5,20 @@ export type Span = { from: number; to: number };
 /** `loose`: only look-alikes matched. */
 export type Found = { spans: Span[]; loose: boolean };
 
-const lookAlikes =
-  /(?<break>\r\n)|(?<none>[\u00AD\u200B-\u200D\u2060\uFEFF]+)|(?<space>[\u00A0\u2000-\u200A\u202F\u205F\u3000])|(?<single>[\u2018-\u201B\u2032\u02BC])|(?<double>[\u201C-\u201F\u2033])|(?<long>[\u2014\u2015])|(?<dash>[\u2010-\u2013\u2212])|(?<wide>[\uFF01-\uFF5E])|(?<marked>\P{M}\p{M}+|[\u1100-\u11FF]+)/gu;
+/** Characters that are read as another, or as nothing. The em dash and full-width forms are read by rule. */
+const readAs: readonly (readonly [characters: string, plain: string])[] = [
+  ["\u00AD\u200B\u200C\u200D\u2060\uFEFF", ""],
+  ["\u00A0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000", " "],
+  ["\u2018\u2019\u201A\u201B\u2032\u02BC", "'"],
+  ["\u201C\u201D\u201E\u201F\u2033", '"'],
+  ["\u2010\u2011\u2012\u2013\u2212", "-"],
+];
+const plain = new Map(readAs.flatMap(([from, to]) => Array.from(from, (char) => [char, to] as const)));
+/** Also line breaks, accents that are marks of their own, and Hangul in parts. */
+const lookAlike = new RegExp(
+  `\\r\\n?|[${[...plain.keys()].join("")}\\u2014\\u2015\\uFF01-\\uFF5E]|\\P{M}\\p{M}+|[\\u1100-\\u11FF]+`,
+  "gu",
+);
 
 /** Where `old` stands; `breaks` are the file's line breaks that are no LF. `overlapping` also counts those. */
 export function findSpans(text: string, old: string, breaks: RegExp, overlapping = true): Found {
@@ -18,23 +30,18 @@ export function findSpans(text: string, old: string, breaks: RegExp, overlapping
   return { spans: looseSpans(text, old), loose: true };
 }
 
-/** An em dash is written `--` or `-` in ASCII: as `old` has it. */
 function looseSpans(text: string, old: string): Span[] {
-  const long = old.includes("--") ? "--" : "-";
-  const likeness = (groups: Record<string, string | undefined>): string => {
-    if (groups.break) return "\n";
-    if (groups.none) return "";
-    if (groups.space) return " ";
-    if (groups.single) return "'";
-    if (groups.double) return '"';
-    if (groups.long) return long;
-    if (groups.dash) return "-";
-    if (groups.wide) return String.fromCharCode(groups.wide.charCodeAt(0) - 0xfee0);
-    return (groups.marked ?? "").normalize("NFC");
+  // In ASCII an em dash is written `-` or `--`: as `old` has it.
+  const dash = old.includes("--") ? "--" : "-";
+  const read = (found: string): string => {
+    if (found.startsWith("\r")) return "\n";
+    if (/^[\u2014\u2015]$/.test(found)) return dash;
+    if (/^[\uFF01-\uFF5E]$/.test(found)) return String.fromCharCode(found.charCodeAt(0) - 0xfee0);
+    return plain.get(found) ?? found.normalize("NFC");
   };
-  const wanted = fold(old.normalize("NFC"), lookAlikes, likeness).text;
+  const wanted = fold(old, lookAlike, read).text;
   if (wanted.trim() === "") return [];
-  const folded = fold(text, lookAlikes, likeness);
+  const folded = fold(text, lookAlike, read);
   return occurrences(folded.text, wanted, true).map((at) => folded.span(at, at + wanted.length));
 }
 
@@ -52,17 +59,13 @@ type Folded = { text: string; span(from: number, to: number): Span };
 type Shift = { from: number; to: number; originFrom: number; originTo: number };
 
 /** The text with every match replaced, and the way back from offsets in it to the original. */
-function fold(
-  text: string,
-  pattern: RegExp,
-  replacement: (groups: Record<string, string | undefined>) => string,
-): Folded {
+function fold(text: string, pattern: RegExp, read: (found: string) => string): Folded {
   const shifts: Shift[] = [];
   const parts: string[] = [];
   let [done, length] = [0, 0];
   for (const match of text.matchAll(pattern)) {
     const [whole] = match;
-    const made = replacement(match.groups ?? {});
+    const made = read(whole);
     const from = length + match.index - done;
     parts.push(text.slice(done, match.index), made);
     done = match.index + whole.length;

@@ -1,21 +1,22 @@
 /** Puts new bytes where a file was, all or nothing; mode, owner and hard links stay. */
 
 import { randomBytes } from "node:crypto";
-import type { Stats } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { access, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode, Refusal } from "./refusal.ts";
 
 const ours = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/;
 
 /**
- * Writes the file whole: a new one beside it, then a rename. A file that has other names (hard links), another
+ * Writes the file whole: a new one beside it, then a rename. A read-only file is refused. A file that has other names (hard links), another
  * owner, or is a mount point cannot be swapped: it is written in place, restored when that fails. `path` has its
  * links resolved; missing folders are made. Throws the system's error with the old file intact.
  */
 export async function replaceFile(path: string, bytes: Buffer): Promise<void> {
   const old = await existing(path);
-  if (!old) await mkdir(dirname(path), { recursive: true });
+  if (old) await access(path, constants.W_OK);
+  else await mkdir(dirname(path), { recursive: true });
   await sweep(dirname(path));
   if (old && old.nlink > 1) return await overwrite(path, bytes);
   const temporary = temporaryFor(path);
@@ -47,12 +48,13 @@ function temporaryFor(path: string): string {
 async function writeNew(path: string, bytes: Buffer, old: Stats | undefined): Promise<void> {
   const file = await open(path, "wx", old ? 0o600 : 0o666);
   try {
+    await file.writeFile(bytes);
     if (old) {
       const made = await file.stat();
       if (made.uid !== old.uid || made.gid !== old.gid) await file.chown(old.uid, old.gid);
+      // Last, because writing and changing the owner both take away the set-user-id bit.
       await file.chmod(old.mode & 0o7777);
     }
-    await file.writeFile(bytes);
     await file.sync();
   } finally {
     await file.close();
@@ -66,7 +68,9 @@ async function overwrite(path: string, bytes: Buffer): Promise<void> {
   const file = await open(path, "r+");
   try {
     await writeNew(copy, original, undefined);
+    const { mode } = await file.stat();
     await fill(file, bytes);
+    if ((await file.stat()).mode !== mode) await file.chmod(mode & 0o7777);
   } catch (error) {
     await restore(file, original).catch(() => {
       throw new Refusal(`${path} could be neither written nor restored: what it held is in ${copy}.`);

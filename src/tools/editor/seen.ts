@@ -42,7 +42,6 @@ export function isStillThere(events: readonly LogEvent[], toolUseId: string): bo
   return !events.some(
     (event) =>
       event.type === "context_edited" &&
-      event.seq > result.seq &&
       event.edits.some(
         (edit) =>
           (edit.type === "replace" && edit.seq === result.seq) ||

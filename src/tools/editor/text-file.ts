@@ -7,7 +7,7 @@ import { type Endings, endingsOf } from "./line-endings.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Larger files are not read whole. */
-export const maxFileBytes = 64 * 1024 * 1024;
+const maxFileBytes = 64 * 1024 * 1024;
 
 /** `path` is absolute with links resolved. */
 export type RawFile = { path: string; bytes: Buffer; hash: string };

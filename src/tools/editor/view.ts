@@ -1,5 +1,6 @@
 /** A text file as the model reads it: numbered lines within a budget, and what it should know about the bytes. */
 
+import { wideEncoding } from "./encoding.ts";
 import { withLf } from "./line-endings.ts";
 import { linesOf, numbered } from "./lines.ts";
 import { type Lines, Refusal } from "./refusal.ts";
@@ -47,7 +48,9 @@ function rangeOf(range: readonly number[] | undefined, count: number, name: stri
 /** Encoding and line endings where they are not the usual ones, in one line; empty when they are. */
 function oddities(file: TextFile): string {
   const said: string[] = [];
-  if (file.encoding === "bytes") said.push("no known encoding, shown byte by byte: only ASCII can be edited");
+  if (file.encoding === "bytes")
+    said.push("no known encoding, other bytes shown as \uFFFD: only ASCII can be edited");
+  else if (file.encoding === "damaged") said.push("UTF-8 with damaged lines, their bytes shown as \uFFFD");
   else if (file.encoding !== "UTF-8" || file.bom)
     said.push(`${file.encoding}${file.bom ? " with byte order mark" : ""}`);
   if (file.endings.mixed) said.push("mixed line endings");
@@ -68,15 +71,18 @@ const kinds: [start: string, kind: string][] = [
 ];
 
 /** Words for a file that is no text, undefined for text. Control characters tell; UTF-8 may have some more of them. */
-export function binaryWords(file: TextFile, name: string): string | undefined {
-  const head = file.text.slice(0, 8192);
-  const controls = head.match(/[\x00-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0;
-  const start = file.bytes.toString("latin1", 0, 16);
+export function binaryWords({ bytes }: RawFile, name: string): string | undefined {
+  const head = bytes.subarray(0, 8192);
+  const start = head.toString("latin1");
   const kind = kinds.find(([magic]) => start.startsWith(magic));
-  if (!kind && controls <= head.length * (file.encoding === "UTF-8" ? 0.2 : 0.01)) return undefined;
-  return `${name} is ${kind?.[1] ?? "a binary file"} (${file.bytes.length} bytes). It begins with ${hex(file)}. To look inside use bash: file, strings, xxd | head.`;
+  const wide = /^(\xff\xfe|\xfe\xff)/.test(start) || wideEncoding(head);
+  // The last character may be cut.
+  const isUtf8 = !head.toString("utf8").slice(0, -1).includes("\uFFFD");
+  const controls = start.match(/[\x00-\x08\x0e-\x1a\x1c-\x1f]/g)?.length ?? 0;
+  if (!kind && (wide || controls <= head.length * (isUtf8 ? 0.2 : 0.01))) return undefined;
+  return `${name} is ${kind?.[1] ?? "a binary file"} (${bytes.length} bytes). It begins with ${hex(bytes)}. To look inside use bash: file, strings, xxd | head.`;
 }
 
-function hex({ bytes }: RawFile): string {
+function hex(bytes: Buffer): string {
   return (bytes.toString("hex", 0, 16).match(/../g) ?? []).join(" ");
 }

@@ -44,11 +44,13 @@ export async function strReplace(call: Call): Promise<ToolOutput> {
     file,
     replacements.map(({ old_str }) => old_str),
   );
-  const { text, count, loose } = await replaceAllOf(
-    file,
-    input.path,
-    replacements,
-    input.replace_all === true,
+  const everywhere = input.replace_all === true;
+  const { text, count, loose } = await replaceAllOf(file, input.path, replacements, everywhere).catch(
+    (error) => {
+      if (!changed || !(error instanceof Refusal)) throw error;
+      const said = `${input.path} has changed on disk since you last saw it. ${error.message}`;
+      throw new Refusal(said, error.lines);
+    },
   );
   const said = [
     `Edited ${input.path}: ${count === 1 ? "1 replacement" : `${count} replacements`}.`,
@@ -106,13 +108,13 @@ async function save(
 }
 
 /** The changed regions as they read now, as many as fit. */
-function regions(lines: readonly string[], { regions }: Change): string {
+function regions(lines: readonly string[], { regions, first }: Change): string {
   if (regions.length === 0) return " Only line endings differ.";
   const shown: string[] = [];
   let left = maxShownBytes;
   for (const { made: region } of regions) {
     if (left < 200) break;
-    const { text } = numbered(lines, { ...region, last: Math.min(region.last, lines.length) }, left);
+    const { text } = numbered(lines, { ...region, last: Math.min(region.last, lines.length) }, left, first);
     left -= Buffer.byteLength(text);
     shown.push(text);
   }
