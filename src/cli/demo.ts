@@ -5,10 +5,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
-import { contextSizes, drawCurve } from "../context/curve.ts";
 import type { Flags } from "./arguments.ts";
 import { packagePath } from "./package-files.ts";
-import { costLines } from "./report.ts";
+import { summaryText } from "./report.ts";
 import { lastText } from "./result.ts";
 import type { OpenRun, Run } from "./run.ts";
 import { stepLines } from "./steps.ts";
@@ -95,7 +94,7 @@ function show(run: Run, repository: string): number {
   say(
     `\nThe tests, run once more by the demo: exit ${tests.status}\n\n${counts.join("\n") || tests.stdout}\n`,
   );
-  say(`\nThe context\n\n${drawCurve(contextSizes(events)).join("\n")}\n\n${costLines(events).join("\n")}\n`);
+  say(`\nThe context\n\n${summaryText(events)}\n`);
   const passed = tests.status === 0;
   const end = events.findLast((event) => event.type === "turn_ended");
   if (!passed) say(`\nThe repair failed${end?.detail ? `: ${end.detail}` : ""}.\n`);

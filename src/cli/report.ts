@@ -1,16 +1,25 @@
 /** `sawtooth report`: the context and cost of a session as text, or the exact request of one of its steps. Pure. */
 
-import { economicsText, lasted, many, money, percent, signed, signedPercent } from "../context/amounts.ts";
+import {
+  compact,
+  economicsText,
+  lasted,
+  many,
+  money,
+  percent,
+  signed,
+  signedPercent,
+} from "../context/amounts.ts";
 import { requestOfStep } from "../context/compose.ts";
 import { drawCurve } from "../context/curve.ts";
-import { type SessionReport, sessionReport } from "../context/report.ts";
+import { type SessionReport, sessionReport, stateOf } from "../context/report.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
 import { cleanLine, count } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
-import { inputTotal } from "../core/model-card.ts";
+import { addUsage, inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
-import { allOf, spending } from "../core/questions.ts";
+import { allOf } from "../core/questions.ts";
 import { UsageError } from "./arguments.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
 
@@ -35,27 +44,21 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
 }
 
 function sessionLines({ session, steps }: SessionReport): string[] {
-  const { id, model, effort, context, end, from, to, userMessages, cwd } = session;
-  const state = end ? stateOf(end.reason, end.detail) : "in the middle of a turn";
+  const { id, model, effort, context, from, to, userMessages, cwd } = session;
   const facts = [model, effort ? `effort ${effort}` : "", `context ${context}`].filter(Boolean).join(", ");
   const size = `${many(steps.length, "step")} for ${many(userMessages, "message")} in ${lasted(to - from)}`;
-  return [`Session ${id}: ${state}`, cleanLine(cwd), `${facts}; ${size}`].map((line) => cut(line, 80));
-}
-
-function stateOf(reason: string, detail = ""): string {
-  const words = reason === "rest" ? "at rest" : reason.replaceAll("_", " ");
-  return detail === "" ? words : `${words} (${cleanLine(detail)})`;
+  return [
+    ...wrap(`Session ${id}: ${cleanLine(stateOf(session))}`),
+    cut(cleanLine(cwd), 80),
+    ...wrap(`${facts}; ${size}`),
+  ];
 }
 
 function curveLines({ size, steps, edits, soft, held }: SessionReport): string[] {
   if (size.peak === 0) return ["No reply was reported yet."];
-  const curve = drawCurve(
-    steps.map((step) => step.tokens),
-    { limit: soft.tokens, marks: edits.map((edit) => edit.step - 1) },
-  );
   return [
     `Context per step: peak ${count(size.peak)}, mean ${count(size.mean)}, last ${count(size.last)} tokens`,
-    ...curve,
+    ...curveOf(steps, edits, soft.tokens),
     ...wrap(
       `Soft window: ${count(soft.tokens)} of ${count(soft.window)} tokens (${soft.source}). ` +
         `${edits.length > 0 ? "▲ is a context edit. " : ""}` +
@@ -77,7 +80,7 @@ function largestLines({ now, session }: SessionReport): string[] {
   const rows = now.largest.map(({ tokens, step, what, advice }) => {
     const name = cleanLine(what).replaceAll(`${session.cwd}/`, "");
     const from = step === 0 ? "" : `step ${step}`;
-    return `  ${count(tokens).padStart(7)}  ${from.padEnd(9)} ${filled(name, 29)}  ${cut(advice, 38)}`;
+    return `  ${count(tokens).padStart(7)}  ${from.padEnd(9)} ${filled(name, 24)}  ${cut(advice, 33)}`;
   });
   return ["The largest items, and what becomes of them", ...rows];
 }
@@ -202,10 +205,7 @@ function troubleLines({ failures, warnings, sideCalls }: SessionReport, verbose:
 }
 
 function stepsLines({ steps }: SessionReport): string[] {
-  return [
-    "  step   tokens  estimate   hit    written  uncached  output      cost  what",
-    ...steps.map(stepLine),
-  ];
+  return [" step    tokens estimate   hit write fresh   out     cost  what", ...steps.map(stepLine)];
 }
 
 function stepLine(row: StepRow): string {
@@ -219,31 +219,41 @@ function stepLine(row: StepRow): string {
     calls.join(" ").replaceAll("str_replace_editor", "editor"),
   ];
   const cells = [
-    String(row.step).padStart(6),
-    count(row.tokens).padStart(8),
-    (error === undefined ? "" : signedPercent(error)).padStart(9),
+    String(row.step).padStart(5),
+    count(row.tokens).padStart(9),
+    (error === undefined ? "" : signedPercent(error)).padStart(8),
     (hit === undefined ? "" : percent(hit, 0)).padStart(5),
-    (usage ? count(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens) : "").padStart(10),
-    (usage ? count(usage.inputTokens) : "").padStart(9),
-    (usage ? count(usage.outputTokens) : "").padStart(7),
-    money(row.cost).padStart(9),
+    (usage ? compact(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens) : "").padStart(5),
+    (usage ? compact(usage.inputTokens) : "").padStart(5),
+    (usage ? compact(usage.outputTokens) : "").padStart(5),
+    money(row.cost).padStart(8),
     ` ${cleanLine(notes.filter(Boolean).join(", "))}`,
   ];
   return cut(cells.join(" "), 80);
 }
 
-/** Steps, edits, tokens and dollars in a few lines. */
-export function costLines(events: readonly LogEvent[]): string[] {
-  const { turns, usage, cost } = spending(events);
-  const input = inputTotal(usage);
-  const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
-  const hit = percent(input === 0 ? 0 : usage.cacheReadTokens / input);
+/** The curve, and steps, edits, tokens and dollars in a few lines. */
+export function summaryText(events: readonly LogEvent[]): string {
+  const { steps, edits, session, cost, cache } = sessionReport(events);
+  const { usage, sideUsage, total } = cost;
+  const all = addUsage(usage, sideUsage);
+  const written = all.cacheWrite5mTokens + all.cacheWrite1hTokens;
   return [
-    `${many(turns, "step")}, ${many(allOf(events, "tool_result").length, "tool result")}, ${many(allOf(events, "context_edited").length, "context edit")}`,
-    `input ${count(input)} tokens: ${count(usage.cacheReadTokens)} read from cache (${hit}), ${count(written)} written, ${count(usage.inputTokens)} uncached`,
-    `output ${count(usage.outputTokens)} tokens`,
-    `cost ${money(cost)}`,
-  ];
+    ...curveOf(steps, edits),
+    "",
+    `${many(steps.length, "step")}, ${many(session.toolResults, "tool result")}, ${many(edits.length, "context edit")}${edits.length > 0 ? " (▲)" : ""}`,
+    `input ${count(inputTotal(all))} tokens: ${count(all.cacheReadTokens)} read from cache (${percent(cache.hitRate)}), ${count(written)} written, ${count(all.inputTokens)} uncached`,
+    `output ${count(all.outputTokens)} tokens`,
+    `cost ${money(total)}`,
+  ].join("\n");
+}
+
+function curveOf(steps: readonly StepRow[], edits: readonly EditRow[], limit = 0): string[] {
+  const marks = edits.map(({ step }) => step - 1);
+  return drawCurve(
+    steps.map(({ tokens }) => tokens),
+    { limit, marks },
+  );
 }
 
 /** The exact body that was sent at `step`, rebuilt from the log. Throws `UsageError`. */

@@ -1,9 +1,11 @@
 /** What a headless run says at its end: the result object and the exit code. Pure. */
 
+import { editsByPolicy, sessionReport } from "../context/report.ts";
 import { isToolUse } from "../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
-import { addUsage, costOf, inputTotal, noUsage, type Usage } from "../core/model-card.ts";
+import { addUsage, costOf, noUsage, type Usage } from "../core/model-card.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../core/questions.ts";
+import type { Answer } from "./structured.ts";
 
 export type Subtype =
   | "success"
@@ -17,10 +19,18 @@ export type Subtype =
 
 export type Denial = { tool_name: string; tool_use_id: string; tool_input: unknown; rule: string };
 
-/** Why the run is over and what the shell is told. `signal`: the signal that ended it, if one did. */
-export function verdict(events: readonly LogEvent[], signal?: "SIGINT" | "SIGTERM" | "SIGHUP") {
-  const end = lastOf(events, "turn_ended");
-  return outcomeOf(end?.reason ?? "error", events, signal);
+export type RunSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** What the log does not say of a run: the signal that ended it, and the answer as data where one was wanted. */
+export type How = { durationMs: number; signal?: RunSignal; answer?: Answer };
+
+export type ResultObject = ReturnType<typeof resultObject>;
+
+/** Why the run is over and what the shell is told. */
+export function verdict(events: readonly LogEvent[], { signal, answer }: Omit<How, "durationMs"> = {}) {
+  const outcome = outcomeOf(lastOf(events, "turn_ended")?.reason ?? "error", events, signal);
+  if (outcome.exitCode !== 0 || !answer || "value" in answer) return outcome;
+  return { subtype: "error_during_execution" as const, exitCode: 1 };
 }
 
 function outcomeOf(
@@ -95,14 +105,12 @@ export function lastText(events: readonly LogEvent[]): string {
 }
 
 /** The last line of `stream-json` and the whole of `json` (design §5). */
-export function resultObject(
-  events: readonly LogEvent[],
-  how: { durationMs: number; signal?: "SIGINT" | "SIGTERM" | "SIGHUP" },
-) {
-  const { subtype } = verdict(events, how.signal);
+export function resultObject(events: readonly LogEvent[], how: How) {
+  const { subtype } = verdict(events, how);
   const end = lastOf(events, "turn_ended");
   const spent = spending(events);
   const { sessionId } = started(events);
+  const unfit = end?.reason === "rest" && how.answer && "error" in how.answer ? how.answer.error : undefined;
   return {
     type: "result",
     subtype,
@@ -116,13 +124,38 @@ export function resultObject(
     usage: wireUsage(spent.usage),
     modelUsage: usageByModel(events),
     permission_denials: denials(events),
-    structured_output: null,
-    errors: subtype === "success" ? [] : [end?.detail ?? end?.reason ?? "the run was cut off"],
-    terminal_reason: end?.reason ?? "error",
+    structured_output: how.answer && "value" in how.answer ? how.answer.value : null,
+    errors: subtype === "success" ? [] : [unfit ?? end?.detail ?? end?.reason ?? "the run was cut off"],
+    terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
     ...(end && /^max_/.test(end.reason) ? { limit: end.reason } : {}),
     changed_files: changedFiles(events),
     resume: `sawtooth -p -r ${sessionId} "continue"`,
     context: contextTotals(events),
+  };
+}
+
+/** The same object for a run that never had a session: it could not start, or there was nothing to do. */
+export function sessionlessResult(how: { durationMs: number; reason: string; error?: string }) {
+  const { durationMs, reason, error } = how;
+  return {
+    type: "result",
+    subtype: error === undefined ? ("success" as const) : ("error_during_execution" as const),
+    is_error: error !== undefined,
+    result: "",
+    session_id: null,
+    num_turns: 0,
+    duration_ms: durationMs,
+    duration_api_ms: 0,
+    total_cost_usd: 0,
+    usage: wireUsage(noUsage),
+    modelUsage: {},
+    permission_denials: [],
+    structured_output: null,
+    errors: error === undefined ? [] : [error],
+    terminal_reason: reason,
+    changed_files: [],
+    resume: null,
+    context: null,
   };
 }
 
@@ -141,7 +174,7 @@ function usageByModel(events: readonly LogEvent[]) {
   let model = started(events).model;
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
-    if (event.type !== "assistant_message") continue;
+    if (event.type !== "assistant_message" && event.type !== "side_call") continue;
     const total = totals[model.id] ?? { usage: noUsage, cost: 0 };
     totals[model.id] = {
       usage: addUsage(total.usage, event.usage),
@@ -153,17 +186,28 @@ function usageByModel(events: readonly LogEvent[]) {
   );
 }
 
+/** The totals of `sawtooth report`; tokens are input tokens, shares go from 0 to 1. */
 function contextTotals(events: readonly LogEvent[]) {
-  const sizes = allOf(events, "assistant_message").map((event) => inputTotal(event.usage));
-  const edits = allOf(events, "context_edited");
-  const usage = spending(events).usage;
-  const input = inputTotal(usage);
+  const { size, soft, now, held, edits, elongation, cache, estimate } = sessionReport(events);
+  const policies = editsByPolicy(edits);
   return {
-    peak_tokens: Math.max(0, ...sizes),
-    last_tokens: sizes.at(-1) ?? 0,
+    peak_tokens: size.peak,
+    mean_tokens: size.mean,
+    last_tokens: size.last,
+    next_tokens: now.tokens,
+    soft_window_tokens: soft.tokens,
+    soft_window_source: soft.source,
     edits: edits.length,
-    folds: edits.filter((event) => event.policy === "focus").length,
-    cache_hit_rate: input === 0 ? 0 : usage.cacheReadTokens / input,
+    edits_by_policy: Object.fromEntries(policies.map(({ policy, edits }) => [policy, edits])),
+    folds: edits.filter(({ policy }) => policy.startsWith("focus")).length,
+    removed_tokens: policies.reduce((sum, { removed }) => sum + removed, 0),
+    held_tokens: held,
+    worth_usd: policies.reduce((sum, { worth }) => sum + worth, 0),
+    elongated_edits: elongation.longer,
+    cache_hit_rate: cache.hitRate,
+    cache_misses: cache.misses,
+    estimate_error_median: estimate.median,
+    estimate_error_p95: estimate.p95,
     tool_calls: allOf(events, "assistant_message").reduce(
       (sum, event) => sum + event.content.filter(isToolUse).length,
       0,
