@@ -5,7 +5,7 @@ import { handoffText, proseOf, rejectProse } from "../context/handoff.ts";
 import type { Plan } from "../context/policy.ts";
 import { snapshotOf } from "../context/snapshot.ts";
 import { textTokens } from "../context/tokens.ts";
-import { foldView, type View } from "../context/view.ts";
+import { foldView, unheard, type View } from "../context/view.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelReply } from "../core/ports.ts";
 import type { ModelRequest } from "../core/request.ts";
@@ -51,6 +51,9 @@ async function summarize(
     edits: [{ type: "collapse", from, to, text }],
     economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
   });
+  const lost = unheard(agent.log.events(), foldView(agent.log.events(), view));
+  if (lost > 0)
+    agent.log.append({ type: "warning", text: `${lost} user messages are no longer in the context` });
 }
 
 /** The model's part of the handoff, in a call that re-uses the session's own prefix; "" when there is none to use. */

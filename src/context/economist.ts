@@ -81,7 +81,7 @@ function isQuiet({ events, expected, soft, settings }: Snapshot, removed: number
 const ttlMs = 5 * 60_000;
 
 /** Whether the next request must write its prefix anew anyway: the entry has expired, or the model changed. */
-export function isCold({ events, now }: Pick<Snapshot, "events" | "now">): boolean {
+function isCold({ events, now }: Pick<Snapshot, "events" | "now">): boolean {
   const last = events.findLast(
     (event): event is EventOf<"model_request"> | EventOf<"model_changed"> =>
       event.type === "model_request" || event.type === "model_changed",

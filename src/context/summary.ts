@@ -44,10 +44,7 @@ function summarize(snapshot: Snapshot, policy: string, reason: string, keep: num
 }
 
 /** From after the first user message to before the newest `keep` turns; whole steps only. */
-export function spanOf(
-  { view }: Pick<Snapshot, "view">,
-  keep: number,
-): { from: number; to: number } | undefined {
+function spanOf({ view }: Pick<Snapshot, "view">, keep: number): { from: number; to: number } | undefined {
   const { entries } = view;
   const firstUser = entries.findIndex((entry) => entry.role === "user");
   const turns = turnsOf(entries);

@@ -6,7 +6,7 @@ import { inputTotal } from "../core/model-card.ts";
 import { started } from "../core/questions.ts";
 
 /** Length in UTF-8, without making the bytes. */
-export function utf8Bytes(text: string): number {
+function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);

@@ -53,6 +53,12 @@ function historyOf(events: readonly LogEvent[]): "free" | "prefix_bound" {
     : "free";
 }
 
+/** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
+export function unheard(events: readonly LogEvent[], view: View): number {
+  const held = new Set(view.entries.filter((entry) => entry.said).map((entry) => entry.seq));
+  return events.filter((event) => event.type === "user_message" && !held.has(event.seq)).length;
+}
+
 function push(view: View, event: LogEvent): void {
   if (event.type === "assistant_message") dropPassing(view);
   const made = entryOf(event);
