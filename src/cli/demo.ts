@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
 import type { Flags } from "./arguments.ts";
+import { wrap } from "./columns.ts";
 import { packagePath } from "./package-files.ts";
 import { summaryText } from "./report.ts";
 import { lastText } from "./result.ts";
@@ -25,7 +26,8 @@ export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
   process.once("SIGTERM", () => controller.abort("SIGTERM"));
   try {
     makeRepository(repository);
-    say(`A copy of examples/shop in ${repository}; two bugs are in it, and its tests fail.\n\n> ${task}\n\n`);
+    say(`A copy of examples/shop, with two bugs in it and failing tests:\n${repository}\n\n`);
+    say(`> ${wrap(task, (process.stdout.columns ?? 100) - 2).join("\n  ")}\n\n`);
     const run = await openRun({
       flags: demoFlags(flags, folder),
       cwd: repository,

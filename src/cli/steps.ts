@@ -1,19 +1,20 @@
 /** Events as lines for a person who watches: `--verbose` and the demo. Pure. */
 
-import { resultText } from "../core/blocks.ts";
+import { isToolUse, resultText } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import { findCall } from "../core/questions.ts";
+import { cut, wrap } from "./columns.ts";
 
 /** No line, or several, without a final newline. `width` in columns. */
 export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 100): string[] {
   switch (event.type) {
     case "assistant_message":
-      return replyLines(event, events);
+      return replyLines(event, events, width);
     case "tool_result":
       return [resultLine(event, events, width)];
     case "context_edited":
-      return [`  ▼ ${event.reason}: ${economicsText(event)}`];
+      return [editLine(event, width)];
     case "model_failed":
       return event.attempt > 0
         ? [`  ! ${event.message}; trying again in ${((event.waitMs ?? 0) / 1000).toFixed(1)} s`]
@@ -25,21 +26,31 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
   }
 }
 
-function replyLines(event: EventOf<"assistant_message">, events: readonly LogEvent[]): string[] {
+const indent = " ".repeat(20);
+
+/** A reply without calls is the answer: whoever shows the steps shows it whole elsewhere. */
+function replyLines(
+  event: EventOf<"assistant_message">,
+  events: readonly LogEvent[],
+  width: number,
+): string[] {
   const step = events.filter((each) => each.type === "assistant_message" && each.seq <= event.seq).length;
-  const text = event.content.flatMap((block) =>
-    block.type === "text" ? visible(block.text).split("\n") : [],
-  );
   const head = `${String(step).padStart(3)}  ${tokens(inputTotal(event.usage)).padStart(6)} tokens`;
-  return text.length === 0
-    ? [head]
-    : [`${head}  ${text[0]}`, ...text.slice(1).map((line) => `${" ".repeat(19)}${line}`)];
+  const said = event.content
+    .flatMap((block) => (block.type === "text" ? [visible(block.text).trim()] : []))
+    .join("\n");
+  if (!event.content.some(isToolUse)) return [`${head}  answers`];
+  if (said === "") return [head];
+  const [first, ...rest] = said
+    .split("\n")
+    .flatMap((line) => wrap(line, Math.max(20, width - indent.length)));
+  return [`${head}  ${first}`, ...rest.map((line) => `${indent}${line}`)];
 }
 
 function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], width: number): string {
   const call = findCall(events, event.toolUseId);
   const room = Math.max(20, width - 45);
-  const subject = cut(visible(call ? subjectOf(call) : ""), room);
+  const subject = oneLine(visible(call ? subjectOf(call) : ""), room);
   const facts = event.isError ? `failed${lastLine(event)}` : factsOf(event);
   return `     ${event.isError ? "✗" : "✓"} ${event.toolName.padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
 }
@@ -61,24 +72,26 @@ function factsOf(event: EventOf<"tool_result">): string {
 function lastLine(event: EventOf<"tool_result">): string {
   const status = event.stats?.exitCode;
   if (status !== undefined) return `, exit ${status}`;
-  return `: ${cut(visible(resultText(event.content)), 60)}`;
+  return `: ${oneLine(visible(resultText(event.content)), 60)}`;
 }
 
-function economicsText(event: EventOf<"context_edited">): string {
+function editLine(event: EventOf<"context_edited">, width: number): string {
   const removed = event.economics.removedTokens;
-  return typeof removed === "number"
-    ? `about ${tokens(removed)} tokens leave the context`
-    : `${event.edits.length} edits`;
+  const gain =
+    typeof removed === "number"
+      ? `${tokens(removed)} tokens leave the context`
+      : `${event.edits.length} edits`;
+  return `  ▼ ${gain}: ${oneLine(visible(event.reason), Math.max(20, width - gain.length - 6))}`;
 }
 
 function tokens(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }
 
-function cut(text: string, room: number): string {
+/** The first line, cut; an ellipsis tells of more. */
+function oneLine(text: string, room: number): string {
   const line = text.split("\n")[0] ?? "";
-  const short = line.length > room ? `${line.slice(0, room - 1)}…` : line;
-  return text.includes("\n") && line.length < room ? `${line} …` : short;
+  return cut(line === text || line.length >= room ? line : `${line} …`, room);
 }
 
 /** Nothing that a model or a tool wrote may steer the terminal. */
