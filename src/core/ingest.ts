@@ -27,7 +27,7 @@ export type ViewOptions = {
 export type View = { text: string; total: Size; omitted: Size };
 
 /** Lines of these kinds are kept from the middle of long output. */
-export const errorPattern =
+const errorPattern =
   "error|failed|failure|\\bfail|fatal|panic|exception|traceback|assert|denied|not found|cannot|segmentation fault";
 
 /** Room for the last line of a shortened view, without the path. */
@@ -85,7 +85,7 @@ function covers(lines: readonly Line[], total: Size): boolean {
 }
 
 /** Three or more equal lines in a row become one. */
-export function foldRepeats(lines: readonly Line[]): Line[] {
+function foldRepeats(lines: readonly Line[]): Line[] {
   const folded: Line[] = [];
   for (let index = 0; index < lines.length; ) {
     const first = lines[index];

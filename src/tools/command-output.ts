@@ -14,19 +14,22 @@ import {
   wordsOf,
 } from "../core/ingest.ts";
 
-const chunkBytes = 256 * 1024;
+/** Small enough that its text is cheap garbage. */
+const chunkBytes = 64 * 1024;
 /** Above these sizes only the ends are read as text; the middle is searched for matches. */
 const wholeBytes = 2 * 1024 * 1024;
 const wholeLines = 20_000;
-const endBytes = 64 * 1024;
+const endBytes = 32 * 1024;
 const matchesPerChunk = 8;
 const matchesPerEnd = 40;
+/** Read before and after a match for its neighbours. */
+const nearBytes = 2048;
 /** Scanned at a stretch before other work gets its turn. */
 const sliceBytes = 8 * 1024 * 1024;
 
 export type OutputReader = {
-  /** Scans what was appended since, at most 8 MB. */
-  advance(): void;
+  /** Scans what was appended since, at most 8 MB; whether more is there. */
+  advance(): boolean;
   /** Bytes in the file now. */
   size(): number;
   /** The last lines, cleaned, for people. */
@@ -36,7 +39,10 @@ export type OutputReader = {
   close(): void;
 };
 
-type Scan = { offset: number; newlines: number; first: Line[][]; last: Line[][] };
+/** Where a line that matches begins. */
+type Mark = { line: number; offset: number };
+type Scan = { offset: number; newlines: number; first: Mark[]; last: Mark[] };
+type Read = (offset: number, length: number) => Buffer;
 
 /** Follows the file at `path` from byte `from` on. Throws when it cannot be opened. */
 export function followOutput(
@@ -44,24 +50,34 @@ export function followOutput(
   { want, from = 0 }: { want?: string; from?: number } = {},
 ): OutputReader {
   const file = openSync(path, "r");
-  const buffer = Buffer.allocUnsafe(chunkBytes);
-  const words = wordsOf(want);
+  let buffer = Buffer.alloc(0);
+  let isOpen = true;
+  const words = wordsOf(want, (word) => Buffer.from(word).toString("latin1"));
   const scan: Scan = { offset: 0, newlines: 0, first: [], last: [] };
   const size = () => fstatSync(file).size - from;
   const read = (offset: number, length: number) => readFully(file, from + offset, length);
 
-  function advance(limit = size()): void {
+  function advance(limit = isOpen ? size() : 0): boolean {
+    if (!isOpen) return false;
     const stop = Math.min(limit, scan.offset + sliceBytes);
+    if (buffer.length < chunkBytes) buffer = Buffer.allocUnsafe(Math.min(chunkBytes, stop - scan.offset));
     while (scan.offset < stop) {
-      const length = readSync(file, buffer, 0, Math.min(chunkBytes, limit - scan.offset), from + scan.offset);
-      if (length === 0) return;
+      const length = readSync(
+        file,
+        buffer,
+        0,
+        Math.min(buffer.length, limit - scan.offset),
+        from + scan.offset,
+      );
+      if (length === 0) return false;
       const lineEnd = buffer.subarray(0, length).lastIndexOf(10) + 1;
       scanChunk(scan, buffer.subarray(0, lineEnd > 0 ? lineEnd : length), words);
     }
+    return stop < limit;
   }
 
   return {
-    advance,
+    advance: () => advance(),
     size,
     tail: (maxLines) => {
       const start = Math.max(0, size() - 4096);
@@ -74,10 +90,7 @@ export function followOutput(
     },
     async view(options) {
       const bytes = size();
-      while (scan.offset < bytes) {
-        advance(bytes);
-        if (scan.offset < bytes) await setImmediate();
-      }
+      while (advance(bytes)) await setImmediate();
       const openEnd = bytes > 0 && read(bytes - 1, 1)[0] !== 10;
       const total = { bytes, lines: scan.newlines + (openEnd ? 1 : 0) };
       const whole = bytes <= wholeBytes && scan.newlines <= wholeLines;
@@ -86,75 +99,107 @@ export function followOutput(
         : selectLines(scan, bytes, read);
       return renderView(lines, total, { want, ...options });
     },
-    close: () => closeSync(file),
+    close() {
+      isOpen = false;
+      closeSync(file);
+    },
   };
 }
 
-/** Counts the lines of a chunk and keeps those that match, with two lines around each. */
+/** Counts the lines of a chunk and notes those that match. */
 function scanChunk(scan: Scan, chunk: Buffer, words: RegExp): void {
-  const text = chunk.toString("latin1").toLowerCase();
-  const found = { end: 0, counted: 0, newlines: 0 };
+  const text = chunk.toString("latin1");
+  let [newlines, counted] = [0, 0];
   words.lastIndex = 0;
   for (let matches = 0; matches < matchesPerChunk; matches++) {
     const match = words.exec(text);
     if (!match) break;
-    const start = Math.max(found.end, lineStart(text, match.index, 2));
-    const end = lineEnd(text, match.index, 2);
-    found.newlines += countNewlines(chunk, found.counted, start);
-    found.counted = start;
-    found.end = end;
-    words.lastIndex = Math.max(end, match.index + 1);
-    if (end - start <= endBytes) {
-      const at = { line: scan.newlines + found.newlines, offset: scan.offset + start };
-      keepMatch(scan, linesOfBytes(Buffer.from(chunk.subarray(start, end)), at));
-    }
+    const start = text.lastIndexOf("\n", match.index) + 1;
+    newlines += countNewlines(chunk, counted, start);
+    counted = start;
+    keepMark(scan, { line: scan.newlines + newlines, offset: scan.offset + start });
+    const end = text.indexOf("\n", match.index);
+    if (end < 0) break;
+    words.lastIndex = end;
   }
-  scan.newlines += found.newlines + countNewlines(chunk, found.counted, chunk.length);
+  scan.newlines += newlines + countNewlines(chunk, counted, chunk.length);
   scan.offset += chunk.length;
 }
 
-function keepMatch(scan: Scan, lines: Line[]): void {
-  if (scan.first.length < matchesPerEnd) scan.first.push(lines);
-  else scan.last.push(lines);
-  if (scan.last.length > matchesPerEnd) scan.last.shift();
+function keepMark({ first, last }: Scan, mark: Mark): void {
+  if (first.length < matchesPerEnd) first.push(mark);
+  else last.push(mark);
+  if (last.length > matchesPerEnd) last.shift();
 }
 
-function lineStart(text: string, index: number, linesBefore: number): number {
-  let start = index;
-  for (let line = 0; line <= linesBefore && start > 0; line++) start = text.lastIndexOf("\n", start - 1);
-  return start <= 0 ? 0 : start + 1;
+/** The marked lines between `from` and `to`, with two lines around each where they are near. */
+function linesAt(marks: readonly Mark[], from: number, to: number, read: Read): Line[] {
+  const lines: Line[] = [];
+  let covered = from;
+  for (const mark of marks) {
+    if (mark.offset < covered || mark.offset >= to) continue;
+    const start = Math.max(covered, mark.offset - nearBytes);
+    const bytes = read(start, Math.min(to, mark.offset + nearBytes) - start);
+    const begin = stepBack(bytes, mark.offset - start, 2);
+    const end = stepForward(bytes, mark.offset - start, 3);
+    const line = mark.line - countNewlines(bytes, begin, mark.offset - start);
+    lines.push(...linesOfBytes(bytes.subarray(begin, end), { line, offset: start + begin }));
+    covered = start + end;
+  }
+  return lines;
 }
 
-function lineEnd(text: string, index: number, linesAfter: number): number {
-  let end = index;
-  for (let line = 0; line <= linesAfter; line++) {
-    const next = text.indexOf("\n", end);
-    if (next < 0) return text.length;
+/** The start of the line that is `count` lines before the one that starts at `at`, as far as `bytes` reach. */
+function stepBack(bytes: Buffer, at: number, count: number): number {
+  let start = at;
+  for (let line = 0; line < count && start > 0; line++) {
+    const before = start > 1 ? bytes.lastIndexOf(10, start - 2) : -1;
+    if (before < 0) return start;
+    start = before + 1;
+  }
+  return start;
+}
+
+function stepForward(bytes: Buffer, at: number, count: number): number {
+  let end = at;
+  for (let line = 0; line < count; line++) {
+    const next = bytes.indexOf(10, end);
+    if (next < 0) return end > at ? end : bytes.length;
     end = next + 1;
   }
   return end;
 }
 
+/** Four bytes at a time: a byte of `zeros` has its top bit set exactly where the output has a line feed. */
 function countNewlines(bytes: Buffer, from: number, to: number): number {
+  const aligned = (bytes.byteOffset + from + 3) & ~3;
+  const first = Math.min(to, aligned - bytes.byteOffset);
+  const count = (to - first) >> 2;
+  let newlines = countOneByOne(bytes, from, first) + countOneByOne(bytes, first + count * 4, to);
+  const words = new Int32Array(bytes.buffer, count > 0 ? aligned : 0, count);
+  for (let index = 0; index < count; index++) {
+    const other = (words[index] ?? 0) ^ 0x0a0a0a0a;
+    const zeros = ~(((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other | 0x7f7f7f7f);
+    if (zeros !== 0) newlines += Math.imul(zeros >>> 7, 0x01010101) >>> 24;
+  }
+  return newlines;
+}
+
+function countOneByOne(bytes: Buffer, from: number, to: number): number {
   let newlines = 0;
   for (let index = from; index < to; index++) if (bytes[index] === 10) newlines += 1;
   return newlines;
 }
 
 /** The head, the matches of the middle, and the tail. */
-function selectLines(scan: Scan, bytes: number, read: (offset: number, length: number) => Buffer): Line[] {
-  const headBytes = alignEnd(read(0, endBytes));
-  const tailRead = read(bytes - endBytes, endBytes);
-  const tailBytes = alignStart(tailRead);
-  const tailOffset = bytes - tailBytes.length;
-  const tailLine = scan.newlines - countNewlines(tailBytes, 0, tailBytes.length);
-  const middle = [...scan.first, ...scan.last]
-    .flat()
-    .filter((line) => line.offset >= headBytes.length && line.offset + line.bytes <= tailOffset);
+function selectLines(scan: Scan, bytes: number, read: Read): Line[] {
+  const head = alignEnd(read(0, endBytes));
+  const tail = alignStart(read(bytes - endBytes, endBytes));
+  const tailAt = { line: scan.newlines - countNewlines(tail, 0, tail.length), offset: bytes - tail.length };
   return [
-    ...linesOfBytes(headBytes, { line: 0, offset: 0 }),
-    ...middle,
-    ...linesOfBytes(tailBytes, { line: tailLine, offset: tailOffset }),
+    ...linesOfBytes(head, { line: 0, offset: 0 }),
+    ...linesAt([...scan.first, ...scan.last], head.length, tailAt.offset, read),
+    ...linesOfBytes(tail, tailAt),
   ];
 }
 

@@ -136,7 +136,7 @@ test("secrets of ours are in no child's environment, the user's other variables 
     MY_SETTING: "kept",
   });
   expect(await shell.text("cat /proc/self/environ /proc/$$/environ | grep -ac canary")).toBe("0\n[exit 1]");
-  expect(await shell.text('echo "$MY_SETTING $NODE_OPTIONS ${TMOUT-none} ${VITEST-none}"')).toBe(
+  expect(await shell.text(`echo "$MY_SETTING $NODE_OPTIONS \${TMOUT-none} \${VITEST-none}"`)).toBe(
     "kept --no-warnings none none",
   );
   await shell.dispose();

@@ -29,7 +29,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(output.content).toMatch(/^before\n/);
     expect(output.content).toContain(`Restored: folder ${shell.work}/sub, exports`);
     expect(output.content).toMatch(/Lost: unexported variables/);
-    const state = await shell.text('pwd; echo "$X|$MULTI|${EMPTY-unset}|${LANG-unset}|${y-unset}"');
+    const state = await shell.text(`pwd; echo "$X|$MULTI|\${EMPTY-unset}|\${LANG-unset}|\${y-unset}"`);
     expect(state).toBe(`${shell.work}/sub\na b|one\ntwo "quoted" $x \`y\` \\||unset|unset`);
   });
 
@@ -45,7 +45,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(await shell.text("echo $X")).toBe("1");
     await shell.text("unset X");
     await shell.text("exit");
-    expect(await shell.text("echo ${X-unset}")).toBe("unset");
+    expect(await shell.text(`echo \${X-unset}`)).toBe("unset");
   });
 
   test("survives the loss of its folder, and starts in the last one that is there", async () => {
@@ -64,7 +64,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     mkdirSync(join(shell.work, "sub"));
     await shell.text("cd sub; export X=1; f() { :; }");
     expect(await shell.text({ restart: true })).toContain(`new shell in ${shell.work}/sub`);
-    expect(await shell.text("pwd; echo ${X-unset}; type -t f")).toBe(`${shell.work}/sub\nunset\n[exit 1]`);
+    expect(await shell.text(`pwd; echo \${X-unset}; type -t f`)).toBe(`${shell.work}/sub\nunset\n[exit 1]`);
     expect(await shell.text({ restart: true, command: "echo after" })).toMatch(/^after\n\[new shell/);
   });
 
@@ -79,7 +79,7 @@ describe.each(backends)("a shell over %s", (backend) => {
         `^${shell.work}/sub\n1\n\\[new shell, because the session was resumed\\. Restored: .*exports X`,
       ),
     );
-    expect(await resumed.text("echo ${y-unset}")).toBe("unset");
+    expect(await resumed.text(`echo \${y-unset}`)).toBe("unset");
     await resumed.shell.close();
   });
 

@@ -18,6 +18,8 @@ import { createShell, type Shell, type ShellOptions } from "../../src/tools/shel
 
 export type Backend = "pty" | "pipe";
 export const backends: Backend[] = ["pty", "pipe"];
+/** With SAWTOOTH_PTY=off the same tests run on pipes alone. */
+export const hasTerminal = process.env.SAWTOOTH_PTY !== "off";
 
 export type Fixture = {
   shell: Shell;

@@ -25,12 +25,11 @@ describe.each(backends)("a shell over %s", (backend) => {
 
   test("keeps an activated virtual environment until it is deactivated", async () => {
     mkdirSync(join(shell.work, "venv/bin"), { recursive: true });
-    const activate =
-      'deactivate() { PATH=$_OLD; PS1=$_OLD_PS1; unset VIRTUAL_ENV; unset -f deactivate; }\n_OLD=$PATH; _OLD_PS1=${PS1-}\nexport VIRTUAL_ENV=$PWD/venv PATH=$PWD/venv/bin:$PATH\nPS1="(venv) $PS1"\n';
+    const activate = `deactivate() { PATH=$_OLD; PS1=$_OLD_PS1; unset VIRTUAL_ENV; unset -f deactivate; }\n_OLD=$PATH; _OLD_PS1=\${PS1-}\nexport VIRTUAL_ENV=$PWD/venv PATH=$PWD/venv/bin:$PATH\nPS1="(venv) $PS1"\n`;
     writeFileSync(join(shell.work, "venv/bin/activate"), activate);
     writeFileSync(join(shell.work, "venv/bin/tool"), "#!/bin/sh\necho from venv\n", { mode: 0o755 });
     await shell.text("source venv/bin/activate");
-    expect(await shell.text("tool; deactivate; echo ${VIRTUAL_ENV-gone}")).toBe("from venv\ngone");
+    expect(await shell.text(`tool; deactivate; echo \${VIRTUAL_ENV-gone}`)).toBe("from venv\ngone");
   });
 
   test("hands the status of a command to the next", async () => {
@@ -74,7 +73,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(output.split("\n")).toHaveLength(200);
   });
 
-  test.each(["set -u; echo $not_set", "echo ${not_set:?}", "set -u\necho $((not_set + 1))"])(
+  test.each(["set -u; echo $not_set", `echo \${not_set:?}`, "set -u\necho $((not_set + 1))"])(
     "survives %j",
     async (command) => {
       const output = await shell.call(`y=kept; ${command}`);
@@ -128,7 +127,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(readdirSync(folder).filter((name) => /command|init|stdin/.test(name))).toEqual([]);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(await shell.text("history | wc -l; echo ${HISTFILE-none}")).toBe("0\nnone");
+    expect(await shell.text(`history | wc -l; echo \${HISTFILE-none}`)).toBe("0\nnone");
     expect(existsSync(join(shell.work, ".bash_history"))).toBe(false);
   });
 

@@ -19,6 +19,8 @@ export type BashProcess = {
   send(lines: string): void;
   /** Calls back at the next end mark or at the death of the shell, once. */
   onNext(listener: (event: End | Death) => void): void;
+  /** Ends its input, upon which an idle shell ends. */
+  hangUp(): void;
   /** Lets go of the channel, so that nothing of it keeps our process alive. */
   release(): void;
 };
@@ -90,6 +92,7 @@ function whenReady(
         onNext: (listener) => {
           next = listener;
         },
+        hangUp: () => void child.stdin.end(),
         release: () => {
           child.stdin.destroy();
           child.stdout.destroy();

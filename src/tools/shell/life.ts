@@ -1,6 +1,6 @@
 /** The lives of the session's shell: starts it, restores what the one before had, and ends it. */
 
-import { closeSync, existsSync, openSync, readlinkSync, rmSync } from "node:fs";
+import { closeSync, openSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BashProcess, startBash } from "./bash-process.ts";
@@ -68,7 +68,7 @@ export function createLife(options: LifeOptions) {
       clearLeft(folder);
       await start(state, "fresh");
       return [
-        `new shell in ${noteCwd(state)}: exports, functions and options are as at the start of the session`,
+        `new shell in ${currentFolder(state)}: exports, functions and options are as at the start of the session`,
       ];
     },
     nextNumber: () => ++state.number,
@@ -78,7 +78,7 @@ export function createLife(options: LifeOptions) {
       state.flags = event.flags;
       noteCwd(state);
     },
-    cwd: () => noteCwd(state),
+    cwd: () => currentFolder(state),
     hasTerminal: () => state.hasTerminal,
     close: () => close(state),
     kill(): void {
@@ -119,12 +119,17 @@ async function start(state: State, how: "restore" | "fresh"): Promise<Restoratio
   return restored;
 }
 
-/** Remembers the shell's folder; gives the newest one that is there. */
-function noteCwd({ living, cwds }: State): string {
-  const cwd = living ? folderOf(living.bash.pid) : undefined;
-  if (cwd !== undefined && cwd !== cwds.at(-1)) cwds.push(cwd);
+/** Remembers the shell's folder, unless it is gone. */
+function noteCwd({ living, cwds }: State): void {
+  const cwd = living && folderOf(living.bash.pid);
+  if (cwd === undefined || cwd === cwds.at(-1)) return;
+  cwds.push(cwd);
   if (cwds.length > 50) cwds.shift();
-  return lastExisting(cwds);
+}
+
+function currentFolder(state: State): string {
+  noteCwd(state);
+  return lastExisting(state.cwds);
 }
 
 async function settle(state: State): Promise<void> {
@@ -147,10 +152,11 @@ async function close(state: State): Promise<void> {
   for (const file of [files.command, files.stdin]) rmSync(join(state.folder, file), { force: true });
 }
 
-/** Ends a shell that may be busy: SIGHUP, and SIGKILL if it is there 300 ms later. */
+/** Ends a shell that may be busy: by the end of its input, which unlike SIGHUP spares its jobs, then by force. */
 async function end(bash: BashProcess): Promise<void> {
-  signal(bash.pid, "SIGHUP");
-  for (let waited = 0; waited < 300 && !bash.death(); waited += 10) await sleep(10);
+  bash.hangUp();
+  signal(bash.pid, "SIGUSR2");
+  for (let waited = 0; waited < 300 && !bash.death(); waited += 5) await sleep(5);
   if (!bash.death()) signal(bash.pid, "SIGKILL");
   for (let waited = 0; waited < 1000 && !bash.death(); waited += 5) await sleep(5);
 }
@@ -164,7 +170,7 @@ function prepareFiles(folder: string): void {
 function folderOf(pid: number): string | undefined {
   try {
     const cwd = readlinkSync(`/proc/${pid}/cwd`);
-    return existsSync(cwd) ? cwd : undefined;
+    return cwd.endsWith(" (deleted)") ? undefined : cwd;
   } catch {
     return undefined;
   }

@@ -18,8 +18,9 @@ import {
 export type FoundProcess = { pid: number; command: string };
 export type Members = ReturnType<typeof createMembers>;
 
-/** Processes that end by themselves within this time after their command are not reported as left running. */
-const settleMs = 25;
+/** Processes have so long to end by themselves, and a fork of the shell some looks more to become a program. */
+const lookMs = 25;
+const looks = 5;
 
 type State = {
   sessionId: string;
@@ -63,14 +64,20 @@ function foreground({ sessionId, jobs, shellPid, left }: State): Process[] {
 }
 
 async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
-  const find = () => startedSince(lastPid).filter((one) => isNew(state, one));
-  if (find().length === 0) return [];
-  await sleep(settleMs);
   const shell = state.shellPid();
-  const subshell = shell === undefined ? "" : commandLine(shell);
-  const found = find().map((one) => ({ ...one, command: commandLine(one.pid) }));
+  const shellCommand = shell === undefined ? "" : commandLine(shell);
+  const find = () => startedSince(lastPid).filter((one) => isNew(state, one));
+  let found = find();
+  for (let look = 0; look < looks && found.length > 0; look++) {
+    await sleep(lookMs);
+    found = find();
+    if (found.every(({ pid }) => commandLine(pid) !== shellCommand)) break;
+  }
   for (const { pid, startTime } of found) state.left.set(pid, startTime);
-  return found.map(({ pid, command }) => ({ pid, command: command === subshell ? "(subshell)" : command }));
+  return found.map(({ pid }) => {
+    const command = commandLine(pid);
+    return { pid, command: command === shellCommand ? "(subshell)" : command };
+  });
 }
 
 /** Whether a process is the session's, and neither of a job nor of an earlier command. */

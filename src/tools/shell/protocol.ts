@@ -21,13 +21,15 @@ export const files = {
 export type End = { number: number; status: number; flags: string };
 
 /** A word that bash reads as exactly this text. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
  * The script that a shell starts with. USR2 makes it give up the rest of the current command, whatever became of
- * the program it waits for: bash itself goes on unless that program died of SIGINT.
+ * the program it waits for: bash itself goes on unless that program died of SIGINT. Snapshots are written over without
+ * truncation, which ext4 would answer with a write to the disk; their number stands at both ends, so that a half-written
+ * one is known.
  */
 export function initScript(options: {
   folder: string;
@@ -51,11 +53,14 @@ __sawtooth_nonce=${options.nonce}
 __sawtooth_status=0
 export -p >|${file(files.baseline)}
 ${options.restore}
+__sawtooth_save() {
+  { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
+}
 __sawtooth_end() {
   __sawtooth_flags=$-
   set +x
   if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
-  { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0end'; } >|"$__sawtooth_dir/exports.$(($1 % 2))" || :
+  __sawtooth_save "$1" "$__sawtooth_dir/exports.$(($1 % 2))"
   builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
   if [[ $__sawtooth_flags != *e* ]]; then return "$__sawtooth_status"; fi
 }
@@ -67,7 +72,7 @@ __sawtooth_job() {
 }
 __sawtooth_leave() {
   { builtin declare -f; builtin alias -p; } >|"$__sawtooth_dir/${files.functions}" || :
-  { builtin printf '%s\\0%s\\0' 0 "\${PWD-}"; builtin export -p; builtin printf '\\0end'; } >|"$__sawtooth_dir/${files.left}" || :
+  __sawtooth_save 0 "$__sawtooth_dir/${files.left}"
 }
 trap __sawtooth_leave EXIT
 trap 'trap - INT; builtin kill -INT $$' USR2

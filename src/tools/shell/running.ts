@@ -21,6 +21,8 @@ export type Running = {
   printed: { text: string; at: number };
   end: Promise<End | Death>;
   ended: boolean;
+  /** Whether its input lies in a file of ours. */
+  hasStdin: boolean;
   /** The newest pid of the machine when it started. */
   lastPid: number;
   /** The processes that belong to it. */
@@ -37,57 +39,65 @@ export type WatchOptions = {
   onProgress(text: string): void;
 };
 
+const firstTickMs = 10;
 const tickMs = 50;
+/** While output comes faster than this between two looks. */
+const floodBytes = 1024 * 1024;
+const floodTickMs = 2;
 const progressLines = 12;
 /** Silence after which a process that reads the terminal is taken to wait for a person. */
-const readSilenceMs = 1500;
+const readSilenceMs = 700;
 /** The same for one that waits for the terminal or for something else. */
-const waitSilenceMs = 6000;
+const waitSilenceMs = 4000;
 
 /** What comes first: the end of the command, a limit, the user's interrupt, or a question on the terminal. */
 export async function watch(running: Running, options: WatchOptions): Promise<Verdict> {
   if (options.signal.aborted) return "interrupted";
-  let settle: (verdict: Verdict) => void = () => {};
-  const verdict = new Promise<Verdict>((resolve) => {
-    settle = resolve;
-  });
+  const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
   void running.end.then(() => settle("ended"));
   const interrupt = () => settle("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
   const timeout = setTimeout(() => settle("timeout"), options.timeoutMs);
   const tick = createTick(running, options, settle);
-  const ticks = setInterval(tick, tickMs);
+  let next = setTimeout(function turn() {
+    next = setTimeout(turn, tick() ? floodTickMs : tickMs);
+  }, firstTickMs);
   try {
-    return await verdict;
+    return await promise;
   } finally {
     clearTimeout(timeout);
-    clearInterval(ticks);
+    clearTimeout(next);
     options.signal.removeEventListener("abort", interrupt);
   }
 }
 
-function createTick(running: Running, options: WatchOptions, settle: (verdict: Verdict) => void): () => void {
-  let size = options.output.size();
+/** Looks at the command once; says whether its output comes so fast that it is worth reading along. */
+function createTick(
+  running: Running,
+  { output, maxBytes, onProgress }: WatchOptions,
+  settle: (verdict: Verdict) => void,
+): () => boolean {
+  let size = output.size();
   let activeAt = Date.now();
   let nextLook = activeAt + readSilenceMs;
   let shownAt = 0;
   return () => {
     const now = Date.now();
-    const grown = options.output.size();
-    if (grown !== size) {
-      size = grown;
-      activeAt = now;
-      if (grown > options.maxBytes) return settle("too_large");
-      options.output.advance();
-    }
+    const grown = output.size() - size;
+    size += grown;
+    if (grown !== 0) activeAt = now;
+    if (size > maxBytes) settle("too_large");
+    const behind = grown !== 0 && output.advance();
     if (activeAt > shownAt && now - shownAt >= 2 * tickMs && size > 0) {
       shownAt = now;
-      options.onProgress(options.output.tail(progressLines));
+      onProgress(output.tail(progressLines));
     }
     const silence = now - Math.max(activeAt, running.printed.at);
-    if (silence < readSilenceMs || now < nextLook) return;
-    nextLook = now + 500;
-    if (waitsForPerson(running, silence)) settle("waiting");
+    if (silence >= readSilenceMs && now >= nextLook) {
+      nextLook = now + 500;
+      if (waitsForPerson(running, silence)) settle("waiting");
+    }
+    return behind || grown > floodBytes;
   };
 }
 

@@ -1,15 +1,14 @@
 /** The session's shell: one bash that lives as long as the session, and comes back with its state when it dies. */
 
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { OutputReader } from "../command-output.ts";
 import { createJobs, type Job } from "./jobs.ts";
 import { createLife } from "./life.ts";
 import { createMembers, type FoundProcess } from "./members.ts";
 import { signal } from "./process-table.ts";
-import { files } from "./protocol.ts";
 import { drainTerminal, lastScreen, type Running, stop, type Verdict, watch } from "./running.ts";
-import { type Session, startBackground, startForeground } from "./start.ts";
+import { type Session, startBackground, startForeground, unstage } from "./start.ts";
 
 export type ShellOptions = {
   cwd: string;
@@ -131,8 +130,9 @@ export function createShell(options: ShellOptions): Shell {
     },
     killAll() {
       if (!life.current()) return;
-      for (const { pid } of members.all()) signal(pid, "SIGKILL");
       life.kill();
+      // Again for what was being started meanwhile.
+      for (let round = 0; round < 5; round++) for (const { pid } of members.all()) signal(pid, "SIGKILL");
     },
   };
 }
@@ -193,7 +193,7 @@ async function finish(
   if (verdict !== "ended") await life.settle();
   await drainTerminal(running);
   const screen = running.screen ? { screen: await running.screen.whole() } : {};
-  for (const file of [files.command, files.stdin]) rmSync(join(folder, file), { force: true });
+  unstage(folder, running);
   return { verdict, status, ...screen, left, notes: [...notes, ...(await life.revive())] };
 }
 

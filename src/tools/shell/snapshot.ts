@@ -17,10 +17,10 @@ export function readSnapshot(folder: string): Snapshot | undefined {
   return snapshots.filter((one) => one !== undefined).sort((a, b) => b.number - a.number)[0];
 }
 
-/** A file that a dying shell did not finish has no end and counts for nothing. */
+/** A file that a dying shell did not finish does not end with its number and counts for nothing. */
 function parseSnapshot(path: string): Snapshot | undefined {
   const [number, cwd, exports, end] = readOr(path, "").split("\0");
-  if (end !== "end" || cwd === undefined || exports === undefined) return undefined;
+  if (!number || end !== number || cwd === undefined || exports === undefined) return undefined;
   return { number: Number(number), cwd, exports };
 }
 
@@ -79,7 +79,7 @@ function isFolder(path: string): boolean {
 }
 
 /** `export -p` by name. Values may span lines, so quotes are followed. */
-export function exportEntries(text: string): Map<string, string> {
+function exportEntries(text: string): Map<string, string> {
   const entries = new Map<string, string>();
   const entry =
     /(?:declare -\w+|export) ([A-Za-z_]\w*)(?:=("(?:[^"\\]|\\[\s\S])*"|\$'(?:[^'\\]|\\[\s\S])*'|[^\n]*))?\n/y;

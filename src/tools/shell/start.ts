@@ -1,6 +1,6 @@
 /** Puts a command where the shell finds it and has it started. */
 
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Job, Jobs } from "./jobs.ts";
 import type { Life, Living } from "./life.ts";
@@ -33,6 +33,7 @@ export async function startForeground(session: Session, command: string, request
     printed: { text: "", at: 0 },
     end: new Promise((resolve) => bash.onNext(resolve)),
     ended: false,
+    hasStdin: input !== undefined,
     lastPid: lastPid(),
     members: members.foreground,
   };
@@ -52,6 +53,17 @@ export async function startForeground(session: Session, command: string, request
   };
   bash.send(runLines(life.nextNumber(), io));
   return running;
+}
+
+/** Removes the staged files of a command that has ended. */
+export function unstage(folder: string, { hasStdin }: Running): void {
+  for (const name of hasStdin ? [files.command, files.stdin] : [files.command]) {
+    try {
+      unlinkSync(join(folder, name));
+    } catch {
+      // The command may have removed it.
+    }
+  }
 }
 
 /** Starts `command` as a background job and returns once its pid is known. */

@@ -3,7 +3,7 @@
  * through it, so nothing that a program does to it (raw mode, unread input, noise) can disturb the shell.
  */
 
-import { readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Socket } from "node:net";
 
 export type Terminal = {
@@ -55,13 +55,13 @@ function runsOnMusl(): boolean {
 }
 
 function over({ master, slave, ptsName }: ReturnType<PtyModule["open"]>): Terminal {
-  // Our end of the device only keeps it open between programs; reading it would take away their input.
-  slave.pause();
-  for (const end of [master, slave]) {
-    end.removeAllListeners("error");
-    end.on("error", () => {});
-    end.unref();
-  }
+  // Somebody must hold the device open between programs. The module's own stream would read it, and take away
+  // the input of the programs.
+  const holder = openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
+  slave.destroy();
+  master.removeAllListeners("error");
+  master.on("error", () => {});
+  master.unref();
   let listener: ((bytes: Buffer) => void) | undefined;
   master.on("data", (bytes: Buffer) => listener?.(bytes));
   return {
@@ -73,8 +73,26 @@ function over({ master, slave, ptsName }: ReturnType<PtyModule["open"]>): Termin
     },
     write: (text) => void master.write(text),
     close() {
+      for (const file of openedAs(ptsName, holder)) closeSync(file);
       master.destroy();
-      slave.destroy();
     },
   };
+}
+
+/** Our descriptors of the device: the holder, and one that the module opens and never closes. */
+function openedAs(path: string, holder: number): number[] {
+  try {
+    const files = readdirSync("/proc/self/fd").map(Number);
+    return files.filter((file) => linkOf(`/proc/self/fd/${file}`) === path);
+  } catch {
+    return [holder];
+  }
+}
+
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
 }
