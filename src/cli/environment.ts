@@ -30,7 +30,7 @@ export function environmentPreamble({ cwd, workspace, now, instructions }: Facts
 }
 
 /** The branch that `.git/HEAD` names; no git process, because a repository's configuration could run programs. */
-function gitBranch(workspace: string): string | undefined {
+export function gitBranch(workspace: string): string | undefined {
   try {
     const head = readFileSync(join(workspace, ".git", "HEAD"), "utf8").trim();
     return head.startsWith("ref: refs/heads/") ? `branch ${head.slice(16)}` : "detached HEAD";

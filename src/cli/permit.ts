@@ -1,25 +1,50 @@
-/** The permission decision where nobody can be asked: what would ask is denied, with the rule that would allow it. */
+/** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
-import { decidePermission } from "../core/permission.ts";
+import { decidePermission, type PermissionDecision } from "../core/permission.ts";
+import type { Person } from "./run.ts";
 
 type Rules = Omit<Parameters<typeof decidePermission>[0], "toolName" | "access">;
 
 /** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
 export function permitHeadless(rules: () => Rules): Agent["permit"] {
-  return async (tool, input): Promise<Permission> => {
+  return permitBy(rules, async ({ reason, suggestion, rule }) => {
+    const way = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
+    const text = `${reason} Nobody is here to be asked.${way} Go on with what is allowed, or say what you need.`;
+    return { decision: "deny", rule: suggestion ?? rule, by: "headless", reason: text };
+  });
+}
+
+/** The same with a person, whose words reach the model where the answer is no. */
+export function permitAsking(rules: () => Rules, ask: Person["ask"]): Agent["permit"] {
+  return permitBy(rules, async ({ reason, suggestion, rule }, toolName, input, signal) => {
+    const answer = await ask({ toolName, input, reason, suggestion }, signal);
+    if (answer.decision === "allow") return answer;
+    const text = answer.say
+      ? `The user did not allow this, and says what to do instead: ${answer.say}`
+      : "The user did not allow this.";
+    return { decision: "deny", rule: suggestion ?? rule, by: "user", reason: text };
+  });
+}
+
+type Settle = (
+  open: PermissionDecision,
+  toolName: string,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+) => Promise<Permission>;
+
+function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
+  return async (tool, input, signal): Promise<Permission> => {
     const decided = decidePermission({ ...rules(), toolName: tool.name, access: tool.access(input) });
-    const { decision, rule, by, reason, suggestion } = decided;
+    const { decision, rule, by, reason } = decided;
     switch (decision) {
       case "allow":
         return { decision };
       case "deny":
         return { decision, rule, by, reason };
-      case "ask": {
-        const way = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
-        const text = `${reason} Nobody is here to be asked.${way} Go on with what is allowed, or say what you need.`;
-        return { decision: "deny", rule: suggestion ?? rule, by: "headless", reason: text };
-      }
+      case "ask":
+        return settle(decided, tool.name, input, signal);
     }
   };
 }

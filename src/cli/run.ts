@@ -16,8 +16,29 @@ export type Run = {
   close(): Promise<void>;
 };
 
+/** Somebody at a screen: can be asked, types while it works, and watches. */
+export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress"> & {
+  /** The mode that the person chose since the start, if any. */
+  mode(): PermissionMode | undefined;
+  /** Allow rules given since the start, beside those of flags and settings. */
+  allowed(): readonly string[];
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+};
+
+/** `suggestion`: the rule that would let it through from now on. */
+export type Question = {
+  toolName: string;
+  input: Record<string, unknown>;
+  reason: string;
+  suggestion?: string | undefined;
+};
+/** `say`: what to do instead; may be empty. */
+export type Answer = { decision: "allow" } | { decision: "deny"; say: string };
+
 export type OpenOptions = {
   flags: Flags;
+  /** Undefined: nobody is there, and what would ask is denied. */
+  person?: Person;
   cwd: string;
   env: Record<string, string | undefined>;
   /** One line for the person; never for the model. */

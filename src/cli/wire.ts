@@ -28,8 +28,9 @@ import { chooseModel } from "./choose-model.ts";
 import { environmentPreamble } from "./environment.ts";
 import { readPrompt, systemPrompt } from "./package-files.ts";
 import { offloadPastes } from "./paste.ts";
-import { permitHeadless } from "./permit.ts";
+import { permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
+import { watchMachine } from "./wire-machine.ts";
 
 /** A session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
@@ -89,6 +90,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
+  watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn });
   return {
     sessionId: session.id,
     folder: session.folder,
@@ -201,6 +203,17 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { flags, env } = options;
   const secrets = secretsOf(env);
   const place = folders(env);
+  const { person } = options;
+  const rules = () => ({
+    mode: person?.mode() ?? mode,
+    allow: [...flags.allow, ...(settings.allow ?? []), ...(person?.allowed() ?? [])],
+    deny: [...flags.deny, ...(settings.deny ?? [])],
+    workspace: [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, options.cwd))],
+    readable: readableFolders(session),
+    home: realHome(env),
+    protectedPaths: [place.config, place.state],
+    cwd: shell.cwd(),
+  });
   return {
     log: session.log,
     model,
@@ -209,20 +222,12 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
-    permit: permitHeadless(() => ({
-      mode,
-      allow: [...flags.allow, ...(settings.allow ?? [])],
-      deny: [...flags.deny, ...(settings.deny ?? [])],
-      workspace: [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, options.cwd))],
-      readable: readableFolders(session),
-      home: realHome(env),
-      protectedPaths: [place.config, place.state],
-      cwd: shell.cwd(),
-    })),
-    takeSteering: () => [],
+    permit: person ? permitAsking(rules, person.ask) : permitHeadless(rules),
+    takeSteering: () =>
+      person?.takeSteering().map((content) => offloadPastes(content, session.artifacts)) ?? [],
     takeNotices: () => shell.takeNotices(),
-    onPart: () => {},
-    onProgress: () => {},
+    onPart: (part) => person?.onPart(part),
+    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
     redact: (text) => redact(text, secrets),
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),

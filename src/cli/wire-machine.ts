@@ -1,0 +1,31 @@
+/** What the person should know of this machine while a session runs on it. */
+
+import type { EventLog } from "../core/ports.ts";
+import { findLeftovers } from "../tools/shell/leftovers.ts";
+import type { Shell } from "../tools/shell/shell.ts";
+
+/** `root`: folder of all sessions. `warn`: one line for the person. */
+type Surroundings = { root: string; warn(text: string): void };
+
+/** Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it. */
+export function watchMachine(log: EventLog, shell: Shell, surroundings: Surroundings): void {
+  const onRequest = log.subscribe(({ type }) => {
+    if (type !== "model_request") return;
+    onRequest();
+    setTimeout(() => tellLeftovers(surroundings), 50).unref();
+  });
+  const onResult = log.subscribe((event) => {
+    if (event.type !== "tool_result" || event.toolName !== "bash") return;
+    onResult();
+    if (shell.terminal() === false)
+      surroundings.warn("the shell has no terminal here: commands run on pipes, and tty is not available");
+  });
+}
+
+function tellLeftovers({ root, warn }: Surroundings): void {
+  const found = findLeftovers(root);
+  if (found.length === 0) return;
+  const named = found.slice(0, 3).map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`);
+  const more = found.length > 3 ? `, and ${found.length - 3} more` : "";
+  warn(`a killed run left processes: ${named.join("; ")}${more} (sawtooth doctor --clean ends them)`);
+}
