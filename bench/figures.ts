@@ -6,7 +6,7 @@ export type Figure = { median: number; noise: number; runs: number };
 /** One line of the result. Measured and baseline are in the same `unit`; `aim` is what the issue asks for. */
 export type Row = {
   name: string;
-  unit: "ms" | "MB" | "µs";
+  unit: "ms" | "MB" | "kB" | "µs" | "%";
   measured: Figure;
   baseline: Figure;
   /** What the baseline is, in a few words. */
@@ -19,11 +19,8 @@ export type Row = {
 export function figure(values: readonly number[]): Figure {
   const sorted = values.toSorted((a, b) => a - b);
   const median = quantile(sorted, 0.5);
-  return {
-    median,
-    noise: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 / median,
-    runs: values.length,
-  };
+  const spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2;
+  return { median, noise: spread === 0 ? 0 : spread / Math.abs(median || spread), runs: values.length };
 }
 
 function quantile(sorted: readonly number[], share: number): number {
