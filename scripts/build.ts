@@ -7,14 +7,17 @@ import { build } from "esbuild";
 const root = join(import.meta.dirname, "..");
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: { main: "src/cli/main.ts" },
+  // A thread of a replay starts from a file of its own.
+  entryPoints: { main: "src/cli/main.ts", "replay-worker": "src/lab/replay-worker.ts" },
   outdir: "dist",
   bundle: true,
   splitting: true,
   format: "esm",
   platform: "node",
   target: "node22.12",
-  external: ["@lydell/node-pty"],
+  // The second is for people who debug Ink; the chunk that asks for it is never loaded.
+  external: ["@lydell/node-pty", "react-devtools-core"],
+  define: { "process.env.NODE_ENV": '"production"' },
   minifySyntax: true,
   legalComments: "linked",
   metafile: true,

@@ -19,7 +19,7 @@ const layers: Record<string, readonly string[]> = {
   cli: ["core", "context", "agent", "config", "lab"],
 };
 /** `main.ts`, and those it leads to because start-up must not load every part for every mode. */
-const wiring = /^src\/cli\/(main|commands|wire(-\w+)?|choose-model)\.ts$/;
+const wiring = /^src\/cli\/(main|commands|interactive|wire(-\w+)?|choose-model)\.ts$/;
 const pure = /^src\/(core|context)\//;
 const impureNames =
   /^(Date|Promise|process|set(Timeout|Interval|Immediate)|queueMicrotask|fetch|console|performance|crypto|globalThis)$/;

@@ -2,7 +2,7 @@
 
 import type { Policy } from "../context/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
-import type { Artifacts, Clock, EventLog, Model, ModelPart, Tool } from "../core/ports.ts";
+import type { Access, Artifacts, Clock, EventLog, Model, ModelPart, Tool } from "../core/ports.ts";
 
 /** Ceilings over the whole session, resumed parts included. Undefined: no limit. */
 export type Limits = {
@@ -26,6 +26,8 @@ export type Agent = {
   clock: Clock;
   artifacts: Artifacts;
   permit(tool: Tool, input: Record<string, unknown>, signal: AbortSignal): Promise<Permission>;
+  /** Called before a permitted call that writes or runs something, so that it can be undone. Never throws. */
+  beforeWrite?(access: Access): Promise<void>;
   /** User messages typed since the last step; taken once. */
   takeSteering(): UserBlock[][];
   /** Things the model should hear at the next step: a background job ended. Taken once. */

@@ -10,6 +10,7 @@ import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelReply } from "../core/ports.ts";
 import type { ModelRequest } from "../core/request.ts";
 import type { Agent } from "./agent.ts";
+import { reachedLimit } from "./limits.ts";
 
 /** The view after the edits, and the tokens that could be forgotten but are held back. */
 export type Planned = { view: View; heldTokens: number };
@@ -24,8 +25,11 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
     const decision = policy.plan(snapshotOf(events, foldView(events, view), agent.clock()));
     heldTokens += decision.heldTokens ?? 0;
     const { plan } = decision;
-    if (plan?.summarize) await summarize(agent, plan, plan.summarize, view, signal);
-    else if (plan) agent.log.append({ type: "context_edited", ...plan });
+    if (plan?.summarize) {
+      // A summary is a call like any other: none is made that would pass a limit.
+      const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
+      if (!limit) await summarize(agent, plan, plan.summarize, view, signal);
+    } else if (plan) agent.log.append({ type: "context_edited", ...plan });
   }
   return { view: foldView(agent.log.events(), view), heldTokens };
 }

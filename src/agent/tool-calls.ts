@@ -49,6 +49,9 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   try {
     const permission = await agent.permit(tool, input, signal);
     if (permission.decision === "deny") return denied(agent, call, permission);
+    const access = tool.access(input);
+    if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
+    if (signal.aborted) return refusal("[cancelled by user]");
     return await tool.run(input, {
       toolUseId: call.id,
       signal,

@@ -6,10 +6,13 @@ import { parseArgs } from "node:util";
 export class UsageError extends Error {}
 
 export type OutputFormat = "text" | "json" | "stream-json";
+/** What a session is exported as. */
+export type ExportFormat = "md" | "html" | "json";
 export type PermissionMode = "ask" | "accept-edits" | "plan" | "auto";
 
 export type Flags = {
   print: boolean;
+  inputFormat: "text" | "stream-json";
   model?: string;
   effort?: string;
   outputFormat: OutputFormat;
@@ -33,16 +36,70 @@ export type Flags = {
   sessionDir?: string;
   appendSystemPrompt?: string;
   verbose: boolean;
+  plain: boolean;
   debug?: string;
   step?: number;
+  /** File that `report` writes as a page. */
+  html?: string;
+  /** Of `sessions export`. */
+  format?: ExportFormat;
+  /** Of `undo`: only list; the snapshot to go back to; take back the last undo. */
+  list?: boolean;
+  to?: number;
+  redo?: boolean;
+  /** Of `doctor`: end what killed agents left. */
+  clean?: boolean;
+  /** JSON, or the name of a file with JSON. */
+  jsonSchema?: string;
+};
+
+/** What only `sawtooth fix` takes. */
+export type FixFlags = {
+  /** Shell commands that must pass; at least one. */
+  checks: string[];
+  /** Added to the task. */
+  prompt?: string;
+  maxAttempts: number;
+  commit: boolean;
+  /** File that gets the repair as a diff. */
+  patch?: string;
+  /** New branch that gets the repair as a commit. */
+  branch?: string;
+  /** Globs; when there are any, a repair may change nothing else. */
+  allowPaths: string[];
+  /** Files; the ending says the format. */
+  reports: string[];
+};
+
+/** As written; the lab knows what it means. */
+type ReplayFlags = { [flag in "prices" | "gaps" | "jobs" | "format"]: string | undefined } & {
+  tune: boolean;
 };
 
 export type Command =
   | { name: "help" | "version"; flags: Flags }
   | { name: "run"; prompt?: string; flags: Flags }
-  | { name: "report" | "sessions" | "demo"; operands: string[]; flags: Flags };
+  | { name: "fix"; fix: FixFlags; flags: Flags }
+  | { name: "replay"; operands: string[]; replay: ReplayFlags; flags: Flags }
+  | { name: "report" | "sessions" | "undo" | "doctor" | "demo" | "schema"; operands: string[]; flags: Flags };
 
-const subcommands = ["report", "sessions", "demo"] as const;
+const subcommands = ["fix", "report", "sessions", "undo", "doctor", "demo", "schema"] as const;
+const fixOptions = {
+  check: { type: "string", multiple: true },
+  prompt: { type: "string" },
+  "max-attempts": { type: "string" },
+  commit: { type: "boolean" },
+  patch: { type: "string" },
+  branch: { type: "string" },
+  "allow-paths": { type: "string", multiple: true },
+  report: { type: "string", multiple: true },
+} as const;
+const replayOptions = {
+  prices: { type: "string" },
+  gaps: { type: "string" },
+  jobs: { type: "string" },
+  tune: { type: "boolean" },
+} as const;
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 const options = {
@@ -52,6 +109,8 @@ const options = {
   model: { type: "string" },
   effort: { type: "string" },
   "output-format": { type: "string" },
+  "input-format": { type: "string" },
+  "json-schema": { type: "string" },
   "max-turns": { type: "string" },
   "max-budget-usd": { type: "string" },
   "max-time": { type: "string" },
@@ -70,8 +129,17 @@ const options = {
   "session-dir": { type: "string" },
   "append-system-prompt": { type: "string" },
   verbose: { type: "boolean" },
+  plain: { type: "boolean" },
   debug: { type: "string" },
   step: { type: "string" },
+  html: { type: "string" },
+  format: { type: "string" },
+  list: { type: "boolean" },
+  to: { type: "string" },
+  redo: { type: "boolean" },
+  clean: { type: "boolean" },
+  ...fixOptions,
+  ...replayOptions,
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>["values"];
@@ -79,15 +147,31 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositi
 /** Reads the words after the program's name. Throws `UsageError`. */
 export function parseCommand(words: readonly string[]): Command {
   const { values, positionals } = parse(withResumeId(words));
+  if (positionals[0] === "replay" && !values.print && !values.help)
+    return replayOf(values, positionals.slice(1));
   const flags = flagsOf(values);
   if (values.help) return { name: "help", flags };
   if (values.version) return { name: "version", flags };
   const first = positionals[0];
-  const subcommand = subcommands.find((name) => name === first);
+  const subcommand = flags.print ? undefined : subcommands.find((name) => name === first);
+  if (subcommand === "fix") return { name: "fix", fix: fixFlagsOf(values, positionals.slice(1)), flags };
+  refuse(values, "fix", fixOptions);
+  refuse(values, "replay", replayOptions);
   if (subcommand) return { name: subcommand, operands: positionals.slice(1), flags };
   if (positionals.length > 1)
     throw new UsageError(`more than one prompt: put the prompt in quotes (see sawtooth --help)`);
   return { name: "run", flags, ...(first === undefined ? {} : { prompt: first }) };
+}
+
+function replayOf(values: Values, operands: string[]): Command {
+  refuse(values, "fix", fixOptions);
+  const { format, prices, gaps, jobs, tune = false, ...others } = values;
+  return { name: "replay", operands, replay: { format, prices, gaps, jobs, tune }, flags: flagsOf(others) };
+}
+
+function refuse(values: Values, command: string, own: object): void {
+  const stray = Object.keys(own).find((name) => name in values);
+  if (stray) throw new UsageError(`--${stray} belongs to sawtooth ${command} (see sawtooth --help)`);
 }
 
 /** `--resume` may stand without an id, which `parseArgs` does not know: an empty id is put in. */
@@ -111,6 +195,7 @@ function parse(args: string[]) {
 function flagsOf(values: Values): Flags {
   return {
     print: values.print ?? false,
+    inputFormat: oneOf("--input-format", values["input-format"], ["text", "stream-json"]) ?? "text",
     outputFormat:
       oneOf("--output-format", values["output-format"], ["text", "json", "stream-json"]) ?? "text",
     allow: values.allow ?? [],
@@ -121,6 +206,7 @@ function flagsOf(values: Values): Flags {
     bare: values.bare ?? false,
     loose: values.loose ?? false,
     verbose: values.verbose ?? false,
+    plain: values.plain ?? false,
     ...given("model", values.model),
     ...given("effort", oneOf("--effort", values.effort, efforts)),
     ...given("maxTurns", wholeNumber("--max-turns", values["max-turns"])),
@@ -137,7 +223,39 @@ function flagsOf(values: Values): Flags {
     ...given("sessionDir", values["session-dir"]),
     ...given("appendSystemPrompt", values["append-system-prompt"]),
     ...given("debug", values.debug),
+    ...given("jsonSchema", values["json-schema"]),
     ...given("step", wholeNumber("--step", values.step)),
+    ...given("html", values.html),
+    ...given("format", oneOf("--format", values.format, ["md", "html", "json"])),
+    ...given("list", values.list),
+    ...given("to", values.to === "0" ? 0 : wholeNumber("--to", values.to)),
+    ...given("redo", values.redo),
+    ...given("clean", values.clean),
+  };
+}
+
+function fixFlagsOf(values: Values, operands: readonly string[]): FixFlags {
+  const checks = values.check ?? [];
+  if (operands[0] !== undefined)
+    throw new UsageError(
+      `fix takes no ${operands[0]}: put commands and globs in quotes, each behind its flag`,
+    );
+  if (checks.length === 0 || checks.some((check) => check.trim() === ""))
+    throw new UsageError('fix needs a check: sawtooth fix --check "npm test"');
+  const targets = [values.commit && "--commit", values.branch !== undefined && "--branch"].filter(Boolean);
+  if (targets.length > 1) throw new UsageError("--commit and --branch: one of them");
+  const reports = values.report ?? [];
+  const odd = reports.find((file) => !/\.(xml|sarif|md)$/.test(file));
+  if (odd !== undefined) throw new UsageError(`--report ${odd}: must end in .xml (JUnit), .sarif or .md`);
+  return {
+    checks,
+    maxAttempts: wholeNumber("--max-attempts", values["max-attempts"]) ?? 3,
+    commit: values.commit ?? false,
+    allowPaths: values["allow-paths"] ?? [],
+    reports,
+    ...given("prompt", values.prompt),
+    ...given("patch", values.patch),
+    ...given("branch", values.branch),
   };
 }
 

@@ -12,7 +12,7 @@ import { recordedModel, recording } from "../models/recorded.ts";
 import { withRetry } from "../models/retry.ts";
 import { parseScript } from "../models/script.ts";
 import { scriptedCard, scriptedModel } from "../models/scripted.ts";
-import { type Flags, UsageError } from "./arguments.ts";
+import { duration, type Flags, UsageError } from "./arguments.ts";
 import { StartError } from "./run.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -84,8 +84,10 @@ function anthropic(card: ModelCard, env: Environment): Model {
   const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: baseUrl } = env;
   if (!apiKey && !authToken)
     throw new StartError(`no credentials for ${card.id}: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN`, 4);
+  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
   return anthropicModel({
     card,
+    ...(idleMs === undefined ? {} : { idleMs }),
     ...(apiKey ? { apiKey } : {}),
     ...(authToken ? { authToken } : {}),
     ...(baseUrl ? { baseUrl } : {}),

@@ -1,17 +1,29 @@
 /** The commands without a screen of their own, in one file so that start-up reads one. */
 
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import type { LogEvent } from "../core/events.ts";
+import type { Model } from "../core/ports.ts";
 import { currentModel } from "../core/questions.ts";
-import { listSessions } from "../session/listing.ts";
+import { listSessions, sessionFolders } from "../session/listing.ts";
+import { staleLocks } from "../session/lock.ts";
+import { openStoredSnapshots } from "../session/snapshots-stored.ts";
 import { readSession } from "../session/store.ts";
-import { type Command, UsageError } from "./arguments.ts";
+import { childEnvironment } from "../tools/shell/environment.ts";
+import { agentMark, findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
+import { allProcesses, sessionProcesses, signal } from "../tools/shell/process-table.ts";
+import { openTerminal } from "../tools/shell/terminal.ts";
+import { type Command, type Flags, UsageError } from "./arguments.ts";
 import { encoderOf } from "./choose-model.ts";
 import { runDemo } from "./demo.ts";
+import type { Machine } from "./doctor.ts";
+import type { CheckProcesses } from "./fix-check.ts";
 import { runPrint } from "./print.ts";
 import { reportText, stepBody } from "./report.ts";
-import { sessionsText } from "./sessions.ts";
+import { sessionsOutput } from "./sessions.ts";
 import { openRun, sessionRoot } from "./wire.ts";
 
-type Headless = Exclude<Command, { name: "help" | "version" }>;
+type Headless = Exclude<Command, { name: "help" | "version" | "replay" }>;
 
 /** Runs the command and returns the exit code. */
 export async function runCommand(command: Headless): Promise<number> {
@@ -19,30 +31,113 @@ export async function runCommand(command: Headless): Promise<number> {
   switch (command.name) {
     case "run":
       return runPrint(command.prompt, flags, openRun);
+    case "fix":
+      return (await import("./fix.ts")).runFix(command.fix, flags, { openRun, processes: checkProcesses });
+    case "schema":
+      return say((await import("./schema.ts")).schemaText(command.operands));
     case "demo":
       return runDemo(flags, openRun);
     case "report":
       return report(command);
-    case "sessions": {
-      const [verb = "list"] = command.operands;
-      if (verb !== "list") throw new UsageError(`unknown: sessions ${verb} (there is: sessions list)`);
-      const cwd = flags.verbose ? undefined : process.cwd();
-      return say(sessionsText(listSessions(place(command), cwd), cwd));
-    }
+    case "sessions":
+      return say(await sessionsOutput(command.operands, flags, storedSessions(place(command))));
+    case "undo":
+      return undo(command);
+    case "doctor":
+      return doctor(flags, place(command));
   }
 }
+
+function storedSessions(root: string) {
+  return {
+    list: (cwd: string | undefined) => listSessions(root, cwd),
+    read(id: string | undefined) {
+      const which = id ? { id } : { newest: true, cwd: process.cwd() };
+      return readSession({ root, ...which, warn: complain }).events;
+    },
+  };
+}
+
+async function undo(command: Extract<Headless, { operands: string[] }>): Promise<number> {
+  const { runUndo } = await import("./undo.ts");
+  const outside = { root: place(command), cwd: process.cwd(), clock: Date.now, warn: complain };
+  const open = (id: string | undefined) => openStoredSnapshots({ id, ...outside });
+  const { text, exitCode } = await runUndo(command.operands, command.flags, open);
+  say(text);
+  return exitCode;
+}
+
+async function doctor({ clean = false }: Flags, sessionRoot: string): Promise<number> {
+  const { doctorChecks, doctorExitCode, doctorText, version } = await import("./doctor.ts");
+  const checks = await doctorChecks(machineAt(sessionRoot), clean);
+  say(doctorText(checks, version()));
+  return doctorExitCode(checks);
+}
+
+/** This machine, as `doctor` examines it. */
+export function machineAt(sessionRoot: string): Machine {
+  const locks = () => sessionFolders(sessionRoot).flatMap(staleLocks);
+  return {
+    ...{ sessionRoot, env: process.env, output: process.stdout },
+    async hasPty() {
+      const terminal = await openTerminal(process.env);
+      terminal?.close();
+      return terminal !== undefined;
+    },
+    leftovers: () => findLeftovers(sessionRoot),
+    endLeftovers: () => removeLeftovers(findLeftovers(sessionRoot)),
+    staleLocks: locks,
+    removeStaleLocks: () => {
+      for (const lock of locks()) rmSync(lock, { force: true });
+    },
+  };
+}
+
+/** Checks get what the agent's own shell gets: no keys, no pagers; and they end as a whole. */
+const checkProcesses: CheckProcesses = {
+  environment(mark) {
+    // Node's test runner takes the mark of another one as an order to print for a machine.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    return childEnvironment(env, { sessionId: mark, stateFolder: tmpdir(), agent: agentMark() });
+  },
+  async endMarked(mark) {
+    for (const { pid } of sessionProcesses(allProcesses(), mark, undefined)) signal(pid, "SIGKILL");
+  },
+};
 
 function place({ flags }: Headless): string {
   return sessionRoot({ flags, env: process.env, cwd: process.cwd() });
 }
 
-function report(command: Extract<Headless, { operands: string[] }>): number {
-  const id = command.operands[0] ?? command.flags.resume;
+async function report(command: Extract<Headless, { operands: string[] }>): Promise<number> {
+  const { step, html, verbose, resume } = command.flags;
+  const id = command.operands[0] ?? resume;
   const which = id ? { id } : { newest: true, cwd: process.cwd() };
   const { events } = readSession({ root: place(command), ...which, warn: complain });
-  const { step } = command.flags;
-  if (step === undefined) return say(reportText(events));
-  return say(`${stepBody(events, step, encoderOf(currentModel(events).model))}\n`);
+  if (html !== undefined) return writePage(html, events);
+  if (step === undefined) return say(reportText(events, { verbose }));
+  return say(`${stepBody(events, step, encoding(events))}\n`);
+}
+
+/** Only for its owner, as the session is. Throws `UsageError` when the file cannot be written. */
+async function writePage(file: string, events: readonly LogEvent[]): Promise<number> {
+  const { reportHtml } = await import("../lab/report-html.ts");
+  const page = reportHtml(events, encoding(events));
+  try {
+    writeFileSync(file, page, { mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+  return say(`${file}: ${Math.ceil(Buffer.byteLength(page) / 1024)} KiB, opens in any browser\n`);
+}
+
+/** Each request as the model of its step puts it on the wire. */
+function encoding(events: readonly LogEvent[]): Model["encode"] {
+  const cards = events.flatMap((event) =>
+    "model" in event && typeof event.model === "object" ? [event.model] : [],
+  );
+  const { model } = currentModel(events);
+  return (request) => encoderOf(cards.find((card) => card.id === request.model) ?? model)(request);
 }
 
 function complain(text: string): void {

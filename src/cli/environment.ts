@@ -38,3 +38,8 @@ export function gitBranch(workspace: string): string | undefined {
     return undefined;
   }
 }
+
+/** Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) stands in for the clock where runs are to be the same. */
+export function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined>): number {
+  return seconds && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
+}

@@ -1,13 +1,23 @@
 /** What `sawtooth --help` prints. Pure. */
 
-export const helpText = `Usage: sawtooth -p [options] [prompt]        run a task and print the answer
+export const helpText = `Usage: sawtooth [options] [prompt]           talk in the terminal; /help there lists keys and commands
+       sawtooth -p [options] [prompt]        run a task and print the answer
+       sawtooth fix --check "<command>"      repair until the command passes or a limit is reached
        sawtooth <command> [options]
 
 A prompt and text piped to stdin together become one message. "-" as the prompt reads stdin to its end.
 
 Commands
-  report [session]      context and cost of a session; --step n prints the exact request of step n
+  fix                   run the checks; what fails is the task, and the checks decide when it is done (see below)
+  report [session]      context and cost of a session (--verbose: every step and edit); --html <file> writes a page;
+                        --step n prints the exact request of step n
+  replay <files|folders…>  recordings of any agent under other policies and prices (see below)
   sessions [list]       stored sessions of this folder, newest first (list --verbose: of every folder)
+  sessions show|export [session]   one to read; export --format md|html|json writes it to stdout
+  undo [session]        put back the files that the last turn changed; --list shows the snapshots, --to <n> goes back to
+                        one, --redo takes the last undo back
+  doctor                what works on this machine, and what to do about the rest; --clean ends leftover processes
+  schema events|input   JSON Schema of the lines that stream-json writes, or reads
   demo                  repair a small repository in a temporary folder; needs no API key
 
 Options
@@ -15,6 +25,8 @@ Options
       --model <provider/id>    anthropic/claude-sonnet-5-5 (default), scripted/<file>, recorded/<file>
       --effort <level>         low, medium, high, xhigh, max
       --output-format <f>      text (default), json (one result object), stream-json (JSON Lines)
+      --input-format <f>       text (default), stream-json (messages and control lines from a program)
+      --json-schema <s>        JSON or a file: the answer as data that fits, in structured_output
       --max-turns <n>          model calls, over the whole session
       --max-budget-usd <x>     dollars, over the whole session
       --max-time <t>           90s, 10m, 1h
@@ -33,8 +45,28 @@ Options
       --append-system-prompt <text>
       --session-dir <folder>   where sessions are stored
       --verbose                show steps on stderr
+      --plain                  talk without redrawing: each row once, for screen readers
       --debug <file>           write events and requests to a file
   -h, --help    -v, --version
+
+Options of fix
+      --check <command>        what must pass; repeatable, in order
+      --prompt <text>          a hint for the model
+      --max-attempts <n>       3
+      --patch <file>           write the repair as a diff
+      --commit                 commit the repair on the current branch
+      --branch <name>          commit it on a new branch
+      --allow-paths <glob>     files that may change; repeatable (default: any, but tests and checks are guarded)
+      --report <file>          .xml (JUnit), .sarif or .md; repeatable
+
+Options of replay
+      --context <a,b,…>        stacks to compare with raw (default: masking, hybrid, focus-auto, economist); after a name
+                               -auto folds by itself, +ingest shortens results, :maskKeep=5 sets a number of the engine
+      --prices <a,b,…>         models whose prices count, or read/write as shares of the input price: .1/1.25
+      --gaps <g>               recorded (default): pauses let the cache go cold; ignore: they do not
+      --format <f>             table (default), json, csv; --html <file> draws the sawtooth
+      --tune                   sweep the engine's numbers for one price, print the best as settings
+      --jobs <n>               threads
 
 Keys come from the environment: ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL.
 Exit codes: 0 done, 1 could not finish, 2 usage, 3 limit reached, 4 credentials, 5 blocked by permissions,

@@ -33,17 +33,20 @@ async function dispatch(command: Command): Promise<number> {
     case "version":
       return say(`${version()}\n`);
     case "run":
-      if (!isHeadless(command)) throw new UsageError(interactiveText);
-      return (await import("./commands.ts")).runCommand(command);
+      if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
+      return (await import("./interactive.ts")).runInteractive(command.prompt, command.flags);
+    case "replay":
+      return (await import("./replay.ts")).runReplay(command);
+    case "fix":
+    case "schema":
     case "report":
     case "sessions":
+    case "undo":
+    case "doctor":
     case "demo":
       return (await import("./commands.ts")).runCommand(command);
   }
 }
-
-const interactiveText =
-  'interactive mode is not in this version: run a task with sawtooth -p "what to do" (see sawtooth --help)';
 
 /** Without a terminal on both sides there is nobody to talk to, so piped text goes headless. */
 function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {

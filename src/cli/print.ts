@@ -1,50 +1,71 @@
-/** Headless: one prompt, one turn, one result; never a question. */
+/** Headless: a prompt, or the messages of a driving program; one result; never a question to a person. */
 
 import { runTurn } from "../agent/loop.ts";
 import type { UserBlock } from "../core/blocks.ts";
-import type { LogEvent } from "../core/events.ts";
-import { started } from "../core/questions.ts";
 import { type Flags, UsageError } from "./arguments.ts";
-import { lastText, resultObject, verdict } from "./result.ts";
+import { followRun, type Stop, stopOnSignals, warningsOf, writeLine } from "./headless.ts";
+import { type How, lastText, type ResultObject, resultObject, sessionlessResult, verdict } from "./result.ts";
 import type { OpenRun, Run } from "./run.ts";
 import { readStdin } from "./stdin.ts";
-import { stepLines } from "./steps.ts";
-import { eventLine, initLine } from "./stream-json.ts";
+import type { Driver } from "./stream-input.ts";
+import { turnLine } from "./stream-json.ts";
+import type { Answer, AnswerShape } from "./structured.ts";
 
-type Signal = "SIGINT" | "SIGTERM" | "SIGHUP";
-
-const heartbeatMs = 10_000;
+type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
 
 /** Runs the prompt and returns the exit code. Everything for programs goes to stdout, the rest to stderr. */
 export async function runPrint(prompt: string | undefined, flags: Flags, openRun: OpenRun): Promise<number> {
   const startedAt = Date.now();
-  const content = await messageOf(prompt);
-  const early: string[] = [];
-  let warn = (text: string): void => {
-    early.push(text);
-  };
-  const run = await openRun({ flags, cwd: process.cwd(), env: process.env, warn: (text) => warn(text) });
-  warn = (text) => warnings(run, flags, text);
-  const stop = stopOnSignals(flags.maxTimeMs);
-  const endOutput = beginOutput(run, flags, stop.abort);
-  for (const text of early) warn(text);
-  if (content.warning) warn(content.warning);
   try {
-    run.say(content.blocks);
-    await runTurn(run.agent, stop.signal);
+    return await printed(prompt, flags, openRun, startedAt);
   } catch (error) {
-    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
-    run.agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
+    // A program that waits for the result gets one even when the run could not start.
+    if (flags.outputFormat !== "text" && error instanceof Error) {
+      const durationMs = Date.now() - startedAt;
+      writeLine(sessionlessResult({ durationMs, reason: "not_started", error: error.message }));
+    }
+    throw error;
   }
+}
+
+async function printed(
+  prompt: string | undefined,
+  flags: Flags,
+  openRun: OpenRun,
+  startedAt: number,
+): Promise<number> {
+  const shape = await shapeOf(flags);
+  const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
+  const stop = stopOnSignals();
+  const warnings = warningsOf(flags);
+  const run = await openRun({ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn });
+  stop.stopAt(run.agent.limits.deadline);
+  const unfollow = followRun(run, flags);
+  warnings.begin(run);
+  if (input.warning) warnings.warn(input.warning);
+  const answer = await work(run, { ...input, stop, shape });
   await run.close();
+  unfollow();
   const events = run.agent.log.events();
-  const by = stop.by();
-  endOutput(resultObject(events, { durationMs: Date.now() - startedAt, ...(by ? { signal: by } : {}) }));
-  return verdict(events, by).exitCode;
+  const signal = stop.by();
+  const how = {
+    durationMs: Date.now() - startedAt,
+    ...(signal ? { signal } : {}),
+    ...(answer ? { answer } : {}),
+  };
+  writeEnd(resultObject(events, how), flags, answerText(how) ?? lastText(events));
+  return verdict(events, how).exitCode;
+}
+
+async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {
+  if (jsonSchema === undefined) return undefined;
+  // The validator is read only where it is needed.
+  const { answerShape } = await import("./structured.ts");
+  return answerShape(jsonSchema, process.cwd());
 }
 
 /** The prompt and what is piped, as one message (design §5). Throws `UsageError` when there is neither. */
-async function messageOf(prompt: string | undefined): Promise<{ blocks: UserBlock[]; warning?: string }> {
+async function messageOf(prompt: string | undefined): Promise<Input> {
   if (prompt !== undefined && prompt.trim() === "")
     throw new UsageError("the prompt is empty: say what to do");
   const given = prompt === "-" ? undefined : prompt;
@@ -56,68 +77,63 @@ async function messageOf(prompt: string | undefined): Promise<{ blocks: UserBloc
   return { blocks: [{ type: "text", text }], ...(piped.warning ? { warning: piped.warning } : {}) };
 }
 
-function warnings(run: Run, flags: Flags, text: string): void {
-  run.agent.log.append({ type: "warning", text });
-  if (flags.outputFormat !== "stream-json") process.stderr.write(`sawtooth: ${text}\n`);
+/** The first message of a driving program; a prompt on the command line goes before it. */
+async function driven(prompt: string | undefined, flags: Flags): Promise<Input> {
+  if (flags.outputFormat !== "stream-json")
+    throw new UsageError("--input-format stream-json needs --output-format stream-json");
+  const { readDriver } = await import("./stream-input.ts");
+  const driver = readDriver(process.stdin, writeLine);
+  const blocks: UserBlock[] | undefined = prompt ? [{ type: "text", text: prompt }] : await driver.next();
+  if (!blocks) throw new UsageError("no user message came on standard input");
+  return { blocks, driver };
 }
 
-/** One controller for Ctrl-C, TERM, HUP and the clock; a second signal ends the process at once. */
-function stopOnSignals(maxTimeMs: number | undefined) {
-  const controller = new AbortController();
-  let received: Signal | undefined;
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(name, () => {
-      if (received) process.exit(name === "SIGTERM" ? 143 : 130);
-      received = name;
-      controller.abort(name);
-    });
+type Work = Input & { stop: Stop; shape: AnswerShape | undefined };
+
+/** Runs message after message. A bug of ours ends the turn, with the log intact. */
+async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<Answer | undefined> {
+  const { agent } = run;
+  let answer: Answer | undefined;
+  driver?.attach(agent);
+  try {
+    for (let next: UserBlock[] | undefined = blocks; next; next = await driver?.next(stop.signal)) {
+      const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
+      const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
+      answer = reached.answer;
+      if (driver) writeLine(turnLine(agent.log.events(), reached));
+      if (/^max_/.test(reached.reason)) return answer;
+    }
+    if (driver && stop.signal.aborted) {
+      const reason = stop.signal.reason === "max_time" ? "max_time" : "interrupted";
+      agent.log.append({ type: "turn_ended", reason, detail: "stopped between two messages" });
+    }
+  } catch (error) {
+    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
   }
-  if (maxTimeMs !== undefined) setTimeout(() => controller.abort("max_time"), maxTimeMs).unref();
-  return { signal: controller.signal, abort: () => controller.abort("closed"), by: () => received };
+  return answer;
 }
 
-/** Starts writing in the wanted format; returns what writes the end. */
-function beginOutput(
-  run: Run,
-  flags: Flags,
-  abort: () => void,
-): (result: ReturnType<typeof resultObject>) => void {
-  const { log } = run.agent;
-  // A reader that went away (`| head -1`) wants no more: stop, and say nothing.
-  process.stdout.on("error", abort);
-  if (flags.verbose) {
-    log.subscribe((event) => {
-      for (const line of stepLines(event, log.events())) process.stderr.write(`${line}\n`);
-    });
-  }
-  if (flags.outputFormat === "stream-json") return streamOutput(run);
-  return (result) => {
-    const { outputFormat } = flags;
-    if (outputFormat === "json") process.stdout.write(`${JSON.stringify(result)}\n`);
-    else process.stdout.write(`${lastText(log.events())}\n`);
-    if (result.is_error) process.stderr.write(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
-  };
+async function plainTurn(run: Run, content: UserBlock[], signal: AbortSignal) {
+  run.say(content);
+  return { reason: await runTurn(run.agent, signal), answer: undefined };
 }
 
-function hint(result: ReturnType<typeof resultObject>): string {
+function answerText({ answer }: How): string | undefined {
+  return answer && "value" in answer ? JSON.stringify(answer.value) : undefined;
+}
+
+/** The last line of `stream-json`, the whole of `json`, or the answer and, on stderr, what went wrong. */
+function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string): void {
+  if (outputFormat !== "text") writeLine(result);
+  else process.stdout.write(`${answer}\n`);
+  if (result.is_error && outputFormat !== "stream-json")
+    process.stderr.write(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
+}
+
+function hint(result: ResultObject): string {
   const denied = result.permission_denials[0];
   if (result.subtype === "error_permission" && denied)
     return ` (denied: ${denied.tool_name}; ${denied.rule})`;
   return result.subtype === "error_during_execution" ? "" : ` (go on: ${result.resume})`;
-}
-
-function streamOutput(run: Run): (result: object) => void {
-  const { log, model } = run.agent;
-  const write = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
-  write(initLine(started(log.events()), model.card.id, run.mode));
-  const unsubscribe = log.subscribe((event: LogEvent) => {
-    const line = eventLine(event, run.sessionId);
-    if (line) write(line);
-  });
-  const heartbeat = setInterval(() => write({ type: "heartbeat", session_id: run.sessionId }), heartbeatMs);
-  return (result) => {
-    clearInterval(heartbeat);
-    unsubscribe();
-    write(result);
-  };
 }

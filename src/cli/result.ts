@@ -78,7 +78,7 @@ function isBlocked(events: readonly LogEvent[]): boolean {
 }
 
 /** Every call that was denied in the session. */
-export function denials(events: readonly LogEvent[]): Denial[] {
+function denials(events: readonly LogEvent[]): Denial[] {
   return allOf(events, "permission_decided")
     .filter((event) => event.decision === "deny")
     .map((event) => {
@@ -135,11 +135,16 @@ export function resultObject(events: readonly LogEvent[], how: How) {
 }
 
 /** The same object for a run that never had a session: it could not start, or there was nothing to do. */
-export function sessionlessResult(how: { durationMs: number; reason: string; error?: string }) {
+export function sessionlessResult(how: {
+  durationMs: number;
+  reason: string;
+  subtype?: Subtype;
+  error?: string;
+}) {
   const { durationMs, reason, error } = how;
   return {
     type: "result",
-    subtype: error === undefined ? ("success" as const) : ("error_during_execution" as const),
+    subtype: how.subtype ?? (error === undefined ? "success" : "error_during_execution"),
     is_error: error !== undefined,
     result: "",
     session_id: null,

@@ -2,6 +2,7 @@
 
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { Snapshots } from "../core/undo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
 
 export type Run = {
@@ -10,6 +11,8 @@ export type Run = {
   /** Absolute folder of the session. */
   folder: string;
   mode: PermissionMode;
+  /** The files as they were before each step that wrote. */
+  snapshots: Snapshots;
   /** Appends a user message; the session's first one carries the facts about the folder. */
   say(content: UserBlock[]): void;
   /** Ends every process of the session's shell and closes the log. Idempotent. */

@@ -1,8 +1,10 @@
 /** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
 
-import type { EventOf, LogEvent } from "../core/events.ts";
+import type { EventOf, LogEvent, TurnEnd } from "../core/events.ts";
+import { spending, started } from "../core/questions.ts";
 import type { PermissionMode } from "./arguments.ts";
-import { wireUsage } from "./result.ts";
+import { lastText, wireUsage } from "./result.ts";
+import type { Answer } from "./structured.ts";
 
 /** The first line of every run. */
 export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {
@@ -14,6 +16,21 @@ export function initLine(start: EventOf<"session_started">, model: string, mode:
     model,
     tools: start.tools.map((tool) => tool.name),
     permission_mode: mode,
+  };
+}
+
+/** The end of one message of a driving program; the run goes on with the next. */
+export function turnLine(
+  events: readonly LogEvent[],
+  { reason, answer }: { reason: TurnEnd; answer?: Answer | undefined },
+) {
+  return {
+    type: "turn",
+    reason,
+    result: lastText(events),
+    ...(answer ? { structured_output: "value" in answer ? answer.value : null } : {}),
+    num_turns: spending(events).turns,
+    session_id: started(events).sessionId,
   };
 }
 

@@ -17,6 +17,7 @@ import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentModel, started } from "../core/questions.ts";
 import { redact, secretsOf } from "../core/redact.ts";
+import { type AgentSnapshots, agentSnapshots } from "../session/snapshots-agent.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { bashTool } from "../tools/bash.ts";
 import { editorTool } from "../tools/editor.ts";
@@ -25,7 +26,7 @@ import { createShell, type Shell } from "../tools/shell/shell.ts";
 import { readTaskList, todoTool } from "../tools/todo.ts";
 import { duration, type Flags, type PermissionMode, UsageError } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
-import { environmentPreamble } from "./environment.ts";
+import { environmentPreamble, today } from "./environment.ts";
 import { readPrompt, systemPrompt } from "./package-files.ts";
 import { offloadPastes } from "./paste.ts";
 import { permitAsking, permitHeadless } from "./permit.ts";
@@ -88,6 +89,12 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   begin(session, options, settings, { cwd, model, tools });
   checkRoom(session);
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
+  const kept = agentSnapshots({
+    ...session,
+    workspace: workspaceOf(cwd, options),
+    except: [sessionRoot(options)],
+    ...outside(options),
+  });
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
   watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn });
@@ -95,7 +102,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     sessionId: session.id,
     folder: session.folder,
     mode,
-    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell }),
+    snapshots: kept.snapshots,
+    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept }),
     say(content) {
       const first = !session.log.events().some((event) => event.type === "user_message");
       const preamble = first
@@ -110,6 +118,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     async close() {
       process.off("exit", killAll);
       await shell.close();
+      await kept.snapshots.close();
       session.close();
     },
   };
@@ -196,10 +205,16 @@ function checkRoom(session: OpenSession): void {
   );
 }
 
-type AgentParts = Parts & { options: OpenOptions; settings: Settings; mode: PermissionMode; shell: Shell };
+type AgentParts = Parts & {
+  options: OpenOptions;
+  settings: Settings;
+  mode: PermissionMode;
+  shell: Shell;
+  kept: AgentSnapshots;
+};
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell } = parts;
+  const { options, settings, cwd, model, tools, mode, shell, kept } = parts;
   const { flags, env } = options;
   const secrets = secretsOf(env);
   const place = folders(env);
@@ -208,7 +223,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     mode: person?.mode() ?? mode,
     allow: [...flags.allow, ...(settings.allow ?? []), ...(person?.allowed() ?? [])],
     deny: [...flags.deny, ...(settings.deny ?? [])],
-    workspace: [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, options.cwd))],
+    workspace: workspaceOf(cwd, options),
     readable: readableFolders(session),
     home: realHome(env),
     protectedPaths: [place.config, place.state],
@@ -222,6 +237,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
+    beforeWrite: kept.beforeWrite,
     permit: person ? permitAsking(rules, person.ask) : permitHeadless(rules),
     takeSteering: () =>
       person?.takeSteering().map((content) => offloadPastes(content, session.artifacts)) ?? [],
@@ -258,6 +274,11 @@ function limitsOf(flags: Flags, settings: Settings): Run["agent"]["limits"] {
   };
 }
 
+/** Where the agent works, links resolved. */
+function workspaceOf(cwd: string, { flags, cwd: here }: OpenOptions): string[] {
+  return [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, here))];
+}
+
 function existing(folder: string, cwd: string): string {
   try {
     return realpathSync(resolve(cwd, folder));
@@ -273,6 +294,6 @@ function preambleOf(cwd: string, { flags, env, warn }: OpenOptions, context: str
     ? { files: [], warnings: [] }
     : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
   for (const warning of found.warnings) warn(warning);
-  const facts = environmentPreamble({ cwd, workspace, now: Date.now(), instructions: found.files });
+  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions: found.files });
   return context === "focus-top" ? [...facts, { type: "text", text: knowledgeHead }] : facts;
 }

@@ -81,6 +81,8 @@ export type EventBody =
     }
   /** The model or its effort changed; later requests use these. */
   | { type: "model_changed"; model: ModelCard; effort?: string }
+  /** What the person calls the session from now on; empty: no longer anything. */
+  | { type: "session_named"; name: string }
   /** `preamble`: facts that go before the user's own words (folder, date, project instructions). */
   | { type: "user_message"; content: UserBlock[]; preamble?: TextBlock[] }
   | {

@@ -12,6 +12,8 @@ export type SessionSummary = {
   id: string;
   folder: string;
   cwd: string;
+  /** What the person called it, if anything. */
+  name?: string;
   /** The first words of the first user message; empty when there is none yet. */
   title: string;
   /** Milliseconds since 1970. */
@@ -66,7 +68,8 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   throw new SessionError(`"${id}" fits ${found.length} sessions, give more of it: ${names.join(", ")}`);
 }
 
-function sessionFolders(root: string, cwd?: string): string[] {
+/** The folders of all sessions, or of those of `cwd`. */
+export function sessionFolders(root: string, cwd?: string): string[] {
   const slugs = cwd === undefined ? subfolders(root) : [join(root, slugOf(cwd))];
   return slugs.flatMap(subfolders).filter((folder) => /^\d{8}-\d{6}-/.test(basename(folder)));
 }
@@ -80,7 +83,7 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** Parses two lines of the log and only counts the others: a listing stays quick over large sessions. */
+/** Parses a few lines of the log and only counts the others: a listing stays quick over large sessions. */
 function summary(folder: string): SessionSummary | undefined {
   const bytes = readOrNothing(logFile(folder));
   const firstEnd = bytes.indexOf(10);
@@ -88,42 +91,46 @@ function summary(folder: string): SessionSummary | undefined {
   if (first?.type !== "session_started") return undefined;
   const { cwd, at } = first;
   const changed = statSync(logFile(folder)).mtimeMs;
-  return { id: basename(folder), folder, cwd, started: at, changed, ...userMessages(bytes) };
+  return { id: basename(folder), folder, cwd, started: at, changed, ...wordsIn(bytes) };
 }
 
-function userMessages(bytes: Buffer): { turns: number; title: string } {
-  let turns = 0;
-  let title = "";
+function wordsIn(bytes: Buffer): Pick<SessionSummary, "turns" | "title" | "name"> {
+  let [turns, title, name] = [0, "", ""];
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(10, start);
     const end = newline < 0 ? bytes.length : newline;
-    if (
-      /^\{"seq":\d+,"at":\d+,"type":"user_message"/.test(
-        bytes.toString("latin1", start, Math.min(end, start + 80)),
-      )
-    ) {
+    const head = bytes.toString("latin1", start, Math.min(end, start + 80));
+    const type = /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named)"/.exec(head)?.[1];
+    if (type === "user_message") {
       turns += 1;
       title ||= titleOf(bytes.subarray(start, end));
     }
+    if (type === "session_named") name = nameOf(bytes.subarray(start, end));
     start = end + 1;
   }
-  return { turns, title };
+  return { turns, title, ...(name ? { name } : {}) };
 }
 
 function titleOf(line: Buffer): string {
   const event = parseLine(line) as LogEvent | undefined;
   if (event?.type !== "user_message") return "";
   const text = event.content.map((block: UserBlock) => (block.type === "text" ? block.text : "[image]"));
-  const words = text
-    .join(" ")
-    .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
-    .trim();
+  const words = onOneLine(text.join(" "));
   return words.length > 60
     ? `${words
         .slice(0, 60)
         .toWellFormed()
         .replace(/\s\S*$/, "")}…`
     : words;
+}
+
+function nameOf(line: Buffer): string {
+  const event = parseLine(line) as LogEvent | undefined;
+  return event?.type === "session_named" ? onOneLine(event.name) : "";
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 }
 
 function readOrNothing(file: string): Buffer {

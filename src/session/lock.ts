@@ -35,10 +35,19 @@ function claim(folder: string, id: string): string {
 
 /** Names of the claims of live processes; those of the dead are removed on the way. */
 function liveClaims(folder: string): string[] {
-  const claims = readdirSync(folder).filter((name) => /^lock\.\d+\.\d+$/.test(name));
+  const claims = claimsIn(folder);
   const [live, dead] = [claims.filter(isLive), claims.filter((name) => !isLive(name))];
   for (const name of dead) rmSync(join(folder, name), { force: true });
   return live;
+}
+
+function claimsIn(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^lock\.\d+\.\d+$/.test(name));
+}
+
+/** The locks in a session's folder whose processes are gone: absolute paths. */
+export function staleLocks(folder: string): string[] {
+  return claimsIn(folder).flatMap((name) => (isLive(name) ? [] : [join(folder, name)]));
 }
 
 function claimOf(name: string): { pid: number; start: string } {

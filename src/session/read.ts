@@ -89,6 +89,7 @@ const lineSchema = shape({ seq: { type: "integer", minimum: 0 }, at: number, typ
 const shapes: Record<EventBody["type"], JsonSchema> = {
   session_started: shape({ sessionId: string, cwd: string, model: record, system: string, tools: list }),
   model_changed: shape({ model: record }),
+  session_named: shape({ name: string }),
   user_message: shape({ content: list }),
   assistant_message: shape({ content: list, usage: record }),
   tool_result: shape({ toolUseId: string, toolName: string }),

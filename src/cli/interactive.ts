@@ -1,0 +1,208 @@
+/** Interactive: wires the screen to sessions, one after the other, until the person leaves. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { runTurn } from "../agent/loop.ts";
+import { folders } from "../config/folders.ts";
+import { workspaceRoot } from "../config/instructions.ts";
+import { started } from "../core/questions.ts";
+import { createPlain } from "../tui/plain.ts";
+import type { Host, Leave, Tui } from "../tui/ports.ts";
+import type { Reflow } from "../tui/screen.ts";
+import { createTerminal } from "../tui/terminal.ts";
+import { createTui } from "../tui/tui.ts";
+import type { Flags, PermissionMode } from "./arguments.ts";
+import { gitBranch } from "./environment.ts";
+import { packagePath } from "./package-files.ts";
+import { rememberRule, rememberTyped, typedLines } from "./remember.ts";
+import type { Person, Run } from "./run.ts";
+import { openRun } from "./wire.ts";
+import { workspaceFiles } from "./workspace-files.ts";
+
+/** What the person chose since the start; it holds for the sessions that follow, too. */
+type Chosen = { mode?: PermissionMode; allow: string[] };
+
+/** Talks until the person leaves; returns the exit code. */
+export async function runInteractive(prompt: string | undefined, flags: Flags): Promise<number> {
+  const { env } = process;
+  const { version } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string };
+  const plain = flags.plain || env.TERM === "dumb";
+  const tui = plain ? createPlain({ version, input: process.stdin }) : redrawn(version, env);
+  const end = endings(tui);
+  if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
+  const chosen: Chosen = { allow: [] };
+  let [next, first, hint] = [flags, prompt, ""];
+  try {
+    for (;;) {
+      const person = personOf(tui, chosen);
+      const run = await openRun({ flags: next, cwd: process.cwd(), env, person, warn: tui.warn });
+      end.cleanUp = run.close;
+      const leave = await tui.attach(hostOf(run, chosen), first);
+      hint = hintOf(run);
+      await run.close();
+      if (leave.type === "quit") break;
+      [next, first] = [flagsFor(flags, leave), undefined];
+    }
+  } finally {
+    tui.close();
+  }
+  process.stdout.write(hint);
+  return end.code();
+}
+
+function redrawn(version: string, env: NodeJS.ProcessEnv): Tui {
+  const terminal = createTerminal(process.stdin, process.stdout);
+  return createTui({ terminal, version, colour: !env.NO_COLOR, reflow: reflowOf(env) });
+}
+
+/** By what terminals tell of themselves; those that tell nothing are taken for the most widespread library. */
+function reflowOf(env: NodeJS.ProcessEnv): Reflow {
+  if (env.XTERM_VERSION || env.TERM === "linux") return "none";
+  const { TMUX, VTE_VERSION, KITTY_WINDOW_ID, ALACRITTY_WINDOW_ID, TERM_PROGRAM = "" } = env;
+  const exact = TMUX || VTE_VERSION || KITTY_WINDOW_ID || ALACRITTY_WINDOW_ID;
+  return exact || /iTerm|WezTerm|ghostty|Apple_Terminal/.test(TERM_PROGRAM) ? "exact" : "xterm.js";
+}
+
+function flagsFor(flags: Flags, { resume, fork }: Extract<Leave, { type: "open" }>): Flags {
+  const { resume: _, ...rest } = flags;
+  return { ...rest, continueNewest: false, fork: fork ?? false, ...(resume === undefined ? {} : { resume }) };
+}
+
+/** A session without a word in it is not worth coming back to. */
+function hintOf({ agent, sessionId }: Run): string {
+  const said = agent.log.events().some(({ type }) => type === "user_message");
+  return said ? `Go on with: sawtooth -r ${sessionId}\n` : "";
+}
+
+/** However the process ends, the terminal is given back first; a signal then ends the session in order. */
+function endings(tui: Tui) {
+  let exitCode = 0;
+  const onSignal = (code: number) => () => {
+    if (exitCode !== 0) process.exit(code);
+    exitCode = code;
+    tui.close();
+    setTimeout(() => process.exit(code), 3000).unref();
+    void end.cleanUp().finally(() => process.exit(code));
+  };
+  const end = { cleanUp: async () => {}, code: () => exitCode, hangUp: onSignal(129) };
+  process.on("SIGTERM", onSignal(143));
+  process.on("SIGHUP", onSignal(129));
+  process.stdout.on("error", end.hangUp);
+  process.on("uncaughtException", (error) => {
+    tui.close();
+    process.stderr.write(`sawtooth: ${error.stack ?? error}\n`);
+    process.exit(1);
+  });
+  return end;
+}
+
+function personOf(tui: Tui, chosen: Chosen): Person {
+  return {
+    ...tui.person,
+    mode: () => chosen.mode,
+    allowed: () => chosen.allow,
+    async ask(question, signal) {
+      const answer = await tui.person.ask(question, signal);
+      if (answer.decision === "allow" && answer.remember) {
+        const { rule, scope } = answer.remember;
+        chosen.allow.push(rule);
+        if (scope === "user") keepRule(rule, tui);
+      }
+      return answer;
+    },
+  };
+}
+
+function keepRule(rule: string, tui: Tui): void {
+  try {
+    rememberRule(join(folders(process.env).config, "settings.json"), rule);
+  } catch (error) {
+    tui.warn((error as Error).message);
+  }
+}
+
+function hostOf(run: Run, chosen: Chosen): Host {
+  const { agent } = run;
+  const { cwd } = started(agent.log.events());
+  const typed = join(folders(process.env).state, "typed.jsonl");
+  return {
+    log: agent.log,
+    cwd,
+    shortCwd: shortened(cwd, process.env.HOME ?? homedir()),
+    folder: run.folder,
+    branch: () => gitBranch(workspaceRoot(cwd))?.replace(/^branch /, ""),
+    mode: () => chosen.mode ?? run.mode,
+    setMode(mode) {
+      chosen.mode = mode;
+    },
+    async turn(content, signal) {
+      run.say(content);
+      try {
+        return await runTurn(agent, signal);
+      } catch (error) {
+        agent.log.append({
+          type: "turn_ended",
+          reason: "error",
+          detail: error instanceof Error ? error.message : String(error),
+        });
+        return "error";
+      }
+    },
+    say: run.say,
+    shell: (command, signal, onProgress) => runInShell(run, command, signal, onProgress),
+    setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
+    files: () => workspaceFiles(cwd),
+    editText,
+    typed: () => typedLines(typed),
+    rememberTyped: (text) => rememberTyped(typed, text),
+  };
+}
+
+function shortened(cwd: string, home: string): string {
+  return cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
+}
+
+/** Runs a line as the model's own commands run, and words it for the model. */
+async function runInShell(
+  run: Run,
+  command: string,
+  signal: AbortSignal,
+  onProgress: (text: string) => void,
+): Promise<string> {
+  const { agent } = run;
+  const bash = agent.tools.find(({ name }) => name === "bash");
+  const output = await bash?.run(
+    { command },
+    {
+      toolUseId: "!",
+      signal,
+      events: agent.log.events(),
+      budgetTokens: 4000,
+      artifacts: agent.artifacts,
+      onProgress,
+    },
+  );
+  const text = typeof output?.content === "string" ? output.content : "";
+  return `<ran_in_shell>\n$ ${command}\n\n${agent.redact(text)}\n</ran_in_shell>`;
+}
+
+/** The text as it was saved; undefined when the editor failed. Throws when there is none. */
+async function editText(text: string): Promise<string | undefined> {
+  const editor = process.env.VISUAL || process.env.EDITOR || "vi";
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-edit-"));
+  const file = join(folder, "message.md");
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", resolve);
+    });
+    if (code === 0) return readFileSync(file, "utf8");
+    throw new Error(`${editor} ended with ${code}: set VISUAL or EDITOR to another one`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

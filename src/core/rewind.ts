@@ -1,0 +1,48 @@
+/** Going back to an earlier message of a session: what a fork there holds, and which files belong to it. Pure. */
+
+import type { EventOf, LogEvent } from "./events.ts";
+import { lastOf } from "./questions.ts";
+import type { SnapshotRow } from "./undo.ts";
+
+/** A message that a session can go back to. */
+export type RewindPoint = {
+  /** Seq of the user message. */
+  seq: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** The person's words, to be changed and sent again; images are named only. */
+  text: string;
+  /** Events before the message: what a fork there begins with (`forkSession`). */
+  events: number;
+};
+
+/** All messages of the person, oldest first. */
+export function rewindPoints(events: readonly LogEvent[]): RewindPoint[] {
+  return events.flatMap((event, index) =>
+    event.type === "user_message"
+      ? [{ seq: event.seq, at: event.at, text: textOf(event), events: index }]
+      : [],
+  );
+}
+
+/** The point at this message; undefined when there is no such message. */
+export function rewindTo(events: readonly LogEvent[], seq: number): RewindPoint | undefined {
+  return rewindPoints(events).find((point) => point.seq === seq);
+}
+
+/**
+ * The snapshot with the files as they were when the message was sent: the first that was taken for it or for a
+ * later one. Undefined when nothing was written since, so that there is nothing to put back.
+ */
+export function snapshotAtMessage(rows: readonly SnapshotRow[], seq: number): number | undefined {
+  return rows.find(({ kind, turn }) => kind === "step" && turn >= seq)?.n;
+}
+
+/** The name that the session was given last, if any. */
+export function sessionName(events: readonly LogEvent[]): string | undefined {
+  return lastOf(events, "session_named")?.name || undefined;
+}
+
+function textOf({ content }: EventOf<"user_message">): string {
+  return content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
+}

@@ -1,0 +1,65 @@
+/** Undo of what a session did to files: the port, as screens and commands see it. Pure. */
+
+/** How a file differs, looking forward in time. */
+export type FileChange = { path: string; how: "added" | "changed" | "removed" };
+
+/** A snapshot before a step, with what the step changed. */
+export type SnapshotRow = {
+  n: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Seq of the turn's user message. */
+  turn: number;
+  /** What was about to run; of an undo, what it went back to. */
+  label: string;
+  kind: "step" | "undo";
+  files: FileChange[];
+};
+
+/** Which snapshot to go back to: a number, the one before the last undo, or by default the one before the last turn. */
+export type UndoChoice = { to?: number; redo?: boolean };
+
+export type Undone = {
+  /** The snapshot from before this undo: going back to it takes the undo back. */
+  before: number;
+  /** The snapshot that was gone back to. */
+  to: number;
+  /** What the undo did to files. */
+  files: FileChange[];
+  /** Files that somebody else had changed since, and where their last state is kept. */
+  copies: { path: string; copy: string }[];
+  /** What could not be put back, and why in a few words. */
+  lost: { path: string; why: string }[];
+  /** What else moved since and is left alone: git's HEAD and stash. Sentences. */
+  notes: string[];
+};
+
+/** What is about to happen, in which step of which turn. `named`: absolute paths that it writes, wherever they lie. */
+export type Moment = { turn: number; step: number; label: string; named: readonly string[] };
+
+export type Snapshots = {
+  /** Reads ahead what the first snapshot will need. Never throws. */
+  prepare(): void;
+  /**
+   * Before a call that writes; at most one snapshot a step. Never throws: when it fails, it warns once, and there are
+   * no more snapshots.
+   */
+  take(moment: Moment): Promise<void>;
+  /** After a turn, so that what others change from here on is not taken for the session's doing. Never throws. */
+  settle(): Promise<void>;
+  /** All steps that have a snapshot, and all undos, oldest first. */
+  list(): Promise<SnapshotRow[]>;
+  /** Puts files back. Undefined when there is nothing to undo, or no such snapshot. Throws `SessionError`. */
+  undo(choice?: UndoChoice): Promise<Undone | undefined>;
+  /** Settles, and drops what no undo can need. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** What the model is told of an undo, so that it does not go on as if its changes still stood. */
+export function undoNotice({ files }: Undone): string {
+  const named = files.slice(0, 20).map(({ path, how }) => `- ${path} (${how})`);
+  const more = files.length > 20 ? [`- and ${files.length - 20} more`] : [];
+  const intro =
+    "The user undid changes of files. They are as they were before; look again before you build on them:";
+  return [intro, ...named, ...more].join("\n");
+}

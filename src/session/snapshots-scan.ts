@@ -1,0 +1,192 @@
+/** Looks through folders for what a snapshot holds: every file but `.git`, caches too large to keep, and our own state. */
+
+import { execFile } from "node:child_process";
+import { lstatSync, readdirSync, type Stats } from "node:fs";
+import { basename, join } from "node:path";
+import { setImmediate as yieldNow } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** What was seen: a status per path, undefined where only the existence counts (it is not looked into). */
+export type Seen = Map<string, Stats | undefined>;
+
+/** What is in a folder, by absolute path; whether a repository begins there. */
+type Listing = { paths: string[]; repository: boolean };
+
+/**
+ * Listings of folders that did not change since. The paths are the same strings at each look: comparing them with
+ * what is known costs next to nothing.
+ */
+type Listings = Map<string, Listing & { changed: number }>;
+
+/** An ignored folder with more files than this is not looked into: `node_modules`, build caches. */
+const mostIgnored = 1000;
+/** New files since the last look from which on git is asked what it ignores. */
+const manyNew = 1000;
+/** Above this a folder is no workspace but a disk. */
+const mostFiles = 100_000;
+
+/** A change this close to the look may be followed by another with the same time stamp. Milliseconds. */
+export const racyMs = 50;
+
+/** How long a look may hold up everything else at a time, in milliseconds. */
+const sliceMs = 8;
+
+/** Folders that hold what can be made again, where no git says so. */
+const caches =
+  /^(node_modules|bower_components|\.?venv|\.tox|\.nox|__pycache__|\.(mypy|pytest|ruff)_cache|target|build|dist|\.gradle|\.m2|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.terraform|Pods|DerivedData|\.pnpm-store|\.yarn)$/;
+
+type Territory = {
+  /** Absolute, links resolved. */
+  roots: readonly string[];
+  /** Absolute folders that are never looked into. */
+  except: readonly string[];
+};
+
+export type Scanner = {
+  /** All that is there, or undefined when there is too much of it. */
+  look(): Promise<Seen | undefined>;
+};
+
+/** Remembers from look to look what has not changed. */
+export function createScanner(territory: Territory): Scanner {
+  const listings: Listings = new Map();
+  let isIgnored: Bounds["isIgnored"] = () => false;
+  let before = 0;
+  return {
+    async look() {
+      let seen = await walk(territory, listings, { most: before + manyNew, isIgnored });
+      if (!seen) {
+        isIgnored = await ignoring(territory.roots);
+        seen = await walk(territory, listings, { most: mostFiles, isIgnored });
+      }
+      before = seen?.size ?? 0;
+      return seen;
+    },
+  };
+}
+
+/** A folder to look into; `cache`: the ignored folder that it belongs to, with the files that may still come. */
+type Pending = { path: string; changed: number; nested: boolean; cache?: { path: string; left: number } };
+type Bounds = { most: number; isIgnored(path: string, nested: boolean): boolean };
+
+async function walk(territory: Territory, listings: Listings, bounds: Bounds): Promise<Seen | undefined> {
+  const seen: Seen = new Map();
+  const pending = territory.roots.flatMap((path): Pending[] => {
+    const status = statusOf(path);
+    if (!status?.isDirectory()) return [];
+    seen.set(path, status);
+    return [{ path, changed: status.ctimeMs, nested: !isRepository(path) }];
+  });
+  const pause = slices();
+  for (let folder = pending.pop(); folder; folder = pending.pop()) {
+    await pause();
+    if (folder.cache && folder.cache.left < 0) continue;
+    const listing = listingOf(folder, listings, territory.except);
+    if (!listing) seen.set(folder.path, undefined);
+    else pending.push(...look(folder, listing, seen, { ...territory, ...bounds }));
+    if (folder.cache && folder.cache.left < 0) leaveOut(seen, folder.cache.path);
+    if (seen.size > bounds.most) return undefined;
+  }
+  return seen;
+}
+
+/** Notes what is in a folder. Returns the folders in it, which are still to be looked into. */
+function look(
+  { path, nested: around, cache }: Pending,
+  { paths, repository }: Listing,
+  seen: Seen,
+  { roots, isIgnored }: Territory & Bounds,
+): Pending[] {
+  const nested = around || (repository && !roots.includes(path));
+  const folders: Pending[] = [];
+  for (const child of paths) {
+    const status = statusOf(child);
+    // Pipes, sockets and devices are not kept.
+    if (!status?.isFile() && !status?.isDirectory() && !status?.isSymbolicLink()) continue;
+    seen.set(child, status);
+    if (cache) cache.left -= 1;
+    if (!status.isDirectory()) continue;
+    const own = cache ?? (isIgnored(child, nested) ? { path: child, left: mostIgnored } : undefined);
+    folders.push({ path: child, changed: status.ctimeMs, nested, ...(own ? { cache: own } : {}) });
+  }
+  return folders;
+}
+
+/** To be awaited between pieces of work: lets others in once a slice of time is used up. */
+export function slices(): () => Promise<void> {
+  let end = performance.now() + sliceMs;
+  return async () => {
+    if (performance.now() < end) return;
+    await yieldNow();
+    end = performance.now() + sliceMs;
+  };
+}
+
+function leaveOut(seen: Seen, cache: string): void {
+  for (const path of seen.keys()) if (path.startsWith(`${cache}/`)) seen.delete(path);
+  seen.set(cache, undefined);
+}
+
+/** From the last look when nothing came or went since; undefined when the folder cannot be read. */
+function listingOf(
+  { path, changed }: Pending,
+  listings: Listings,
+  except: readonly string[],
+): Listing | undefined {
+  const known = listings.get(path);
+  if (known?.changed === changed) return known;
+  const now = Date.now();
+  try {
+    const names = readdirSync(path);
+    const paths = names
+      // What is not UTF-8 cannot be named in a journal; it is never touched.
+      .filter((name) => name !== ".git" && !name.includes("\ufffd"))
+      .map((name) => `${path === "/" ? "" : path}/${name}`)
+      .filter((child) => !except.includes(child));
+    const listing = { paths, repository: names.includes(".git") };
+    if (changed < now - racyMs) listings.set(path, { changed, ...listing });
+    return listing;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The status of a path itself, links not followed; undefined when there is nothing or it cannot be told. */
+export function statusOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function isRepository(root: string): boolean {
+  return statusOf(join(root, ".git")) !== undefined;
+}
+
+/** What git ignores in the roots; where there is no git to ask, what is known to be a cache by its name. */
+async function ignoring(roots: readonly string[]): Promise<Bounds["isIgnored"]> {
+  const answers = await Promise.all(roots.map(ignoredFolders));
+  const ignored = new Set(answers.flatMap((folders) => folders ?? []));
+  const byName = answers.includes(undefined);
+  return (path, nested) => ignored.has(path) || ((nested || byName) && caches.test(basename(path)));
+}
+
+/** Whole folders that git ignores below `root`. Nothing that the repository's own configuration names is run. */
+async function ignoredFolders(root: string): Promise<string[] | undefined> {
+  const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
+  const careful = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+  const question = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+  try {
+    const { stdout } = await promisify(execFile)("git", [...careful, ...question], {
+      cwd: root,
+      env: { PATH, HOME, XDG_CONFIG_HOME, GIT_OPTIONAL_LOCKS: "0" },
+      maxBuffer: 64 * 1024 * 1024,
+      timeout: 10_000,
+    });
+    const folders = stdout.split("\0").filter((path) => path.endsWith("/"));
+    return folders.map((path) => join(root, path.slice(0, -1)));
+  } catch {
+    return undefined;
+  }
+}

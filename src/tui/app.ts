@@ -1,0 +1,86 @@
+/** The running screen: its state, how a change of it is taken over, and how it is drawn. */
+
+import type { UserBlock } from "../core/blocks.ts";
+import { detailsOf } from "./details.ts";
+import { frameOf } from "./frame.ts";
+import type { KeyReader } from "./input/keys.ts";
+import { liveOf, spinnerMs } from "./live.ts";
+import type { Answer, Host, Leave } from "./ports.ts";
+import { paint, type Row } from "./rows.ts";
+import type { Reflow, Screen } from "./screen.ts";
+import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
+
+/** All that lasts while the program runs. */
+export type App = TuiOptions & {
+  screen: Screen;
+  keys: KeyReader;
+  state: State | undefined;
+  host: Host | undefined;
+  /** Painted rows that are not written yet. */
+  history: string[];
+  answers: Map<number, (answer: Answer) => void>;
+  lastId: number;
+  /** Stops the turn, and the shell line of the person. */
+  stops: Set<AbortController>;
+  /** What the person ran while it worked: said at the next step. */
+  heard: UserBlock[][];
+  leave: (how: Leave) => void;
+  drawTimer: NodeJS.Timeout | undefined;
+  keyTimer: NodeJS.Timeout | undefined;
+  ticker: NodeJS.Timeout | undefined;
+  /** What was typed before there was a session. */
+  early: string[];
+  /** The terminal belongs to another program: nothing is drawn. */
+  held: boolean;
+  /** The window has just changed its size, and may go on doing so. */
+  settling: boolean;
+  closed: boolean;
+  /** Carries out what a change asks for. */
+  perform: (app: App, effect: Effect) => void;
+};
+
+/** Streamed text is shown within so many milliseconds. */
+export const streamMs = 50;
+
+/** Puts rows above the live area. */
+export function print(app: App, rows: readonly Row[]): void {
+  app.history.push(...rows.map((row) => paint(row, app.colour)));
+}
+
+/** What an action makes of the state; it is on screen within so many milliseconds. */
+export function dispatch(app: App, action: Action, withinMs = 0): void {
+  if (app.state) apply(app, reduce(app.state, action), withinMs);
+}
+
+/** Takes over a change; it is on screen within so many milliseconds. */
+function apply(app: App, { state, rows, effects }: Change, withinMs: number): void {
+  app.state = state;
+  print(app, rows);
+  for (const effect of effects) app.perform(app, effect);
+  tick(app);
+  if (withinMs === 0) draw(app);
+  else app.drawTimer ??= setTimeout(() => draw(app), withinMs);
+}
+
+/** The spinner turns only while there is something to wait for: at rest no timer runs. */
+export function tick(app: App): void {
+  const wanted = app.state?.busy !== undefined && !app.closed;
+  if (wanted) app.ticker ??= setInterval(() => draw(app), spinnerMs);
+  else {
+    clearInterval(app.ticker);
+    app.ticker = undefined;
+  }
+}
+
+/** Brings the screen up to date. */
+export function draw(app: App): void {
+  const { state, host } = app;
+  if (!state || !host || app.held || app.settling || app.closed) return;
+  clearTimeout(app.drawTimer);
+  app.drawTimer = undefined;
+  const live = liveOf(state, Date.now(), detailsOf(state, host.log.events()));
+  app.screen.draw(app.history.splice(0), frameOf(live, state.size.columns, app.colour));
+}

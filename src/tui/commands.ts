@@ -1,0 +1,114 @@
+/** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
+
+import type { LogEvent } from "../core/events.ts";
+import { allOf, openFocus } from "../core/questions.ts";
+import type { Host, Leave } from "./ports.ts";
+import { cutRow, type Row } from "./rows.ts";
+import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
+
+export type CommandContext = {
+  host: Host;
+  events: readonly LogEvent[];
+  columns: number;
+  /** Whether a turn is running. */
+  busy: boolean;
+  print(rows: Row[]): void;
+  /** One line that goes with the next key. */
+  notice(text: string): void;
+  leave(how: Leave): void;
+};
+
+/** `argument` names what may follow; without it nothing may. */
+export type Command = {
+  name: string;
+  summary: string;
+  argument?: string;
+  run(argument: string, context: CommandContext): void | Promise<void>;
+};
+
+const efforts = ["low", "medium", "high", "xhigh", "max"];
+
+export const commands: readonly Command[] = [
+  {
+    name: "help",
+    summary: "keys and commands",
+    run: (_, { print, columns }) => print(helpRows(columns)),
+  },
+  {
+    name: "context",
+    summary: "what is in the window, and what can be done about it",
+    run: (_, { events, columns, print }) => print(contextRows(events, columns)),
+  },
+  {
+    name: "cost",
+    summary: "where the money went",
+    run: (_, { events, columns, print }) => print(costRows(events, columns)),
+  },
+  {
+    name: "focus",
+    summary: "the open focus and those that were folded",
+    run: (_, { events, columns, print }) => print(focusRows(openFocus(events), events, columns)),
+  },
+  {
+    name: "knowledge",
+    summary: "what the folded parts left behind",
+    run: (_, { events, columns, print }) => print(knowledgeRows(events, columns)),
+  },
+  {
+    name: "effort",
+    summary: "how hard the model thinks",
+    argument: efforts.join("|"),
+    run: setEffort,
+  },
+  {
+    name: "clear",
+    summary: "a new session; this one stays stored",
+    run: (_, { busy, notice, leave }) =>
+      busy ? notice("it is working: Esc interrupts it first") : leave({ type: "open" }),
+  },
+  {
+    name: "exit",
+    summary: "leave; the session stays stored",
+    run: (_, { leave }) => leave({ type: "quit" }),
+  },
+];
+
+function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {
+  if (!efforts.includes(argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
+  else if (busy) notice("it is working: Esc interrupts it first");
+  else {
+    host.setEffort(argument);
+    if (allOf(events, "assistant_message").length === 0) return;
+    const text = "  the next request reads nothing from the cache, and earlier thinking is left out";
+    print([[{ text, tone: "dim" }]]);
+  }
+}
+
+const keys: [string, string][] = [
+  ["Enter", "send; while it works, for the next step"],
+  ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
+  ["Esc", "interrupt; close what is open"],
+  ["Ctrl-C", "clear the line, interrupt; twice: leave"],
+  ["Up, Down, Ctrl-R", "what was typed before; search it"],
+  ["Shift-Tab", "ask, accept-edits, plan, auto"],
+  ["Ctrl-O", "the last calls in full"],
+  ["Ctrl-T", "thinking in full or in one line"],
+  ["Ctrl-G", "write in $EDITOR"],
+  ["Ctrl-Z", "suspend"],
+  ["@ name", "name a file"],
+  ["! command", "run it in the session's shell"],
+];
+
+function helpRows(columns: number): Row[] {
+  const line = (name: string, text: string): Row => [
+    { text: `  ${name.padEnd(28)}`, tone: "accent" },
+    { text, tone: "dim" },
+  ];
+  return [
+    ...commands.map(({ name, summary, argument }) =>
+      line(`/${name}${argument ? " …" : ""}`, argument ? `${summary}: ${argument}` : summary),
+    ),
+    [],
+    ...keys.map(([name, text]) => line(name, text)),
+  ].map((row) => cutRow(row, columns));
+}

@@ -1,0 +1,109 @@
+/** Carries out what the state asks for: turns, shell lines, commands, and programs that take the terminal. */
+
+import type { UserBlock } from "../core/blocks.ts";
+import { type App, dispatch, draw, streamMs } from "./app.ts";
+import { commands } from "./commands.ts";
+import { prepareFiles } from "./input/completion.ts";
+import type { Host } from "./ports.ts";
+import { type Effect, shellId } from "./state.ts";
+
+/** One effect; what takes time goes on in the background. */
+export function perform(app: App, effect: Effect): void {
+  const { host } = app;
+  if (!host) return;
+  switch (effect.type) {
+    case "submit":
+      void work(app, host, effect.text);
+      break;
+    case "shell":
+      void runShell(app, host, effect.text);
+      break;
+    case "command":
+      void runCommand(app, host, effect.text);
+      break;
+    case "remember":
+      host.rememberTyped(effect.text);
+      break;
+    case "interrupt":
+      for (const stop of app.stops) stop.abort("interrupted");
+      break;
+    case "quit":
+      app.leave({ type: "quit" });
+      break;
+    case "suspend":
+      process.kill(0, "SIGTSTP");
+      break;
+    case "edit_outside":
+      void editOutside(app, host);
+      break;
+    case "load_files":
+      void host.files().then((paths) => dispatch(app, { type: "files", files: prepareFiles(paths) }));
+      break;
+    case "redraw":
+      app.screen.clear();
+      break;
+    case "mode":
+      host.setMode(effect.mode);
+      break;
+    case "answer":
+      app.answers.get(effect.id)?.(effect.answer);
+      break;
+  }
+}
+
+async function work(app: App, host: Host, text: string): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "turn_started", now: Date.now() });
+  const reason = await host.turn([{ type: "text", text }], stop.signal);
+  app.stops.delete(stop);
+  dispatch(app, { type: "turn_over", reason });
+}
+
+async function runShell(app: App, host: Host, command: string): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "shell_started", command, now: Date.now() });
+  const output = await host.shell(command, stop.signal, (text) =>
+    dispatch(app, { type: "progress", id: shellId, text }, streamMs),
+  );
+  app.stops.delete(stop);
+  const content: UserBlock[] = [{ type: "text", text: output }];
+  if (app.state?.busy?.turn) app.heard.push(content);
+  else host.say(content);
+  dispatch(app, { type: "shell_over" });
+}
+
+async function runCommand(app: App, host: Host, line: string): Promise<void> {
+  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const { state } = app;
+  if (!state) return;
+  dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
+  await commands
+    .find((command) => command.name === name)
+    ?.run(argument.trim(), {
+      host,
+      events: host.log.events(),
+      columns: state.size.columns,
+      busy: state.busy !== undefined,
+      print: (rows) => dispatch(app, { type: "print", rows }),
+      notice: (text) => dispatch(app, { type: "notice", text }),
+      leave: (how) => app.leave(how),
+    });
+}
+
+/** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */
+async function editOutside(app: App, host: Host): Promise<void> {
+  const text = app.state?.editor.text ?? "";
+  app.screen.clear();
+  app.terminal.release();
+  app.held = true;
+  const edited = await host.editText(text).catch((error: Error) => {
+    dispatch(app, { type: "notice", text: error.message });
+    return undefined;
+  });
+  app.terminal.take();
+  app.held = false;
+  if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
+  draw(app);
+}

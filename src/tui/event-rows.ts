@@ -1,0 +1,126 @@
+/** What events other than replies and results look like: the person's words, notes, how a turn ended. Pure. */
+
+import { compact, lasted, many } from "../context/amounts.ts";
+import { isToolUse } from "../core/blocks.ts";
+import type { EventOf, LogEvent, TurnEnd } from "../core/events.ts";
+import { gist } from "./markdown.ts";
+import { type Row, safe, wrap } from "./rows.ts";
+import type { Around } from "./tool-rows.ts";
+
+/** What a person ran with `!` is a user message of this form. */
+const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell>$/;
+
+export function userRows({ content }: EventOf<"user_message">, { columns }: Around): Row[] {
+  const text = content.map((one) => (one.type === "text" ? one.text : "[image]")).join("\n");
+  const ran = ranPattern.exec(text);
+  if (ran) return ranRows(ran[1] ?? "", ran[2] ?? "", columns);
+  const lines = text.split("\n");
+  const shown = lines.slice(0, 20);
+  const more = lines.length - shown.length;
+  return [
+    ...shown.flatMap((line, index) =>
+      wrap(
+        [
+          { text: index === 0 ? "› " : "  ", tone: "accent" },
+          { text: safe(line), tone: "strong" },
+        ],
+        columns,
+        "  ",
+      ),
+    ),
+    ...(more > 0 ? [[{ text: `  … ${many(more, "more line")}`, tone: "dim" as const }]] : []),
+  ];
+}
+
+const shownOutput = 20;
+
+function ranRows(command: string, output: string, columns: number): Row[] {
+  const lines = output.split("\n");
+  const above = lines.length - shownOutput;
+  const head = wrap(
+    [
+      { text: "! ", tone: "accent" },
+      { text: safe(command.replaceAll("\n", " ⏎ ")), tone: "strong" },
+    ],
+    columns,
+    "  ",
+  );
+  const cut: Row[] = above > 0 ? [[{ text: `  … ${many(above, "line")} above`, tone: "dim" }]] : [];
+  return [
+    ...head,
+    ...cut,
+    ...lines
+      .slice(-shownOutput)
+      .flatMap((line) => wrap([{ text: "  " }, { text: safe(line) }], columns, "  ")),
+  ];
+}
+
+export type Note = [tone: "dim" | "warn" | "bad" | "accent", text: string];
+
+export function noteRows([tone, text]: Note, { columns }: Around): Row[] {
+  const mark = tone === "dim" ? "·" : tone === "accent" ? "▼" : "!";
+  return wrap([{ text: `  ${mark} ${safe(text.replaceAll("\n", " "))}`, tone }], columns, "    ");
+}
+
+export function noteOf(event: LogEvent): Note | undefined {
+  switch (event.type) {
+    case "context_edited":
+      return ["accent", editText(event)];
+    case "model_failed":
+      return event.attempt === 0
+        ? undefined
+        : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];
+    case "warning":
+      return ["warn", event.text];
+    case "model_changed":
+      return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
+    case "side_call":
+      return ["dim", `a summary was ${event.outcome}${event.detail ? `: ${event.detail}` : ""}`];
+    default:
+      return undefined;
+  }
+}
+
+function editText({ reason, economics, edits }: EventOf<"context_edited">): string {
+  const removed = economics.removedTokens;
+  const what =
+    typeof removed === "number" && removed > 0
+      ? `${compact(removed)} tokens leave the context`
+      : many(edits.length, "edit");
+  const [, focus] = /^focus closed: ([\s\S]*)$/.exec(reason) ?? [];
+  return focus === undefined ? `${what}: ${reason}` : `folded, ${what}: ${gist(focus, 60)}`;
+}
+
+export function endText(reason: TurnEnd, detail = ""): Note | undefined {
+  switch (reason) {
+    case "rest":
+      return undefined;
+    case "interrupted":
+      return ["warn", "interrupted"];
+    case "max_turns":
+    case "max_budget":
+    case "max_time":
+      return ["warn", `a limit was reached: ${detail}`];
+    case "refusal":
+    case "output_limit":
+    case "context_full":
+    case "loop":
+      return ["warn", detail || reason];
+    case "model_error":
+    case "error":
+      return ["bad", detail || "the turn failed"];
+  }
+}
+
+/** What a turn took, from its first event on; undefined for a turn of one step. */
+export function turnSummary(turn: readonly LogEvent[], cost: number): string | undefined {
+  const steps = turn.filter(({ type }) => type === "assistant_message").length;
+  const first = turn[0];
+  const last = turn.at(-1);
+  if (steps < 2 || !first || !last) return undefined;
+  const calls = turn.reduce(
+    (sum, event) => sum + (event.type === "assistant_message" ? event.content.filter(isToolUse).length : 0),
+    0,
+  );
+  return `${many(steps, "step")}, ${many(calls, "call")}, ${lasted(last.at - first.at)}, $${cost.toFixed(4)}`;
+}

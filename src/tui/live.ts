@@ -1,0 +1,215 @@
+/** The live area as sections of rows: what is under way, what waits, the editor and the status. Pure. */
+
+import { lasted, many } from "../context/amounts.ts";
+import { dialogRows } from "./dialog.ts";
+import { layOut } from "./input/editor.ts";
+import { promptColumns } from "./input/on-key.ts";
+import { gist } from "./markdown.ts";
+import { cut, cutRow, type Row, type Span, safe, width } from "./rows.ts";
+import type { Caret } from "./screen.ts";
+import { aroundOf, type Running, type State } from "./state.ts";
+import { statusRows } from "./status.ts";
+import { taskRows } from "./tasks.ts";
+import { callRow } from "./tool-rows.ts";
+import { tailRows } from "./transcript.ts";
+
+/** From top to bottom; together fewer rows than the window has. */
+export type Live = {
+  tail: Row[];
+  calls: Row[];
+  tasks: Row[];
+  queue: Row[];
+  activity: Row[];
+  dialog: Row[];
+  editor: Row[];
+  completion: Row[];
+  status: Row[];
+  caret: Caret;
+};
+
+/** `details`: the rows of the call that is looked at, when one is. `now`: milliseconds since 1970. */
+export function liveOf(state: State, now: number, details?: Row[]): Live {
+  const { size, asked } = state;
+  const around = aroundOf(state);
+  let left = Math.max(2, size.rows - 1);
+  const take = (rows: Row[], most: number): Row[] => {
+    const room = Math.max(0, Math.min(left, most));
+    const taken = room === 0 ? [] : rows.slice(-room);
+    left -= taken.length;
+    return taken;
+  };
+  const spaced = size.rows >= 16;
+  const written = editorRows(state, Math.max(1, Math.min(left - 1, Math.floor(size.rows / 2))));
+  const question = asked[0] && dialogRows(asked[0], around, Math.max(5, left - 2));
+  const hidden = details !== undefined || (question !== undefined && state.editor.text === "");
+  const editor = hidden ? [] : take(written.rows, left);
+  const status = take(statusOf(state), size.rows >= 12 ? 2 : 1);
+  const dialog = take(details ?? question?.rows ?? [], left);
+  const completion = take(completionRows(state), Math.min(8, left));
+  const activity = take(withGap(activityRows(state, now), spaced), 2);
+  const queue = take(queueRows(state), 3);
+  const calls = take(withGap(callRows(state, now), spaced), Math.max(1, Math.floor(size.rows / 3)));
+  const tail = take(tailRows(state.transcript, around), Math.max(1, Math.floor(size.rows / 3)));
+  const tasks = details
+    ? []
+    : take(
+        withGap(taskRows(state.tasks, { columns: size.columns, working: state.busy !== undefined }), spaced),
+        left > 12 ? 8 : left - 2,
+      );
+  const gap: Row[] = spaced && left > 0 ? [[]] : [];
+  const above = [...gap, ...tail, ...calls, ...tasks, ...queue, ...activity].length;
+  const inDialog = question && !details && dialog.length > 0;
+  const at = inDialog ? question.caret : written.caret;
+  const first = inDialog ? above + dialog.length - question.rows.length : above + dialog.length;
+  const last = above + dialog.length + editor.length + completion.length + status.length - 1;
+  const caret = {
+    row: Math.max(0, Math.min(first + at.row, last)),
+    column: Math.min(at.column, size.columns - 1),
+  };
+  return {
+    tail: [...gap, ...tail],
+    calls,
+    tasks,
+    queue,
+    activity,
+    dialog,
+    editor,
+    completion,
+    status,
+    caret,
+  };
+}
+
+function withGap(rows: Row[], spaced: boolean): Row[] {
+  return rows.length > 0 && spaced ? [...rows, []] : rows;
+}
+
+/** The part of the editor around the cursor, at most `most` rows. */
+function editorRows(state: State, most: number): { rows: Row[]; caret: Caret } {
+  const { editor, size, search, recall } = state;
+  if (search) {
+    const found = search.at === undefined ? "" : (recall.items[search.at] ?? "");
+    const label = `  search: ${safe(search.query)}`;
+    const row: Row = [
+      { text: label, tone: "accent" },
+      { text: `  ${gist(found, Math.max(1, size.columns - width(label) - 2))}` },
+    ];
+    return {
+      rows: [cutRow(row, size.columns)],
+      caret: { row: 0, column: Math.min(width(label), size.columns - 1) },
+    };
+  }
+  const { rows, caret } = layOut(editor, size.columns - promptColumns);
+  const first = Math.min(Math.max(0, caret.row - most + 1), Math.max(0, rows.length - most));
+  const shown = rows
+    .slice(first, first + most)
+    .map(({ text }, index): Row => [prompt(state, first + index), { text }]);
+  if (editor.text === "") shown[0] = [prompt(state, 0), { text: hintOf(state), tone: "dim" }];
+  return {
+    rows: shown.map((row) => cutRow(row, size.columns)),
+    caret: { row: caret.row - first, column: caret.column + promptColumns },
+  };
+}
+
+function prompt({ editor }: State, row: number): Span {
+  return row > 0 ? { text: "  " } : { text: editor.text.startsWith("!") ? "! " : "› ", tone: "accent" };
+}
+
+function hintOf({ notice, busy, size }: State): string {
+  if (notice) return notice;
+  if (size.columns < 60) return "";
+  return busy ? "type to steer it" : "what to do?  / commands  @ files  ! shell";
+}
+
+function statusOf(state: State): Row[] {
+  const { facts, mode, place, size, notice, editor } = state;
+  const rows = statusRows(facts, mode, { cwd: place.shortCwd, branch: place.branch }, size.columns - 2);
+  const indented = rows.map((row): Row => [{ text: "  " }, ...row]);
+  return notice && editor.text !== ""
+    ? [[{ text: cut(`  ${notice}`, size.columns), tone: "warn" }], ...indented.slice(1)]
+    : indented;
+}
+
+function completionRows({ completion, size }: State): Row[] {
+  if (!completion) return [];
+  const name = Math.max(...completion.items.map(({ text }) => text.length)) + 2;
+  return completion.items.map(({ text, note }, index): Row => {
+    const chosen = index === completion.chosen;
+    const label = completion.kind === "command" ? `/${text}`.padEnd(name + 1) : text;
+    return cutRow(
+      [
+        { text: chosen ? "  ❯ " : "    ", tone: "accent" },
+        { text: safe(label), ...(chosen ? { tone: "strong" as const } : {}) },
+        { text: note, tone: "dim" },
+      ],
+      size.columns,
+    );
+  });
+}
+
+function queueRows({ queue, size }: State): Row[] {
+  return queue.map(
+    (text): Row => [
+      { text: cut(`  queued: ${safe(text.replaceAll("\n", " ⏎ "))}`, size.columns), tone: "dim" },
+    ],
+  );
+}
+
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+/** Milliseconds that a frame of the spinner stands. */
+export const spinnerMs = 400;
+
+function activityRows(state: State, now: number): Row[] {
+  const { busy, asked, size } = state;
+  if (!busy || asked.length > 0) return [];
+  const seconds = Math.floor((now - busy.since) / 1000);
+  const glyph = frames[Math.floor(now / spinnerMs) % frames.length] ?? "";
+  const time = seconds < 90 ? `${seconds} s` : lasted(1000 * seconds);
+  const text = ` ${doingText(state, now)} · ${time}${busy.stopping ? "" : " · Esc interrupts"}`;
+  return [
+    [
+      { text: `  ${glyph}`, tone: "accent" },
+      { text: cut(text, size.columns - 3), tone: "dim" },
+    ],
+  ];
+}
+
+function doingText({ doing, busy, running }: State, now: number): string {
+  if (busy?.stopping) return "Stopping";
+  if (running.length > 0) return running.length === 1 ? "Running" : `Running ${many(running.length, "call")}`;
+  switch (doing.type) {
+    case "waiting":
+      return "Waiting for the model";
+    case "thinking":
+      return "Thinking";
+    case "writing":
+      return "Writing";
+    case "calling":
+      return "Writing a call";
+    case "retrying":
+      return `Again in ${Math.max(0, Math.ceil((doing.until - now) / 1000))} s: ${doing.why}`;
+  }
+}
+
+const shownOutput = 6;
+
+function callRows(state: State, now: number): Row[] {
+  const around = aroundOf(state);
+  return state.running.flatMap((one, index) => [
+    callRow({ text: index === 0 ? "●" : "○", tone: "accent" }, one.call, elapsed(one, now), around),
+    ...outputRows(one, around.columns),
+  ]);
+}
+
+function elapsed({ since }: Running, now: number): string {
+  return now - since < 2000 ? "" : lasted(now - since);
+}
+
+function outputRows({ output }: Running, columns: number): Row[] {
+  if (output.trim() === "") return [];
+  return output
+    .trimEnd()
+    .split("\n")
+    .slice(-shownOutput)
+    .map((line): Row => [{ text: `    ${cut(safe(line), columns - 4)}`, tone: "dim" }]);
+}

@@ -1,0 +1,201 @@
+/**
+ * The screen for screen readers and dumb terminals: each row once, nothing redrawn, lines edited by the terminal
+ * itself. It never changes the terminal's modes, so there is nothing to give back.
+ */
+
+import { createInterface, type Interface } from "node:readline";
+import type { UserBlock } from "../core/blocks.ts";
+import type { ModelPart } from "../core/ports.ts";
+import { commands } from "./commands.ts";
+import { answerOf, dialogRows } from "./dialog.ts";
+import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import { plain, type Row, safe } from "./rows.ts";
+import type { Around } from "./tool-rows.ts";
+import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "./transcript.ts";
+import { pastRows, welcomeRows } from "./welcome.ts";
+
+type Asking = { question: Question; answer(answer: Answer): void; instead: boolean };
+
+type Plain = {
+  lines: Interface;
+  version: string;
+  transcript: Transcript;
+  host: Host | undefined;
+  queue: UserBlock[][];
+  asking: Asking[];
+  stops: Set<AbortController>;
+  /** When Ctrl-C was last pressed, in milliseconds since 1970. */
+  interruptedAt: number;
+  leave: (how: Leave) => void;
+};
+
+/** Reads lines from `input` and writes rows to standard output. */
+export function createPlain(options: { version: string; input: NodeJS.ReadableStream }): Tui {
+  const app: Plain = {
+    lines: createInterface({ input: options.input, terminal: false }),
+    version: options.version,
+    transcript: emptyTranscript(),
+    host: undefined,
+    queue: [],
+    asking: [],
+    stops: new Set(),
+    interruptedAt: 0,
+    leave: () => {},
+  };
+  app.lines.on("line", (line) => onLine(app, line));
+  app.lines.on("close", () => app.leave({ type: "quit" }));
+  process.on("SIGINT", () => onInterrupt(app));
+  return {
+    person: personOf(app),
+    attach: (host, first) => attach(app, host, first),
+    warn: (text) => say([`! ${text}`]),
+    close: () => app.lines.close(),
+  };
+}
+
+function say(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+/** Bars are nothing to hear. */
+function print(rows: readonly Row[]): void {
+  const lines = rows.map((row) =>
+    plain(row)
+      .replaceAll(/[█▉▊▋▌▍▎▏·]{4,}/g, "")
+      .trimEnd(),
+  );
+  say(lines.filter((line) => line !== ""));
+}
+
+function around(host: Host): Around {
+  return { cwd: host.cwd, columns: process.stdout.columns || 80 };
+}
+
+function personOf(app: Plain): Person {
+  return {
+    ask: (question, signal) => ask(app, question, signal),
+    takeSteering: () => app.queue.splice(0),
+    onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, around(app.host))),
+    onProgress: () => {},
+  };
+}
+
+function take(app: Plain, { transcript, rows }: Step): void {
+  app.transcript = transcript;
+  print(rows);
+}
+
+function attach(app: Plain, host: Host, first: string | undefined): Promise<Leave> {
+  app.host = host;
+  app.transcript = emptyTranscript();
+  const events = host.log.events();
+  print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, around(host))]);
+  const unsubscribe = host.log.subscribe((event) =>
+    take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
+  );
+  if (first !== undefined) void work(app, host, first);
+  return new Promise<Leave>((resolve) => {
+    app.leave = resolve;
+  }).finally(unsubscribe);
+}
+
+function onLine(app: Plain, line: string): void {
+  const { host } = app;
+  const [asking] = app.asking;
+  const text = line.trim();
+  if (asking) onAnswer(app, asking, line);
+  else if (!host || text === "") return;
+  else if (/^\/[\w-]+(\s|$)/.test(text)) void runCommand(app, host, text);
+  else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
+  else if (app.stops.size === 0) void work(app, host, line);
+  else {
+    app.queue.push([{ type: "text", text: line }]);
+    say(["queued for the next step"]);
+  }
+}
+
+/** Interrupts; the second within a second, or one at rest, leaves. */
+function onInterrupt(app: Plain): void {
+  const now = Date.now();
+  const leaves = app.stops.size === 0 || now - app.interruptedAt < 1000;
+  app.interruptedAt = now;
+  if (leaves) app.leave({ type: "quit" });
+  else for (const stop of app.stops) stop.abort("interrupted");
+}
+
+async function work(app: Plain, host: Host, text: string): Promise<void> {
+  await stoppable(app, (signal) => host.turn([{ type: "text", text }], signal));
+  say(["ready"]);
+  const rest = app.queue.splice(0).flat();
+  if (rest.length > 0)
+    await work(app, host, rest.map((one) => (one.type === "text" ? one.text : "")).join("\n\n"));
+}
+
+async function stoppable<T>(app: Plain, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  try {
+    return await action(stop.signal);
+  } finally {
+    app.stops.delete(stop);
+  }
+}
+
+async function runShell(app: Plain, host: Host, command: string): Promise<void> {
+  const busy = app.stops.size > 0;
+  const text = await stoppable(app, (signal) => host.shell(command, signal, () => {}));
+  if (busy) app.queue.push([{ type: "text", text }]);
+  else host.say([{ type: "text", text }]);
+  say(text.split("\n").slice(3, -1).map(safe));
+}
+
+async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
+  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const command = commands.find((each) => each.name === name);
+  if (!command) return say([`there is no command /${name}: /help lists them`]);
+  await command.run(argument.trim(), {
+    host,
+    events: host.log.events(),
+    columns: around(host).columns,
+    busy: app.stops.size > 0,
+    print,
+    notice: (text) => say([text]),
+    leave: (how) => app.leave(how),
+  });
+}
+
+function ask(app: Plain, question: Question, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve) => {
+    const answer = (given: Answer) => {
+      app.asking = app.asking.filter((one) => one !== asking);
+      signal.removeEventListener("abort", withdraw);
+      resolve(given);
+      showQuestion(app);
+    };
+    const asking: Asking = { question, answer, instead: false };
+    const withdraw = () => answer({ decision: "deny", say: "" });
+    if (signal.aborted) return withdraw();
+    signal.addEventListener("abort", withdraw);
+    app.asking.push(asking);
+    if (app.asking.length === 1) showQuestion(app);
+  });
+}
+
+function showQuestion(app: Plain): void {
+  const [asking] = app.asking;
+  if (!asking || !app.host) return;
+  print(dialogRows({ id: 0, question: asking.question, choice: -1 }, around(app.host), 1000).rows);
+  say(["Answer with a number."]);
+}
+
+function onAnswer(app: Plain, asking: Asking, line: string): void {
+  const answer = asking.instead
+    ? { decision: "deny" as const, say: line.trim() }
+    : answerOf(asking.question, line);
+  if (answer === undefined) showQuestion(app);
+  else if (answer !== "instead") asking.answer(answer);
+  else {
+    asking.instead = true;
+    say(["What should it do instead? An empty line is a plain no."]);
+  }
+}

@@ -1,0 +1,69 @@
+/** What the screen needs from the session behind it, and what it answers. Types only. */
+
+import type { UserBlock } from "../core/blocks.ts";
+import type { TurnEnd } from "../core/events.ts";
+import type { PermissionMode } from "../core/permission.ts";
+import type { EventLog, ModelPart } from "../core/ports.ts";
+
+/** One open session. What throws here is told to the person as a line. */
+export type Host = {
+  log: EventLog;
+  /** Absolute folder that the session works in, and how a person calls it. */
+  cwd: string;
+  shortCwd: string;
+  /** The session's own folder. */
+  folder: string;
+  branch(): string | undefined;
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /** Says this to the model and works until it rests. */
+  turn(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
+  /** Puts something into the log for the model to read at its next step. */
+  say(content: UserBlock[]): void;
+  /** Runs a line in the session's shell; what it printed, with its status. */
+  shell(command: string, signal: AbortSignal, onProgress: (text: string) => void): Promise<string>;
+  setEffort(effort: string): void;
+  /** Paths of the workspace's files, relative to the folder. */
+  files(): Promise<string[]>;
+  /** Opens the person's editor on a text; undefined when it was left without saving. */
+  editText(text: string): Promise<string | undefined>;
+  /** What was typed in earlier sessions, oldest first. */
+  typed(): string[];
+  rememberTyped(text: string): void;
+};
+
+/** A call that may not run before a person says so. */
+export type Question = {
+  toolName: string;
+  input: Record<string, unknown>;
+  /** Why it asks, in a sentence. */
+  reason: string;
+  /** The rule that would let it through from now on. */
+  suggestion?: string | undefined;
+};
+
+export type Answer =
+  | { decision: "allow"; remember?: { rule: string; scope: "session" | "user" } }
+  /** `say`: what to do instead; may be empty. */
+  | { decision: "deny"; say: string };
+
+/** How a session is left: for good, or for another one. */
+export type Leave = { type: "quit" } | { type: "open"; resume?: string; fork?: boolean };
+
+/** What the agent calls while it works. */
+export type Person = {
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  takeSteering(): UserBlock[][];
+  onPart(part: ModelPart): void;
+  onProgress(toolUseId: string, text: string): void;
+};
+
+export type Tui = {
+  person: Person;
+  /** Shows a session and talks until it is left. `first`: said at once. */
+  attach(host: Host, first?: string): Promise<Leave>;
+  /** One line for the person. */
+  warn(text: string): void;
+  /** Gives the terminal back. Idempotent. */
+  close(): void;
+};

@@ -1,0 +1,149 @@
+/** Tool calls as rows: one line for the call and what came of it, a diff below an edit. Pure. */
+
+import { lasted, many } from "../context/amounts.ts";
+import { resultText, type ToolUseBlock } from "../core/blocks.ts";
+import { count } from "../core/clean-text.ts";
+import type { EventOf } from "../core/events.ts";
+import { diffRows, diffSize } from "./diff-rows.ts";
+import { gist } from "./markdown.ts";
+import { cut, cutRow, type Row, type Span, safe, wrap } from "./rows.ts";
+
+/** `cwd`: paths inside it are shown without it. `columns`: of the window. */
+export type Around = { cwd: string; columns: number };
+
+const shownDiff = 40;
+const shownFailure = 5;
+const indent = "    ";
+
+/** The name of a call, and what it is about, in a few words. */
+export function callTitle(
+  { name, input }: Pick<ToolUseBlock, "name" | "input">,
+  { cwd }: Around,
+): { verb: string; subject: string } {
+  const given = (input ?? {}) as Record<string, unknown>;
+  const word = (key: string) => (typeof given[key] === "string" ? (given[key] as string) : "");
+  switch (name) {
+    case "bash":
+      return {
+        verb: "bash",
+        subject: word("command") || (given.stdin === undefined ? "restart" : `answer ${word("stdin")}`),
+      };
+    case "str_replace_editor":
+      return {
+        verb: verbOf(word("command")),
+        subject: word("path").replace(`${cwd}/`, "") + rangeOf(given.view_range),
+      };
+    case "todo":
+      return { verb: "todo", subject: Array.isArray(given.items) ? many(given.items.length, "task") : "" };
+    case "start_focus":
+      return { verb: "focus", subject: word("objective") };
+    case "complete_focus":
+      return { verb: "focus done", subject: word("outcome") };
+    default:
+      return { verb: name, subject: JSON.stringify(given) };
+  }
+}
+
+function verbOf(command: string): string {
+  return command === "str_replace" ? "edit" : command;
+}
+
+function rangeOf(range: unknown): string {
+  return Array.isArray(range) ? `:${range.join("–")}` : "";
+}
+
+/** `mark verb subject · facts` on one row. */
+export function callRow(
+  mark: Span,
+  call: Pick<ToolUseBlock, "name" | "input">,
+  facts: string,
+  around: Around,
+): Row {
+  const { verb, subject } = callTitle(call, around);
+  const lines = subject.split("\n").filter((line) => line.trim() !== "");
+  const more = lines.length > 1 ? ` … ${lines.length} lines` : "";
+  const tail = [more, facts && ` · ${facts}`].join("");
+  const room = around.columns - 6 - verb.length - tail.length;
+  const row: Row = [
+    { text: "  " },
+    mark,
+    { text: ` ${verb} `, tone: "strong" },
+    { text: cut(safe((lines[0] ?? "").trim()), Math.max(8, room)) },
+    { text: tail, tone: "dim" },
+  ];
+  return cutRow(row, around.columns);
+}
+
+/** What a finished call leaves in the history. */
+export function resultRows(
+  event: EventOf<"tool_result">,
+  call: Pick<ToolUseBlock, "name" | "input">,
+  around: Around,
+): Row[] {
+  const mark: Span = event.isError ? { text: "✗", tone: "bad" } : { text: "✓", tone: "good" };
+  const head = callRow(mark, call, factsOf(event), around);
+  const columns = around.columns - indent.length;
+  const below = event.isError
+    ? failureRows(event, columns)
+    : event.display
+      ? diffRows(event.display, columns, shownDiff)
+      : [];
+  return [head, ...below.map((row) => [{ text: indent }, ...row])];
+}
+
+function factsOf({ toolName, stats, isError, display, content }: EventOf<"tool_result">): string {
+  const { durationMs = 0, exitCode, timedOut, lines } = stats ?? {};
+  const size = display ? diffSize(display) : undefined;
+  const text = resultText(content);
+  const facts = [
+    timedOut ? "timed out" : exitCode ? `exit ${exitCode}` : "",
+    size ? `+${size.added} −${size.removed}` : "",
+    toolName === "todo" ? (/\((\d+ of \d+ done)\)$/.exec(text)?.[1] ?? "") : "",
+    lines !== undefined && !size
+      ? lines === 0
+        ? "no output"
+        : `${count(lines)} ${lines === 1 ? "line" : "lines"}`
+      : "",
+    isError && exitCode === undefined && !timedOut ? "failed" : "",
+    durationMs >= 1000
+      ? durationMs < 90_000
+        ? `${(durationMs / 1000).toFixed(1)} s`
+        : lasted(durationMs)
+      : "",
+  ];
+  return facts.filter(Boolean).join(" · ");
+}
+
+/** The end of a failure tells most. */
+function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
+  const lines = resultText(event.content)
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !/^\[exit \d+\]$/.test(line));
+  const shown = lines.slice(-shownFailure);
+  const above = lines.length - shown.length;
+  return [
+    ...(above > 0 ? [[{ text: `… ${many(above, "line")} above`, tone: "dim" as const }]] : []),
+    ...shown.map((line): Row => [{ text: cut(safe(line), columns), tone: "dim" }]),
+  ];
+}
+
+/** The whole of a call, for the details view: its input, then its output or diff. */
+export function detailRows(
+  call: Pick<ToolUseBlock, "name" | "input">,
+  event: EventOf<"tool_result"> | undefined,
+  around: Around,
+): Row[] {
+  const { subject } = callTitle(call, around);
+  const lines = (text: string, tone?: "dim"): Row[] =>
+    text
+      .split("\n")
+      .flatMap((line) => wrap([tone ? { text: safe(line), tone } : { text: safe(line) }], around.columns));
+  if (!event) return lines(subject);
+  const body = event.display
+    ? diffRows(event.display, around.columns, Number.POSITIVE_INFINITY)
+    : lines(resultText(event.content));
+  const where = event.artifact
+    ? [[{ text: gist(`whole output: ${event.artifact}`, around.columns), tone: "dim" as const }]]
+    : [];
+  return [...lines(subject, "dim"), ...body, ...where];
+}

@@ -1,0 +1,189 @@
+/** The interactive screen: takes the terminal, talks over one session after the other, gives the terminal back. */
+
+import type { UserBlock } from "../core/blocks.ts";
+import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
+import { commands } from "./commands.ts";
+import { perform } from "./effects.ts";
+import { createKeyReader, type Key } from "./input/keys.ts";
+import { onKey } from "./input/on-key.ts";
+import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import { cutRow } from "./rows.ts";
+import { createScreen } from "./screen.ts";
+import { initialState, reduce } from "./state.ts";
+import { pastRows, welcomeRows } from "./welcome.ts";
+
+const resizeMs = 60;
+/** Silence after which a lone Escape is the key, and the end of a paste its end. */
+const keyMs = 30;
+
+/** Takes the terminal and shows nothing yet. */
+export function createTui(options: TuiOptions): Tui {
+  const { terminal } = options;
+  const screen = createScreen({
+    write: terminal.write,
+    size: terminal.size(),
+    reflow: options.reflow,
+  });
+  const app: App = {
+    ...options,
+    screen,
+    keys: createKeyReader(),
+    state: undefined,
+    host: undefined,
+    history: [],
+    answers: new Map(),
+    lastId: 0,
+    stops: new Set(),
+    heard: [],
+    leave: () => {},
+    drawTimer: undefined,
+    keyTimer: undefined,
+    ticker: undefined,
+    early: [],
+    held: false,
+    settling: false,
+    closed: false,
+    perform,
+  };
+  terminal.onData((chunk) => onData(app, chunk));
+  terminal.onResize(() => onResize(app));
+  process.on("SIGCONT", () => resume(app));
+  const onStop = () => suspend(app, process.pid, onStop);
+  process.on("SIGTSTP", onStop);
+  terminal.take();
+  return {
+    person: personOf(app),
+    attach: (host, first) => attach(app, host, first),
+    warn: (text) =>
+      void (app.state
+        ? dispatch(app, { type: "print", rows: [[{ text: `  ! ${text}`, tone: "warn" }]] })
+        : app.history.push(`! ${text}`)),
+    close: () => close(app),
+  };
+}
+
+function personOf(app: App): Person {
+  return {
+    ask: (question, signal) => ask(app, question, signal),
+    takeSteering() {
+      const texts = app.state?.queue ?? [];
+      const heard = app.heard.splice(0);
+      if (texts.length > 0) dispatch(app, { type: "steered" });
+      return [...heard, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
+    },
+    onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
+    onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
+  };
+}
+
+function attach(app: App, host: Host, first: string | undefined): Promise<Leave> {
+  const events = host.log.events();
+  const place = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
+  const typed = app.state?.recall.items ?? host.typed();
+  app.host = host;
+  app.state = initialState({ size: app.terminal.size(), mode: host.mode(), place, commands, typed, events });
+  // Rows of an earlier life are told first, so that what comes next stands below them.
+  const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
+  const { columns } = app.state.size;
+  print(
+    app,
+    [...welcomeRows(events, app.version, host.shortCwd), ...past].map((row) => cutRow(row, columns)),
+  );
+  const unsubscribe = host.log.subscribe((event) =>
+    dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
+  );
+  draw(app);
+  if (first !== undefined) app.perform(app, { type: "submit", text: first });
+  for (const chunk of app.early.splice(0)) onData(app, chunk);
+  return new Promise<Leave>((resolve) => {
+    app.leave = resolve;
+  }).finally(unsubscribe);
+}
+
+function ask(app: App, question: Question, signal: AbortSignal): Promise<Answer> {
+  const id = ++app.lastId;
+  return new Promise<Answer>((resolve) => {
+    const settle = (answer: Answer) => {
+      signal.removeEventListener("abort", withdraw);
+      app.answers.delete(id);
+      resolve(answer);
+    };
+    const withdraw = () => {
+      dispatch(app, { type: "withdrawn", id });
+      settle({ decision: "deny", say: "" });
+    };
+    if (signal.aborted) return withdraw();
+    signal.addEventListener("abort", withdraw);
+    app.answers.set(id, settle);
+    dispatch(app, { type: "asked", id, question });
+  });
+}
+
+function onData(app: App, chunk: string): void {
+  if (!app.state) return void app.early.push(chunk);
+  clearTimeout(app.keyTimer);
+  onKeys(app, app.keys.push(chunk));
+  if (app.keys.isWaiting()) app.keyTimer = setTimeout(() => flushKeys(app), keyMs);
+}
+
+function flushKeys(app: App): void {
+  onKeys(app, app.keys.flush());
+  if (app.keys.isWaiting()) app.keyTimer = setTimeout(() => flushKeys(app), keyMs);
+}
+
+function onKeys(app: App, keys: readonly Key[]): void {
+  for (const key of keys) {
+    if (!app.state || app.closed) return;
+    const { state, rows, effects } = onKey(app.state, key, Date.now());
+    app.state = state;
+    print(app, rows);
+    for (const effect of effects) app.perform(app, effect);
+  }
+  if (keys.length > 0) {
+    tick(app);
+    draw(app);
+  }
+}
+
+function onResize(app: App): void {
+  const size = app.terminal.size();
+  app.screen.resized(size);
+  if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
+  // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
+  app.settling = true;
+  clearTimeout(app.drawTimer);
+  app.drawTimer = setTimeout(() => {
+    app.settling = false;
+    draw(app);
+  }, resizeMs);
+}
+
+/** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
+function suspend(app: App, target: number, listener: () => void): void {
+  app.screen.clear();
+  app.terminal.release();
+  app.held = true;
+  process.off("SIGTSTP", listener);
+  process.kill(target, "SIGTSTP");
+  setTimeout(() => {
+    process.on("SIGTSTP", listener);
+    resume(app);
+  }, 100);
+}
+
+function resume(app: App): void {
+  if (app.closed) return;
+  app.terminal.release();
+  app.terminal.take();
+  app.held = false;
+  draw(app);
+}
+
+function close(app: App): void {
+  if (app.closed) return;
+  if (!app.held) app.screen.draw(app.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
+  app.closed = true;
+  for (const timer of [app.drawTimer, app.keyTimer]) clearTimeout(timer);
+  clearInterval(app.ticker);
+  app.terminal.release();
+}

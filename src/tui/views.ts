@@ -1,0 +1,179 @@
+/** The views of the context: what is in it by kind, what it costs, what was folded. Pure. */
+
+import { compact, many, money, percent } from "../context/amounts.ts";
+import { shares } from "../context/economist.ts";
+import { costsOf } from "../context/report-cost.ts";
+import { type LargestItem, windowNow } from "../context/report-window.ts";
+import { snapshotOf } from "../context/snapshot.ts";
+import { foldView } from "../context/view.ts";
+import { count } from "../core/clean-text.ts";
+import type { EventOf, LogEvent } from "../core/events.ts";
+import { inputTotal } from "../core/model-card.ts";
+import { allOf, lastOf, type OpenFocus, spending, started } from "../core/questions.ts";
+import { gist } from "./markdown.ts";
+import { cut, cutRow, type Row, safe, width, wrap } from "./rows.ts";
+import { bar } from "./status.ts";
+
+const largest = 6;
+
+/** The window by kind as bars, the largest items with advice, and what is held back. */
+export function contextRows(events: readonly LogEvent[], columns: number): Row[] {
+  const snapshot = snapshotOf(events, foldView(events), events.at(-1)?.at ?? 0);
+  const { tokens, byKind, largest: items } = windowNow(snapshot, largest);
+  const { soft, model } = snapshot;
+  const kinds = byKind.filter((each) => each.tokens > 0).sort((a, b) => b.tokens - a.tokens);
+  return [
+    title(`Context: ${count(tokens)} tokens, ${percent(tokens / soft.tokens, 0)} of the soft window`),
+    ...note(
+      `The soft window is ${count(soft.tokens)} of ${count(model.window)} tokens: ${soft.source}.`,
+      columns,
+    ),
+    ...kinds.map(({ kind, tokens: size, share }) => barRow(kind, count(size), share, columns)),
+    [],
+    title("The largest items, and what becomes of them"),
+    ...itemRows(items, started(events).cwd, columns),
+    ...heldRows(events, columns),
+  ].map((row) => cutRow(row, columns));
+}
+
+function title(text: string): Row {
+  return [{ text: `  ${text}`, tone: "heading" }];
+}
+
+function note(text: string, columns: number): Row[] {
+  return wrap([{ text: `  ${text}`, tone: "dim" }], columns, "  ");
+}
+
+function barRow(name: string, amount: string, share: number, columns: number): Row {
+  const room = Math.max(5, Math.min(30, columns - 36));
+  return [
+    { text: `  ${name.padEnd(14)}${amount.padStart(9)} ${percent(share, 0).padStart(5)}  ` },
+    { text: bar(share, room), tone: "accent" },
+  ];
+}
+
+function itemRows(items: readonly LargestItem[], cwd: string, columns: number): Row[] {
+  const advised = Math.max(...items.map(({ advice }) => width(advice)));
+  const names = items.map(({ what }) => safe(what).replaceAll(`${cwd}/`, ""));
+  const room = Math.max(
+    8,
+    Math.min(Math.max(...names.map(width)), columns - 12 - Math.min(advised, Math.floor(columns / 2))),
+  );
+  return items.map(({ tokens, advice }, index): Row => {
+    const name = cut(names[index] ?? "", room);
+    return [
+      { text: `  ${compact(tokens).padStart(6)}  ${name}${" ".repeat(room - width(name))}` },
+      { text: `  ${advice}`, tone: "dim" },
+    ];
+  });
+}
+
+/** What the economist could forget, and why it does not yet. */
+function heldRows(events: readonly LogEvent[], columns: number): Row[] {
+  const request = lastOf(events, "model_request");
+  const held = request?.heldTokens ?? 0;
+  if (held === 0) return [];
+  const { model } = snapshotOf(events, foldView(events), 0);
+  const { r, w } = shares(model);
+  const price = model.prices.input / 1e6;
+  const rest = Math.max(0, (request?.tokensEstimated ?? 0) - held);
+  const sending =
+    price > 0
+      ? ` They cost ${money(held * r * price)} a step; writing the rest anew at most ${money(rest * (w - r) * price)}.`
+      : "";
+  return [
+    [],
+    ...note(`${count(held)} tokens are stale and held back until forgetting them pays.${sending}`, columns),
+  ];
+}
+
+/** Steps, tokens and dollars by bucket of the bill and by kind of content. */
+export function costRows(events: readonly LogEvent[], columns: number): Row[] {
+  const { total, buckets, usage, byKind } = costsOf(events);
+  const { turns, apiMs } = spending(events);
+  const input = inputTotal(usage);
+  const rows: [string, number, number][] = [
+    ["cache read", usage.cacheReadTokens, buckets.read],
+    ["cache write", usage.cacheWrite5mTokens + usage.cacheWrite1hTokens, buckets.write5m + buckets.write1h],
+    ["uncached", usage.inputTokens, buckets.uncached],
+    ["output", usage.outputTokens, buckets.output],
+  ];
+  const share = (dollars: number) => dollars / Math.max(1e-12, total);
+  return [
+    title(`Cost: ${money(total)} for ${many(turns, "step")}, ${Math.round(apiMs / 1000)} s of waiting`),
+    ...rows
+      .filter(([, tokens]) => tokens > 0)
+      .map(([name, tokens, dollars]) =>
+        barRow(
+          name,
+          total > 0 ? money(dollars) : compact(tokens),
+          total > 0 ? share(dollars) : tokens / Math.max(1, input),
+          columns,
+        ),
+      ),
+    ...(input > 0
+      ? note(
+          `${percent(usage.cacheReadTokens / input)} of ${count(input)} input tokens came from the cache.`,
+          columns,
+        )
+      : []),
+    ...(total > 0 ? kindRows(byKind, share, columns) : []),
+  ].map((row) => cutRow(row, columns));
+}
+
+function kindRows(
+  byKind: ReturnType<typeof costsOf>["byKind"],
+  share: (dollars: number) => number,
+  columns: number,
+): Row[] {
+  const shown = byKind
+    .map(({ kind, input, output }) => ({ kind, dollars: input + output }))
+    .filter(({ dollars }) => share(dollars) >= 0.005);
+  return [
+    [],
+    title("By what it was spent on"),
+    ...shown.map(({ kind, dollars }) => barRow(kind, money(dollars), share(dollars), columns)),
+  ];
+}
+
+function folds(events: readonly LogEvent[]): EventOf<"context_edited">[] {
+  return allOf(events, "context_edited").filter(({ policy }) => policy.startsWith("focus"));
+}
+
+/** The open focus, and one row for each that was folded. */
+export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent[], columns: number): Row[] {
+  const steps = open
+    ? events.filter(({ seq, type }) => type === "assistant_message" && seq > open.resultSeq).length
+    : 0;
+  const now = open
+    ? wrap([{ text: `  In focus for ${many(steps, "step")}: ${safe(open.objective)}` }], columns, "  ")
+    : note("No focus is open.", columns);
+  const closed = folds(events).map(({ reason, economics }): Row => {
+    const removed = typeof economics.removedTokens === "number" ? compact(economics.removedTokens) : "";
+    return [
+      { text: `  ${`−${removed}`.padStart(7)}  `, tone: "accent" },
+      { text: gist(reason.replace(/^focus closed: /, ""), columns - 11) },
+    ];
+  });
+  return [title("Focus"), ...now, ...closed];
+}
+
+/** The texts that stand for what was folded. */
+export function knowledgeRows(events: readonly LogEvent[], columns: number): Row[] {
+  const texts = allOf(events, "context_edited").flatMap(({ edits }) =>
+    edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),
+  );
+  if (texts.length === 0) return [title("Knowledge"), ...note("Nothing has been folded yet.", columns)];
+  return [
+    title(`Knowledge: ${many(texts.length, "entry", "entries")}`),
+    ...texts.flatMap((text) => [
+      [],
+      ...text.split("\n").flatMap((line) => wrap(labelled(safe(line)), columns, "    ")),
+    ]),
+  ];
+}
+
+function labelled(line: string): Row {
+  const [, label, rest] = /^([A-Z][a-z ]+:) (.*)$/.exec(line) ?? [];
+  return label ? [{ text: `  ${label} `, tone: "accent" }, { text: rest ?? "" }] : [{ text: `  ${line}` }];
+}

@@ -1,0 +1,52 @@
+/** How a session begins on screen: where we are, and the end of what was said before. Pure. */
+
+import { many } from "../context/amounts.ts";
+import type { LogEvent } from "../core/events.ts";
+import { currentModel, started } from "../core/questions.ts";
+import { type Row, safe } from "./rows.ts";
+import type { Around } from "./tool-rows.ts";
+import { addEvent, emptyTranscript } from "./transcript.ts";
+
+/** Two rows that say who and where. */
+export function welcomeRows(events: readonly LogEvent[], version: string, shortCwd: string): Row[] {
+  const { model } = currentModel(events);
+  return [
+    [
+      { text: "  Sawtooth", tone: "heading" },
+      { text: ` ${version}  ${safe(model.id)}`, tone: "dim" },
+    ],
+    [{ text: `  ${safe(shortCwd)}  /help lists keys and commands`, tone: "dim" }],
+  ];
+}
+
+/** Messages of the person that are shown again. */
+const shownMessages = 3;
+
+/** The newest turns of a session that goes on. */
+export function pastRows(events: readonly LogEvent[], around: Around): Row[] {
+  const said = events.filter(({ type }) => type === "user_message");
+  if (said.length === 0) return [];
+  const from = said.at(-shownMessages)?.seq ?? 0;
+  const hidden = said.length - shownMessages;
+  let transcript = emptyTranscript();
+  const rows: Row[] = [];
+  for (const [index, event] of events.entries()) {
+    if (event.seq < from) continue;
+    const added = addEvent(transcript, event, events.slice(0, index + 1), around);
+    transcript = added.transcript;
+    rows.push(...added.rows);
+  }
+  const first: Row[] =
+    hidden > 0
+      ? [
+          [],
+          [
+            {
+              text: `  … ${many(hidden, "earlier message")} of session ${started(events).sessionId}`,
+              tone: "dim",
+            },
+          ],
+        ]
+      : [];
+  return [...first, [], ...rows];
+}

@@ -1,0 +1,114 @@
+/** `sawtooth doctor` on this machine, and on machines that are missing something. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
+
+let place: Place;
+const cleanups: (() => unknown)[] = [];
+
+beforeEach(() => {
+  place = makePlace();
+  cleanups.push(place.remove);
+});
+afterEach(async () => {
+  for (const clean of cleanups.splice(0)) await clean();
+});
+
+/** A server that accepts connections and counts the bytes that are sent to it. */
+async function listener(): Promise<{ url: string; heard: () => number }> {
+  let heard = 0;
+  const server = createServer((socket) =>
+    socket.on("data", ({ length }) => (heard += length)).on("error", () => {}),
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  const address = server.address();
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, heard: () => heard };
+}
+
+const doctor = (env: object = {}, ...words: string[]) => sawtooth(place, ["doctor", ...words], { env });
+
+test("nothing stops work with a key and a server, and nothing is asked of it", async () => {
+  const { url, heard } = await listener();
+  const { stdout, code } = await doctor({ ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: url });
+  expect(stdout).toMatch(/\n {2}ok {4}node +\d+\.\d+/);
+  expect(stdout).toMatch(/\n {2}ok {4}bash +5\./);
+  expect(stdout).toMatch(/\n {2}ok {4}keys +ANTHROPIC_API_KEY\n/);
+  expect(stdout).toMatch(/\n {2}ok {4}server +127\.0\.0\.1:\d+ can be reached\n/);
+  expect(stdout).toMatch(/\nNothing stops work\./);
+  expect(stdout).not.toContain("canary");
+  expect([code, heard()]).toEqual([0, 0]);
+  expect(stdout.split("\n").filter((line) => line.length > 82 && !line.includes("/"))).toEqual([]);
+});
+
+test("a missing key, a server that is not there and broken settings each stop work, with what to do", async () => {
+  expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("set ANTHROPIC_API_KEY") });
+  const config = join(place.home, "sawtooth", "config");
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, "settings.json"), '{"modle": "x"}');
+  const env = { ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
+  const { code, stdout } = await doctor(env);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/FAIL {2}server +127\.0\.0\.1:9 cannot be reached \(ECONNREFUSED\)/);
+  expect(stdout).toMatch(/FAIL {2}settings[\s\S]*"modle"[\s\S]*is not known/);
+  expect(stdout).toContain("2 things to mend before work.");
+});
+
+test("an address that leads nowhere is given up soon", async () => {
+  const env = { ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: "http://192.0.2.1:81" };
+  const { code, stdout, ms } = await doctor(env);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/192\.0\.2\.1:81 cannot be reached/);
+  expect(ms).toBeLessThan(8000);
+});
+
+test("without bash there is no work; without a terminal of its own, git or ripgrep there is", async () => {
+  const { code, stdout } = await doctor({
+    PATH: place.cwd,
+    SAWTOOTH_PTY: "off",
+    OPENAI_BASE_URL: (await listener()).url,
+    TERM: "dumb",
+    LANG: "",
+  });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/FAIL {2}bash +not found\n +→ install bash\n/);
+  expect(stdout).toMatch(/note {2}pty +SAWTOOTH_PTY is off/);
+  expect(stdout).toMatch(/note {2}git +not found/);
+  expect(stdout).toMatch(/note {2}terminal +dumb/);
+  expect(stdout).toMatch(/note {2}locale +none/);
+  expect(stdout).toContain("1 thing to mend before work.");
+});
+
+test("what a killed agent left is told, and ended with --clean", async () => {
+  const script = join(place.home, "script.json");
+  const command = "setsid nohup sleep 300 >/dev/null 2>&1 & touch begun; sleep 300";
+  writeFileSync(script, JSON.stringify({ turns: [{ calls: [{ bash: { command } }] }] }));
+  const words = ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "auto"];
+  const running = start(place, words);
+  while (!existsSync(join(place.cwd, "begun"))) await new Promise((wait) => setTimeout(wait, 20));
+  running.child.kill("SIGKILL");
+  await running.ended;
+  const before = (await doctor()).stdout;
+  expect(before).toMatch(/note {2}processes[\s\S]*sleep 300[\s\S]*doctor --clean ends them/);
+  expect(before).toMatch(/note {2}locks +1 lock of dead processes/);
+  const after = (await doctor({}, "--clean")).stdout;
+  expect(after).toMatch(/ok {4}processes +ended what killed agents left/);
+  expect(after).toMatch(/ok {4}locks +removed 1 lock/);
+  expect((await doctor()).stdout).toMatch(/ok {4}processes +nothing is left/);
+  const stored = join(place.home, "sawtooth", "state", "sessions");
+  expect(
+    readdirSync(stored, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("lock.")),
+  ).toEqual([]);
+});
+
+test("processes of an agent that lives are nobody's leftovers", async () => {
+  const child = spawn("sleep", ["30"], { stdio: "ignore" });
+  cleanups.push(() => child.kill());
+  expect((await doctor()).stdout).toMatch(/ok {4}processes/);
+});

@@ -1,0 +1,87 @@
+/** Strange surroundings: closed and silent streams, an empty CI variable, and the debug file. */
+
+import { spawn } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, test } from "vitest";
+import { startMockServer } from "../support/mock-server.ts";
+import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0)) await clean();
+});
+
+const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+function scriptedPlace(): Place {
+  const place = makePlace();
+  cleanups.push(place.remove);
+  writeFileSync(join(place.cwd, "s.json"), '{ "turns": [{ "text": "fine" }] }');
+  return place;
+}
+
+/** Runs a line of bash in which `$sawtooth` is the program. */
+function inBash(place: Place, line: string): Promise<{ code: number | null; output: string; ms: number }> {
+  const began = Date.now();
+  const env = { ...place.env, sawtooth: `${process.execPath} ${entry}`, CI: "" };
+  const child = spawn("bash", ["-c", line], { cwd: place.cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  return new Promise((done) => child.on("close", (code) => done({ code, output, ms: Date.now() - began })));
+}
+
+test.each([
+  ["a closed standard input", "$sawtooth -p hi --model scripted/s.json <&-", "fine\n"],
+  ["/dev/null", "$sawtooth -p hi --model scripted/s.json </dev/null", "fine\n"],
+  ["a folder as standard input", "$sawtooth -p hi --model scripted/s.json <.", "fine\n"],
+  ["a closed standard error", "$sawtooth -p hi --model scripted/s.json 2>&- </dev/null", "fine\n"],
+  ["a closed standard output", "$sawtooth -p hi --model scripted/s.json >&- </dev/null", ""],
+  ["piped text and no -p", "echo hi | $sawtooth --model scripted/s.json", "fine\n"],
+])("%s is no reason to wait or to fail", async (_, line, output) => {
+  expect(await inBash(scriptedPlace(), line)).toMatchObject({ code: 0, output });
+});
+
+test("a reader that takes one line and goes: no error is heard, and the program ends", async () => {
+  const line =
+    "$sawtooth -p hi --model scripted/s.json --output-format stream-json </dev/null 2>&1 | head -1";
+  const { code, output } = await inBash(scriptedPlace(), line);
+  expect(code).toBe(0);
+  expect(jsonLines(output)).toMatchObject([{ type: "system" }]);
+});
+
+test("--debug: events and exact requests go to a private file, without the key, and stdout stays as it is", async () => {
+  const server = await startMockServer({ turns: [{ text: "fine" }] });
+  const place = makePlace(server.url);
+  cleanups.push(() => server.close(), place.remove);
+  const words = ["-p", "the key is sk-canary-7f3a", "--output-format", "stream-json", "--debug", "debug.log"];
+  const { code, stdout } = await sawtooth(place, words);
+  expect({ code, last: jsonLines(stdout).at(-1)?.type }).toEqual({ code: 0, last: "result" });
+  const file = join(place.cwd, "debug.log");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const lines = jsonLines(readFileSync(file, "utf8"));
+  expect(lines.map((line) => line.type)).toEqual(
+    expect.arrayContaining(["user_message", "request", "assistant_message", "turn_ended"]),
+  );
+  expect(readFileSync(file, "utf8")).not.toContain("sk-canary-7f3a");
+});
+
+test("a debug file that cannot be written is a usage error with a result", async () => {
+  const place = scriptedPlace();
+  const words = [
+    "-p",
+    "x",
+    "--model",
+    "scripted/s.json",
+    "--debug",
+    "no/such/folder.log",
+    "--output-format",
+    "json",
+  ];
+  const { code, stdout, stderr } = await sawtooth(place, words);
+  expect({ code, lines: jsonLines(stdout).length }).toEqual({ code: 2, lines: 1 });
+  expect(stderr).toContain("cannot write no/such/folder.log");
+});

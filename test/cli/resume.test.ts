@@ -1,0 +1,239 @@
+/** A session outlives its process: killed anywhere, on a damaged log, on disks that refuse, and beside another process. */
+
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import type { LogEvent } from "../../src/core/events.ts";
+import type { Turn, Turns } from "../../src/models/script.ts";
+import { type MockServer, startMockServer } from "../support/mock-server.ts";
+import type { WireBody } from "../support/mock-wire.ts";
+import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function setUp(turns: Turns<WireBody>): Promise<{ place: Place; server: MockServer }> {
+  const server = await startMockServer({ turns });
+  const place = makePlace(server.url);
+  cleanups.push(place.remove, () => server.close());
+  return { place, server };
+}
+
+const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
+const bash = (command: string) => ({ bash: { command } });
+
+/** The only log of a place. */
+function logOf(place: Place): string {
+  const [file, ...more] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+  if (file === undefined || more.length > 0) throw new Error(`not one log: ${[file, ...more].join(", ")}`);
+  return join(place.home, file);
+}
+
+/** Whole lines of a log, as events. */
+function wholeEvents(file: string): LogEvent[] {
+  const text = readFileSync(file, "utf8");
+  return jsonLines(text.slice(0, text.lastIndexOf("\n") + 1)) as LogEvent[];
+}
+
+describe("kill -9", () => {
+  /** A few ways of working, so that the kill falls into different things. */
+  const kinds: Turn[] = [
+    {
+      thinking: "hm",
+      text: "reading",
+      calls: [bash("seq 1 3000; echo $RANDOM"), bash("sleep 0.2; echo $RANDOM")],
+    },
+    {
+      text: "writing",
+      calls: [{ str_replace_editor: { command: "create", path: "f.txt", file_text: "x\n" } }],
+    },
+    { text: "a pause", calls: [bash("sleep 0.3; echo $RANDOM")], fault: { pauseMs: 20 } },
+  ];
+
+  test("at 50 random moments of one session: nothing that was told is lost, and it goes on each time", {
+    timeout: 240_000,
+  }, async () => {
+    const { place, server } = await setUp((_, index) => kinds[index % kinds.length] ?? { text: "" });
+    let told: unknown[] = [];
+    for (let round = 0; round < 50; round++) {
+      const run = start(place, ["-p", `round ${round}`, ...(round > 0 ? ["-c"] : []), ...auto]);
+      while (!run.stdout().includes('"init"') && run.child.exitCode === null) await delay(10);
+      await delay(Math.random() * 700);
+      run.child.kill("SIGKILL");
+      const { stdout, stderr } = await run.ended;
+      expect(stderr).toBe("");
+      const heard = jsonLines(stdout.slice(0, stdout.lastIndexOf("\n") + 1));
+      told = [...told, ...heard.flatMap((line) => (line.type === "assistant" ? [line.message] : []))];
+      const stored = wholeEvents(logOf(place)).filter((event) => event.type === "assistant_message");
+      // What was said on stdout was on the disk before.
+      expect(stored.length).toBeGreaterThanOrEqual(told.length);
+    }
+    const { code } = await sawtooth(place, ["-p", "the end", "-c", ...auto, "--max-turns", "1"]);
+    expect(code).toBe(3);
+    expect(server.exchanges.filter((one) => one.status >= 400).map((one) => one.error)).toEqual([]);
+    const prompts = wholeEvents(logOf(place)).filter((event) => event.type === "user_message");
+    expect(prompts.length).toBe(51);
+  });
+
+  test("leaves nothing running that the next start does not end or name", async () => {
+    const mark = `sleep 97${process.pid}`;
+    const { place } = await setUp([{ text: "now", calls: [bash(mark)] }, { text: "ok" }]);
+    const run = start(place, ["-p", "go", ...auto]);
+    while (!run.stdout().includes('"assistant"')) await delay(50);
+    await delay(700);
+    run.child.kill("SIGKILL");
+    await run.ended;
+    await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    await delay(500);
+    const left = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" })
+      .split("\n")
+      .filter((line) => line.endsWith(mark));
+    for (const line of left) process.kill(Number.parseInt(line, 10), "SIGKILL");
+    expect(left).toEqual([]);
+  });
+});
+
+describe("a damaged log", () => {
+  async function finished(): Promise<{ place: Place; server: MockServer; file: string }> {
+    const { place, server } = await setUp([
+      { text: "one", calls: [bash("echo first")] },
+      { text: "rest" },
+      { text: "went on" },
+    ]);
+    await sawtooth(place, ["-p", "begin", ...auto]);
+    return { place, server, file: logOf(place) };
+  }
+
+  const warnings = (stdout: string) => jsonLines(stdout).filter((line) => line.type === "warning");
+
+  test("whose last line was cut: one warning, and everything before it is there", async () => {
+    const { place, server, file } = await finished();
+    truncateSync(file, statSync(file).size - 20);
+    const { code, stdout } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    expect(code).toBe(0);
+    expect(warnings(stdout)).toMatchObject([{ message: expect.stringMatching(/bytes of damaged lines/) }]);
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(/begin.*first.*rest.*continue/);
+  });
+
+  test("with a line of garbage in its middle: one warning, and the rest is there", async () => {
+    const { place, server, file } = await finished();
+    const lines = readFileSync(file, "utf8").split("\n");
+    writeFileSync(file, lines.toSpliced(2, 0, "\u0000garbage {").join("\n"));
+    const { code, stdout } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    expect({ code, warnings: warnings(stdout).length }).toEqual({ code: 0, warnings: 1 });
+    expect(server.exchanges.at(-1)?.status).toBe(200);
+  });
+
+  test("that ends in a call without a result: the call is answered", async () => {
+    const { place, server, file } = await finished();
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    const at = lines.findIndex((line) => line.includes('"tool_result"'));
+    writeFileSync(file, `${lines.slice(0, at).join("\n")}\n`);
+    const { code } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    expect({ code, status: server.exchanges.at(-1)?.status }).toEqual({ code: 0, status: 200 });
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("interrupted");
+  });
+});
+
+/** Whether we may mount file systems here; only root may. */
+const canMount =
+  spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()], { stdio: "ignore" }).status === 0;
+
+function disk(...options: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-disk-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync("mount", ["-t", "tmpfs", "-o", options.join(","), "tmpfs", folder]);
+  cleanups.push(() => execFileSync("umount", ["--lazy", folder]));
+  return folder;
+}
+
+describe.runIf(canMount)("disks that refuse (skipped where file systems cannot be mounted)", () => {
+  test("full: the run goes on, warns once, and its exit code is that of the work", async () => {
+    const { place, server } = await setUp([
+      { text: "long", calls: [bash("seq 1 300000")] },
+      { text: "more", calls: [bash("seq 1 300000; echo the-end")] },
+      { text: "done" },
+    ]);
+    const sessions = disk("size=600k");
+    const { code, stdout } = await sawtooth(place, ["-p", "go", "--session-dir", sessions, ...auto]);
+    const lines = jsonLines(stdout);
+    expect({ code, subtype: lines.at(-1)?.subtype }).toEqual({ code: 0, subtype: "success" });
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("the-end");
+    const told = lines.filter((line) => line.type === "warning").map((line) => String(line.message));
+    expect(told.length).toBeGreaterThan(0);
+    expect(new Set(told).size).toBe(told.length);
+  });
+
+  test("read-only: the session is kept elsewhere, and that is said", async () => {
+    const { place } = await setUp([{ text: "hello" }]);
+    const home = disk("ro");
+    const { code, stdout } = await sawtooth(place, ["-p", "go", ...auto], {
+      env: { HOME: home, SAWTOOTH_HOME: home },
+    });
+    const lines = jsonLines(stdout);
+    expect({ code, result: lines.at(-1)?.result }).toEqual({ code: 0, result: "hello" });
+    const [warning] = lines.filter((line) => line.type === "warning");
+    expect(warning?.message).toMatch(/this session is kept in (\S+)/);
+    const kept = /kept in (\S+)/.exec(String(warning?.message))?.[1];
+    if (kept) rmSync(kept, { recursive: true, force: true });
+  });
+});
+
+describe("two processes", () => {
+  test("on one session: the second is refused, or forks; lines are never mixed", async () => {
+    const { place, server } = await setUp((_, index) =>
+      index === 0 ? { text: "slow", calls: [bash("sleep 3")] } : { text: "other" },
+    );
+    const run = start(place, ["-p", "go", ...auto]);
+    while (!run.stdout().includes('"assistant"')) await delay(50);
+    const refused = await sawtooth(place, ["-p", "me too", "-c", ...auto]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("--fork");
+    const forked = await sawtooth(place, ["-p", "me too", "-c", "--fork", ...auto]);
+    expect(forked.code).toBe(0);
+    expect((await run.ended).code).toBe(0);
+    const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+    expect(files).toHaveLength(2);
+    for (const file of files) {
+      const seqs = wholeEvents(join(place.home, file)).map((event) => event.seq);
+      expect(seqs).toEqual(seqs.map((_, index) => index));
+    }
+    expect(server.exchanges.filter((one) => one.status >= 400)).toEqual([]);
+  });
+
+  test("beginning at the same moment get a session each", async () => {
+    const { place } = await setUp(() => ({ text: "hi" }));
+    const runs = await Promise.all(Array.from({ length: 4 }, () => sawtooth(place, ["-p", "go", ...auto])));
+    expect(runs.map((run) => run.code)).toEqual([0, 0, 0, 0]);
+    expect(new Set(runs.map((run) => jsonLines(run.stdout).at(-1)?.session_id)).size).toBe(4);
+  });
+});
+
+test("after a cd the log stays where it was, and a resume goes on in the folder of the session", async () => {
+  const { place, server } = await setUp([
+    { calls: [bash("mkdir sub && cd sub && pwd")] },
+    { text: "there" },
+    { calls: [bash("pwd")] },
+    { text: "ok" },
+  ]);
+  mkdirSync(join(place.cwd, "elsewhere"));
+  await sawtooth(place, ["-p", "go", ...auto]);
+  const { code } = await sawtooth(place, ["-p", "where", "-c", ...auto]);
+  expect(code).toBe(0);
+  expect(JSON.stringify(server.requests.at(-1)?.messages.at(-1))).toContain(`${place.cwd}/sub`);
+  expect(wholeEvents(logOf(place)).filter((event) => event.type === "user_message")).toHaveLength(2);
+});

@@ -1,0 +1,102 @@
+/** `sawtooth sessions` over real sessions, as its output reads. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSession } from "../../src/session/store.ts";
+import { result, started, user } from "../support/logs.ts";
+import { type Ended, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+
+let place: Place;
+const key = "sk-canary-7f3a-of-the-environment";
+const clipboard = "\u001b]52;c;aGVsbG8=\u0007";
+
+const sessions = (...words: string[]): Promise<Ended> =>
+  sawtooth(place, ["sessions", ...words], { env: { ANTHROPIC_API_KEY: key } });
+
+beforeAll(async () => {
+  place = makePlace();
+  const script = join(place.home, "script.json");
+  const turns = [
+    {
+      text: `I <script>look</script>${clipboard} ![pixel](http://evil/x.png)\n\`\`\`html\n<b>code</b>\n\`\`\``,
+      calls: [{ bash: { command: `printf '\\033[31mred \`\`\`\\n'; seq 1 100` } }],
+    },
+    { text: "done" },
+  ];
+  writeFileSync(script, JSON.stringify({ turns }));
+  const prompt = `fix it with ${key} and AKIAIOSFODNN7EXAMPLE`;
+  await sawtooth(place, ["-p", prompt, "--model", `scripted/${script}`, "--permission-mode", "auto"]);
+});
+
+afterAll(() => place.remove());
+
+describe("every form of a session", () => {
+  test.each([
+    ["show", ["show"]],
+    ["md", ["export"]],
+    ["html", ["export", "--format", "html"]],
+    ["json", ["export", "--format", "json"]],
+    ["list", ["list"]],
+  ])("%s has the words, and neither secrets nor escape sequences", async (_form, words) => {
+    const { stdout, code } = await sessions(...words);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /fix it with \[redacted:ANTHROPIC_API_KEY\] and(?: \[redacted:AWS_ACCESS_KEY_ID\]|…)/,
+    );
+    expect(stdout).not.toContain("canary");
+    expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+  });
+});
+
+test("show is short about long outputs, and has the name that the session was given", async () => {
+  const { stdout } = await sessions("show");
+  expect(stdout).toMatch(/ {2}✓ bash printf .*\n {4}red ```\n {4}1\n[\s\S]*… \d+ lines …\n[\s\S]* {4}100\n/);
+  expect(stdout).toContain("> fix it with");
+  expect(stdout.split("\n").length).toBeLessThan(45);
+});
+
+test("as Markdown it brings no HTML in, loads nothing, and no output ends its fence", async () => {
+  const { stdout } = await sessions("export", "--format", "md");
+  expect(stdout).toContain("&lt;script>look&lt;/script>");
+  expect(stdout).toContain("!\\[pixel]");
+  expect(stdout).toContain("```html\n<b>code</b>\n```");
+  expect(stdout).toContain("````text\nred ```\n1\n");
+});
+
+test("as HTML it is one page without scripts or anything from elsewhere", async () => {
+  const { stdout } = await sessions("export", "--format", "html");
+  expect(stdout).toMatch(/^<!doctype html>/);
+  expect(stdout).toContain("default-src 'none'");
+  expect(stdout).not.toMatch(/<script|<img|<link|src=|href=/i);
+  expect(stdout).toContain("&lt;script&gt;look&lt;/script&gt;");
+});
+
+test("as JSON it is the log", async () => {
+  const { stdout } = await sessions("export", "--format", "json");
+  const { events } = JSON.parse(stdout) as { events: { type: string; seq: number }[] };
+  expect(events[0]).toMatchObject({ type: "session_started", seq: 0 });
+  expect(events.at(-1)).toMatchObject({ type: "turn_ended", reason: "rest" });
+});
+
+test("a session is named in the list and in what it is exported as", async () => {
+  const other = makePlace();
+  const root = join(other.home, "sawtooth", "state", "sessions");
+  const session = createSession({ root, cwd: other.cwd, clock: Date.now, warn: () => {} });
+  for (const event of [started(), user("hello"), result("none")]) session.log.append(event);
+  session.log.append({ type: "session_named", name: "the\u001b[2J parser" });
+  session.close();
+  expect((await sawtooth(other, ["sessions"])).stdout).toMatch(/ 1 turn {3}\[the \[2J parser\] hello\n$/);
+  expect((await sawtooth(other, ["sessions", "show"])).stdout).toMatch(/^the parser\n/);
+  expect(readFileSync(join(session.folder, "events.jsonl"), "utf8")).toContain("session_named");
+  other.remove();
+});
+
+test("a mistake is one line and 2", async () => {
+  expect(await sessions("frobnicate")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^sawtooth: unknown: sessions frobnicate .*\n$/),
+  });
+  expect(await sessions("show", "20990101")).toMatchObject({ code: 2 });
+  expect(await sessions("export", "--format", "pdf")).toMatchObject({ code: 2 });
+});

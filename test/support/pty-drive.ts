@@ -1,0 +1,135 @@
+/** Runs a program in a real pseudo-terminal and shows what a terminal would show: screen, scrollback, cursor, bytes. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { spawn } from "@lydell/node-pty";
+import xterm from "@xterm/headless";
+import type { Place } from "./sawtooth.ts";
+
+const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+
+export type Drive = {
+  pid: number;
+  send(keys: string): void;
+  resize(columns: number, rows: number): void;
+  /** Rows of the window, without the blanks at their ends. */
+  screen(): string[];
+  /** The scrollback and the window; rows that the terminal wrapped are one. */
+  whole(): string[];
+  /** Where the cursor stands in the window, and whether it is shown. */
+  cursor(): { row: number; column: number; shown: boolean };
+  /** Everything that was written. */
+  raw(): string;
+  /** Waits until the window holds the text or matches it; throws with the window when it does not in time. */
+  until(wanted: string | RegExp, withinMs?: number): Promise<void>;
+  /** Waits until nothing was written for so long. */
+  quiet(ms?: number): Promise<void>;
+  /** Resolves when the program is over. */
+  ended: Promise<{ code: number; signal: number | undefined }>;
+  kill(signal?: string): void;
+};
+
+export type DriveOptions = {
+  columns?: number;
+  rows?: number;
+  env?: Record<string, string>;
+};
+
+/** Starts sawtooth with these words in the folder of `place`. */
+export function drive(place: Place, words: string[], options: DriveOptions = {}): Drive {
+  return driveProgram(process.execPath, [entry, ...words], place, options);
+}
+
+/** Starts any program in a terminal of its own. */
+export function driveProgram(
+  program: string,
+  words: string[],
+  place: Place,
+  { columns = 80, rows = 24, env = {} }: DriveOptions = {},
+): Drive {
+  const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+  const pty = spawn(program, words, {
+    name: "xterm-256color",
+    cols: columns,
+    rows,
+    cwd: place.cwd,
+    env: { ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
+  });
+  const seen = { raw: "", shown: true, at: Date.now(), over: false };
+  pty.onData((bytes) => {
+    seen.raw += bytes;
+    seen.at = Date.now();
+    for (const [, how] of bytes.matchAll(/\x1b\[\?25([hl])/g)) seen.shown = how === "h";
+    terminal.write(bytes);
+  });
+  const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
+    pty.onExit(({ exitCode, signal }) => {
+      seen.over = true;
+      resolve({ code: exitCode, signal });
+    });
+  });
+  return {
+    pid: pty.pid,
+    send(keys) {
+      seen.at = Date.now();
+      pty.write(keys);
+    },
+    resize(nextColumns, nextRows) {
+      if (seen.over) return;
+      pty.resize(nextColumns, nextRows);
+      terminal.resize(nextColumns, nextRows);
+    },
+    ...viewOf(terminal, seen),
+    ended,
+    kill(signal = "SIGKILL") {
+      if (!seen.over) process.kill(pty.pid, signal);
+    },
+  };
+}
+
+type Seen = { raw: string; shown: boolean; at: number; over: boolean };
+
+function viewOf(terminal: xterm.Terminal, seen: Seen) {
+  const settled = () => new Promise<void>((resolve) => terminal.write("", resolve));
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => terminal.buffer.active.getLine(from + index));
+  const screen = () => {
+    const { baseY } = terminal.buffer.active;
+    return lines(baseY, baseY + terminal.rows).map((line) => line?.translateToString(true) ?? "");
+  };
+  return {
+    screen,
+    whole() {
+      const joined: string[] = [];
+      for (const line of lines(0, terminal.buffer.active.length)) {
+        const text = line?.translateToString(true) ?? "";
+        if (line?.isWrapped) joined[joined.length - 1] += text;
+        else joined.push(text);
+      }
+      return joined;
+    },
+    cursor: () => ({
+      row: terminal.buffer.active.cursorY,
+      column: terminal.buffer.active.cursorX,
+      shown: seen.shown,
+    }),
+    raw: () => seen.raw,
+    async until(wanted: string | RegExp, withinMs = 15_000) {
+      const deadline = Date.now() + withinMs;
+      for (;;) {
+        await settled();
+        const text = screen().join("\n");
+        if (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text)) return;
+        if (seen.over || Date.now() > deadline)
+          throw new Error(
+            `${wanted} is not on the screen${seen.over ? " of the ended program" : ""}:\n${text.trimEnd()}`,
+          );
+        await sleep(15);
+      }
+    },
+    async quiet(ms = 200) {
+      while (Date.now() - seen.at < ms) await sleep(20);
+      await settled();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** The program in a terminal of its own, over the strict server: what tests of the screen begin with. */
+
+import { onTestFinished } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
+import { type MockServer, startMockServer } from "./mock-server.ts";
+import { type Drive, type DriveOptions, drive } from "./pty-drive.ts";
+import { makePlace, type Place } from "./sawtooth.ts";
+
+export type Scene = { terminal: Drive; server: MockServer; place: Place };
+
+/** Ready for keys; all of it is gone when the test is over. */
+export async function open(turns: Turn[], words: string[] = [], options: DriveOptions = {}): Promise<Scene> {
+  const server = await startMockServer({ turns });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  return { terminal: await again(place, words, options), server, place };
+}
+
+/** The program once more in the same place. */
+export async function again(place: Place, words: string[] = [], options: DriveOptions = {}): Promise<Drive> {
+  const terminal = drive(place, words, options);
+  onTestFinished(() => terminal.kill());
+  await terminal.until("›");
+  return terminal;
+}
+
+/** What the person said last, in the newest request. */
+export function lastUserText(server: MockServer): string {
+  const message = server.requests.at(-1)?.messages.findLast(({ role }) => role === "user");
+  const content = (message?.content ?? []) as { type: string; text?: string }[];
+  return content.findLast(({ type }) => type === "text")?.text ?? "";
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { createKeyReader, type Key } from "../../../src/tui/input/keys.ts";
+
+/** What comes of these reads when nothing more follows. */
+function read(...chunks: string[]): Key[] {
+  const reader = createKeyReader();
+  const keys = chunks.flatMap((chunk) => reader.push(chunk));
+  while (reader.isWaiting()) keys.push(...reader.flush());
+  return keys;
+}
+
+const key = (name: string): Key => ({ type: "key", key: name });
+const text = (what: string): Key => ({ type: "text", text: what });
+const paste = (what: string): Key => ({ type: "paste", text: what });
+
+test.each([
+  ["\r", "enter"],
+  ["\n", "ctrl-j"],
+  ["\t", "tab"],
+  ["\x03", "ctrl-c"],
+  ["\x7f", "backspace"],
+  ["\x1b", "escape"],
+  ["\x1b[A", "up"],
+  ["\x1bOA", "up"],
+  ["\x1b[1;5D", "ctrl-left"],
+  ["\x1b[1;3C", "alt-right"],
+  ["\x1b[3~", "delete"],
+  ["\x1b[Z", "shift-tab"],
+  ["\x1b\r", "alt-enter"],
+  ["\x1b[13;2u", "shift-enter"],
+  ["\x1b[27;5;13~", "ctrl-enter"],
+  ["\x1bb", "alt-b"],
+])("%j is %s", (bytes, name) => {
+  expect(read(bytes)).toEqual([key(name)]);
+});
+
+test("text, keys and sequences in one read come apart", () => {
+  expect(read("héllo\x1b[D\x7f🟢\r")).toEqual([
+    text("héllo"),
+    key("left"),
+    key("backspace"),
+    text("🟢"),
+    key("enter"),
+  ]);
+});
+
+test("a sequence that is cut between two reads is one key", () => {
+  expect(read("\x1b", "[1;", "5A")).toEqual([key("ctrl-up")]);
+});
+
+test("answers of the terminal and the mouse are no keys", () => {
+  expect(read("\x1b[?62;22c\x1b[<0;1;1M\x1b[I")).toEqual([]);
+});
+
+test("two Escapes are two keys", () => {
+  expect(read("\x1b\x1b")).toEqual([key("escape"), key("escape")]);
+});
+
+describe("a paste", () => {
+  test("comes whole, however it is cut", () => {
+    const bytes = "\x1b[200~one\r\ntwo\x1b[A\x1b[201~\r";
+    for (let at = 1; at < bytes.length; at++) {
+      if (bytes.slice(0, at).endsWith("\x1b")) continue;
+      expect(read(bytes.slice(0, at), bytes.slice(at))).toEqual([paste("one\ntwo\x1b[A"), key("enter")]);
+    }
+  });
+
+  test("with its end mark inside is one paste to the last mark", () => {
+    expect(read("\x1b[200~a\x1b[201~\rrm -rf\r", "\x1b[201~x")).toEqual([paste("a\nrm -rf\n"), text("x")]);
+  });
+
+  test("and another right behind it are two", () => {
+    expect(read("\x1b[200~a\x1b[201~\x1b[200~b\x1b[201~")).toEqual([paste("a"), paste("b")]);
+  });
+
+  test("without marks is known by the text behind its line ends", () => {
+    expect(read("a\rb\r")).toEqual([paste("a\nb\n")]);
+    expect(read("a\rb\r", "c\r")).toEqual([paste("a\nb\n"), paste("c\n")]);
+    expect(read("typed\r")).toEqual([text("typed"), key("enter")]);
+  });
+
+  test("of a megabyte takes no time", () => {
+    const line = `${"x".repeat(99)}\r\n`;
+    const chunks = Array.from({ length: 10_000 }, () => line);
+    const startedAt = performance.now();
+    const [only] = read("\x1b[200~", ...chunks, "\x1b[201~");
+    expect(only).toMatchObject({ type: "paste" });
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,223 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
+import { lastUserText, open } from "../support/scene.ts";
+
+const auto = ["--permission-mode", "auto"];
+const times = (text: string, part: string) => text.split(part).length - 1;
+
+test("what is typed is said, and the answer is shown once", async () => {
+  const { terminal, server } = await open([{ text: "Hello **you**.\n\nA `word`." }]);
+  terminal.send("hi there\r");
+  await terminal.until("A word.");
+  await terminal.quiet();
+  expect(lastUserText(server)).toBe("hi there");
+  expect(times(terminal.whole().join("\n"), "Hello you.")).toBe(1);
+  expect(terminal.screen().join("\n")).toMatch(/› hi there\n\n {2}Hello you\.\n\n {2}A word\.\n/);
+});
+
+test("a long answer stays in the scrollback, each line once, and nothing above is cleared", async () => {
+  const lines = Array.from({ length: 600 }, (_, index) => `answer line ${index + 1}.`);
+  const { terminal } = await open([{ text: `${lines.join("\n")}\n` }]);
+  terminal.send("go\r");
+  await terminal.until("answer line 600.");
+  await terminal.quiet();
+  const shown = terminal.whole().filter((line) => line.includes("answer line"));
+  expect(shown.map((line) => line.trim())).toEqual(lines);
+  expect(terminal.raw()).not.toMatch(/\x1b\[[23]J|\x1b\[\?1049h|\x1b\[H/);
+  expect(times(terminal.raw(), "\x1b[?2026h")).toBe(times(terminal.raw(), "\x1b[?2026l"));
+});
+
+describe("while it works", () => {
+  const slow: Turn = { text: "slowly ".repeat(60), fault: { pauseMs: 80 } };
+
+  test("Esc interrupts, and what was being typed stays", async () => {
+    const { terminal, server } = await open([slow, { text: "second" }]);
+    terminal.send("go\r");
+    await terminal.until("slowly");
+    terminal.send("keep this");
+    await terminal.until("keep this");
+    const pressedAt = Date.now();
+    terminal.send("\x1b");
+    await terminal.until("interrupted");
+    expect(Date.now() - pressedAt).toBeLessThan(3000);
+    expect(terminal.screen().join("\n")).toContain("› keep this");
+    terminal.send("\r");
+    await terminal.until("second");
+    expect(lastUserText(server)).toBe("keep this");
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("slowly slowly");
+  });
+
+  test("what is sent waits for the next step, and can be pulled back until then", async () => {
+    const calls = [{ bash: { command: "sleep 1.5; echo done" } }];
+    const { terminal, server } = await open([{ text: "working", calls }, { text: "final" }], auto);
+    terminal.send("go\r");
+    await terminal.until("Running");
+    terminal.send("first word\r");
+    await terminal.until("queued: first word");
+    terminal.send("\x1b[A");
+    await terminal.until("› first word");
+    expect(terminal.screen().join("\n")).not.toContain("queued");
+    terminal.send(" and more\r");
+    await terminal.until("final");
+    expect(lastUserText(server)).toBe("first word and more");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("the end of a command's output is shown live, then one row is left", async () => {
+    const calls = [{ bash: { command: "for i in 1 2 3; do echo tick $i; sleep 0.5; done" } }];
+    const { terminal } = await open([{ calls }, { text: "final" }], auto);
+    terminal.send("go\r");
+    await terminal.until(/^ {4}tick 2$/m);
+    await terminal.until("final");
+    await terminal.quiet();
+    const whole = terminal.whole().join("\n");
+    expect(whole).not.toMatch(/^ {4}tick/m);
+    expect(whole).toMatch(/✓ bash for i in 1 2 3.* · 3 lines · 1\.\d s/);
+  });
+});
+
+describe("a question", () => {
+  const calls = [{ bash: { command: "echo asked > made.txt" } }];
+
+  test("runs the command on 1 and leaves it on no, with the words of the person", async () => {
+    const { terminal, server } = await open([{ calls }, { calls }, { text: "final" }]);
+    terminal.send("go\r");
+    await terminal.until("Run this command?");
+    expect(terminal.screen().join("\n")).toContain("always means this very command");
+    terminal.send("4");
+    await terminal.until("empty is a plain no");
+    terminal.send("write it to other.txt\r");
+    await terminal.until(/✗ bash[\s\S]*Run this command\?/);
+    expect(JSON.stringify(server.requests[1]?.messages)).toContain("write it to other.txt");
+    terminal.send("1");
+    await terminal.until("final");
+    expect(terminal.whole().join("\n")).toMatch(/✗ bash[\s\S]*✓ bash/);
+  });
+
+  test("always in later sessions is written to the settings, and not asked again", async () => {
+    const { terminal, place } = await open([{ calls }, { calls }, { text: "final" }]);
+    terminal.send("go\r");
+    await terminal.until("Run this command?");
+    terminal.send("3");
+    await terminal.until("final");
+    const { readFileSync, statSync } = await import("node:fs");
+    const file = join(place.env.SAWTOOTH_HOME ?? "", "config/settings.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ allow: ["bash(echo asked > made.txt)"] });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("is not answered by someone who is in the middle of typing", async () => {
+    const { terminal } = await open([
+      { text: "x ".repeat(40), calls, fault: { pauseMs: 60 } },
+      { text: "final" },
+    ]);
+    terminal.send("go\r");
+    await terminal.until("Writing");
+    for (let index = 0; index < 40 && !terminal.screen().join("\n").includes("Run this"); index++) {
+      terminal.send("y1");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await terminal.until("Run this command?");
+    terminal.send("y1");
+    await terminal.quiet();
+    expect(terminal.screen().join("\n")).toContain("Run this command?");
+  });
+});
+
+describe("a paste", () => {
+  test("of many lines is a mark in the editor and the whole text in the request", async () => {
+    const { terminal, server } = await open([{ text: "final" }]);
+    const lines = Array.from({ length: 5000 }, (_, index) => `row ${index}\t🟢`);
+    terminal.send(`\x1b[200~${lines.join("\r\n")}\x1b[201~`);
+    await terminal.until("[pasted 5,000 lines]");
+    terminal.send(" please\r");
+    await terminal.until("final");
+    expect(lastUserText(server)).toBe(`${lines.join("\n")} please`);
+  });
+
+  test("with an end mark in it is not submitted half way", async () => {
+    const { terminal, server } = await open([{ text: "final" }]);
+    terminal.send("\x1b[200~one\x1b[201~\rtwo\r\x1b[201~");
+    await terminal.until("two");
+    await terminal.quiet(300);
+    expect(server.requests).toHaveLength(0);
+    terminal.send("\r");
+    await terminal.until("final");
+    expect(lastUserText(server)).toBe("one\ntwo\n");
+  });
+
+  test("without marks is not submitted by its line ends", async () => {
+    const { terminal, server } = await open([{ text: "final" }]);
+    terminal.send(Array.from({ length: 12 }, (_, index) => `burst ${index} ${"x".repeat(90)}\r`).join(""));
+    await terminal.until("burst 11");
+    await terminal.quiet(300);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+test("the cursor stands behind wide and joined characters by their width", async () => {
+  const { terminal, server } = await open([{ text: "final" }]);
+  const typed: [string, number][] = [
+    ["한글", 4],
+    ["日本", 8],
+    ["é", 9],
+  ];
+  for (const [text, column] of typed) {
+    terminal.send(text);
+    await terminal.quiet(150);
+    expect(terminal.cursor()).toMatchObject({ column: column + 2, shown: true });
+  }
+  terminal.send("\x7f\x7f");
+  await terminal.quiet(150);
+  expect(terminal.cursor().column).toBe(2 + 6);
+  terminal.send("\x1b[D!");
+  await terminal.quiet(150);
+  terminal.send("\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe("한글!日");
+});
+
+test("a name is completed with Tab, and ! runs a line whose output the model reads", async () => {
+  const { terminal, server, place } = await open([{ text: "final" }]);
+  writeFileSync(join(place.cwd, "needle-file.txt"), "x");
+  terminal.send("!echo out-$((40+2))\r");
+  await terminal.until(/^ {2}out-42/m);
+  terminal.send("see @needle");
+  await terminal.until("❯ needle-file.txt");
+  terminal.send("\t");
+  await terminal.until("see @needle-file.txt");
+  terminal.send("now\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe("see @needle-file.txt now");
+  expect(JSON.stringify(server.requests[0]?.messages)).toContain("$ echo out-$((40+2))\\n\\nout-42");
+});
+
+describe("Esc", () => {
+  test("ends a command that will not be ended, within a moment", async () => {
+    const calls = [{ bash: { command: "trap '' INT TERM; echo deaf; sleep 60" } }];
+    const { terminal } = await open([{ calls }, { text: "final" }], auto);
+    terminal.send("go\r");
+    await terminal.until(/^ {4}deaf$/m);
+    const pressedAt = Date.now();
+    terminal.send("\x1b");
+    await terminal.until("interrupted");
+    expect(Date.now() - pressedAt).toBeLessThan(4000);
+    terminal.send("next\r");
+    await terminal.until("final");
+  });
+
+  test("on a question interrupts the turn and runs nothing", async () => {
+    const { terminal, server } = await open([
+      { calls: [{ bash: { command: "touch made.txt" } }] },
+      { text: "final" },
+    ]);
+    terminal.send("go\r");
+    await terminal.until("Run this command?");
+    terminal.send("\x1b");
+    await terminal.until("interrupted");
+    expect(terminal.screen().join("\n")).not.toContain("Run this command?");
+    expect(server.requests).toHaveLength(1);
+  });
+});

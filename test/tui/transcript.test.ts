@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import type { AssistantBlock } from "../../src/core/blocks.ts";
+import type { EventBody, LogEvent } from "../../src/core/events.ts";
+import { noUsage } from "../../src/core/model-card.ts";
+import type { ModelPart } from "../../src/core/ports.ts";
+import { plain } from "../../src/tui/rows.ts";
+import { addEvent, addPart, emptyTranscript, tailRows } from "../../src/tui/transcript.ts";
+
+const around = { cwd: "/work", columns: 60 };
+
+/** Tells parts and events one after the other; the rows as text, and what is still live. */
+function tell(...happenings: (ModelPart | EventBody)[]): { rows: string[]; tail: string[] } {
+  let transcript = emptyTranscript();
+  const rows: string[] = [];
+  const events: LogEvent[] = [];
+  for (const one of happenings) {
+    const isPart = /_delta$|_started$|^attempt_failed$/.test(one.type) && one.type !== "session_started";
+    if (!isPart)
+      events.push({ ...(one as EventBody), seq: events.length, at: 1000 * events.length } as LogEvent);
+    const step = isPart
+      ? addPart(transcript, one as ModelPart, around)
+      : addEvent(transcript, events.at(-1) as LogEvent, events, around);
+    transcript = step.transcript;
+    rows.push(...step.rows.map(plain));
+  }
+  return { rows, tail: tailRows(transcript, around).map(plain) };
+}
+
+const said = (text: string): ModelPart => ({ type: "text_delta", text });
+const failed: ModelPart = { type: "attempt_failed", kind: "network", message: "cut", attempt: 1, waitMs: 10 };
+const reply = (...content: AssistantBlock[]): EventBody => ({
+  type: "assistant_message",
+  content,
+  stopReason: "end_turn",
+  usage: noUsage,
+  model: "m",
+  durationMs: 1,
+});
+const text = (words: string): AssistantBlock => ({ type: "text", text: words });
+
+describe("a streamed reply", () => {
+  test("is the same rows however it is cut", () => {
+    const words =
+      "First *line*.\n\n- one\n- two\n\n```js\nconst a = 1; // x\n```\n| a | b |\n|---|---|\n| 1 | 22 |\nlast";
+    const whole = tell(reply(text(words))).rows;
+    expect(whole.join("\n")).toContain("    const a = 1; // x");
+    for (const size of [1, 2, 7, 30]) {
+      const parts = words.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+      expect(tell(...parts.map(said), reply(text(words))).rows).toEqual(whole);
+    }
+  });
+
+  test("leaves only its unfinished line live", () => {
+    expect(tell(said("done.\nnot yet"))).toEqual({ rows: ["  done."], tail: ["  not yet"] });
+  });
+
+  test("that fails and comes again is shown once", () => {
+    const { rows } = tell(
+      said("one\ntwo\nthr"),
+      failed,
+      said("one\nt"),
+      said("wo\nthree\n"),
+      reply(text("one\ntwo\nthree\n")),
+    );
+    expect(rows).toEqual(["  one", "  two", "  three"]);
+  });
+
+  test("that comes again with other words says so", () => {
+    const { rows } = tell(said("one\ntwo\n"), failed, said("other\n"), reply(text("other\n")));
+    expect(rows.join("\n")).toMatch(/ {2}one\n {2}two\n\n.*starts again\n\n {2}other/);
+  });
+
+  test("that is interrupted keeps what was seen of it", () => {
+    const ended: EventBody = { type: "turn_ended", reason: "interrupted" };
+    const { rows, tail } = tell(said("half a li"), reply(text("half a li")), ended);
+    expect(rows).toEqual(["  half a li", "", "  ! interrupted"]);
+    expect(tail).toEqual([]);
+  });
+
+  test("shows thinking as one row before the words", () => {
+    const { rows } = tell({ type: "thinking_delta", text: "hmm\nlet me see" }, said("Answer.\n"));
+    expect(rows).toEqual(["  ✻ hmm let me see", "  Answer."]);
+  });
+});
+
+describe("a call", () => {
+  const call = (name: string, input: object): EventBody => reply({ type: "tool_use", id: "1", name, input });
+  const result = (more: object): EventBody => ({
+    type: "tool_result",
+    toolUseId: "1",
+    toolName: "bash",
+    content: "",
+    isError: false,
+    ...more,
+  });
+
+  test("is one row with what came of it", () => {
+    const stats = { exitCode: 0, lines: 42, durationMs: 2100 };
+    expect(tell(call("bash", { command: "npm test\n" }), result({ stats })).rows).toEqual([
+      "  ✓ bash npm test · 42 lines · 2.1 s",
+    ]);
+  });
+
+  test("that failed shows the end of its output", () => {
+    const content = "a\nb\nc\nd\ne\nf\ng\n[exit 2]";
+    const { rows } = tell(
+      call("bash", { command: "x" }),
+      result({ content, isError: true, stats: { exitCode: 2, lines: 7 } }),
+    );
+    expect(rows).toEqual([
+      "  ✗ bash x · exit 2 · 7 lines",
+      "    … 2 lines above",
+      "    c",
+      "    d",
+      "    e",
+      "    f",
+      "    g",
+    ]);
+  });
+
+  test("that edits shows the diff with line numbers", () => {
+    const display = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@\n same\n-old\n+new\n end";
+    const { rows } = tell(
+      call("str_replace_editor", { command: "str_replace", path: "/work/src/x.ts" }),
+      result({ display, toolName: "str_replace_editor" }),
+    );
+    expect(rows).toEqual([
+      "  ✓ edit src/x.ts · +1 −1",
+      "     9   same",
+      "    10 - old",
+      "    10 + new",
+      "    11   end",
+    ]);
+  });
+
+  test("shows no escape that a program or the model wrote", () => {
+    const evil = "\x1b[2J\x1b]52;c;AAAA\x07ok\u202e\x9b31m";
+    const { rows } = tell(
+      call("bash", { command: evil }),
+      result({ content: evil, isError: true }),
+      said(`${evil}\n`),
+    );
+    expect(rows.join("\n")).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+    expect(rows.join("\n")).toContain("ok<U+202E>");
+  });
+});
+
+test("no row is wider than the window", () => {
+  const wide = "日本語のとても長い行 ".repeat(12) + "x".repeat(200);
+  const { rows } = tell(
+    { type: "user_message", content: [{ type: "text", text: wide }] },
+    reply(
+      text(`# ${wide}\n- ${wide}\n> ${wide}\n\`\`\`\n${wide}\n\`\`\`\n| ${wide} | b |\n|---|---|\n${wide}`),
+    ),
+    { type: "warning", text: wide },
+  );
+  for (const row of rows) expect([...row].length).toBeLessThanOrEqual(60);
+});
