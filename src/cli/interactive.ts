@@ -38,7 +38,7 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     for (;;) {
       const person = personOf(tui, chosen);
       const run = await openRun({ flags: next, cwd: process.cwd(), env, person, warn: tui.warn });
-      end.cleanUp = run.close;
+      end.cleanUp = () => tui.stopped().then(run.close);
       const leave = await tui.attach(hostOf(run, chosen), first);
       hint = hintOf(run);
       await run.close();

@@ -25,6 +25,8 @@ export type App = TuiOptions & {
   lastId: number;
   /** Stops the turn, and the shell line of the person. */
   stops: Set<AbortController>;
+  /** What runs in the background until it is stopped or done. */
+  works: Set<Promise<void>>;
   /** What the person ran while it worked: said at the next step. */
   heard: UserBlock[][];
   leave: (how: Leave) => void;

@@ -13,10 +13,10 @@ export function perform(app: App, effect: Effect): void {
   if (!host) return;
   switch (effect.type) {
     case "submit":
-      void work(app, host, effect.text);
+      follow(app, work(app, host, effect.text));
       break;
     case "shell":
-      void runShell(app, host, effect.text);
+      follow(app, runShell(app, host, effect.text));
       break;
     case "command":
       void runCommand(app, host, effect.text);
@@ -49,6 +49,11 @@ export function perform(app: App, effect: Effect): void {
       app.answers.get(effect.id)?.(effect.answer);
       break;
   }
+}
+
+function follow(app: App, work: Promise<void>): void {
+  app.works.add(work);
+  void work.finally(() => app.works.delete(work));
 }
 
 async function work(app: App, host: Host, text: string): Promise<void> {

@@ -4,6 +4,7 @@
  */
 
 import { createInterface, type Interface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import type { ModelPart } from "../core/ports.ts";
 import { commands } from "./commands.ts";
@@ -24,6 +25,7 @@ type Plain = {
   queue: UserBlock[][];
   asking: Asking[];
   stops: Set<AbortController>;
+  works: Set<Promise<unknown>>;
   /** When Ctrl-C was last pressed, in milliseconds since 1970. */
   interruptedAt: number;
   leave: (how: Leave) => void;
@@ -39,6 +41,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     queue: [],
     asking: [],
     stops: new Set(),
+    works: new Set(),
     interruptedAt: 0,
     leave: () => {},
   };
@@ -49,6 +52,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     person: personOf(app),
     attach: (host, first) => attach(app, host, first),
     warn: (text) => say([`! ${text}`]),
+    stopped: () => stopped(app),
     close: () => app.lines.close(),
   };
 }
@@ -94,9 +98,10 @@ function attach(app: Plain, host: Host, first: string | undefined): Promise<Leav
     take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
   );
   if (first !== undefined) void work(app, host, first);
-  return new Promise<Leave>((resolve) => {
+  const how = new Promise<Leave>((resolve) => {
     app.leave = resolve;
-  }).finally(unsubscribe);
+  });
+  return how.finally(() => stopped(app)).finally(unsubscribe);
 }
 
 function onLine(app: Plain, line: string): void {
@@ -133,12 +138,22 @@ async function work(app: Plain, host: Host, text: string): Promise<void> {
 
 async function stoppable<T>(app: Plain, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
+  const work = action(stop.signal);
   app.stops.add(stop);
+  app.works.add(work);
   try {
-    return await action(stop.signal);
+    return await work;
   } finally {
     app.stops.delete(stop);
+    app.works.delete(work);
   }
+}
+
+const patienceMs = 2500;
+
+async function stopped(app: Plain): Promise<void> {
+  for (const stop of app.stops) stop.abort("interrupted");
+  await Promise.race([Promise.allSettled(app.works), sleep(patienceMs, undefined, { ref: false })]);
 }
 
 async function runShell(app: Plain, host: Host, command: string): Promise<void> {

@@ -64,6 +64,8 @@ export type Tui = {
   attach(host: Host, first?: string): Promise<Leave>;
   /** One line for the person. */
   warn(text: string): void;
+  /** Interrupts what runs, and waits until it has ended, for a while. */
+  stopped(): Promise<void>;
   /** Gives the terminal back. Idempotent. */
   close(): void;
 };

@@ -1,5 +1,6 @@
 /** The interactive screen: takes the terminal, talks over one session after the other, gives the terminal back. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
 import { commands } from "./commands.ts";
@@ -34,6 +35,7 @@ export function createTui(options: TuiOptions): Tui {
     answers: new Map(),
     lastId: 0,
     stops: new Set(),
+    works: new Set(),
     heard: [],
     leave: () => {},
     drawTimer: undefined,
@@ -58,6 +60,7 @@ export function createTui(options: TuiOptions): Tui {
       void (app.state
         ? dispatch(app, { type: "print", rows: [[{ text: `  ! ${text}`, tone: "warn" }]] })
         : app.history.push(`! ${text}`)),
+    stopped: () => stopped(app),
     close: () => close(app),
   };
 }
@@ -76,7 +79,7 @@ function personOf(app: App): Person {
   };
 }
 
-function attach(app: App, host: Host, first: string | undefined): Promise<Leave> {
+async function attach(app: App, host: Host, first: string | undefined): Promise<Leave> {
   const events = host.log.events();
   const place = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
   const typed = app.state?.recall.items ?? host.typed();
@@ -95,9 +98,12 @@ function attach(app: App, host: Host, first: string | undefined): Promise<Leave>
   draw(app);
   if (first !== undefined) app.perform(app, { type: "submit", text: first });
   for (const chunk of app.early.splice(0)) onData(app, chunk);
-  return new Promise<Leave>((resolve) => {
+  const how = await new Promise<Leave>((resolve) => {
     app.leave = resolve;
-  }).finally(unsubscribe);
+  });
+  await stopped(app);
+  unsubscribe();
+  return how;
 }
 
 function ask(app: App, question: Question, signal: AbortSignal): Promise<Answer> {
@@ -177,6 +183,14 @@ function resume(app: App): void {
   app.terminal.take();
   app.held = false;
   draw(app);
+}
+
+const patienceMs = 2500;
+
+/** Interrupts what runs, and waits until it has ended, for a while. */
+async function stopped(app: App): Promise<void> {
+  for (const stop of app.stops) stop.abort("interrupted");
+  await Promise.race([Promise.allSettled(app.works), sleep(patienceMs, undefined, { ref: false })]);
 }
 
 function close(app: App): void {

@@ -175,9 +175,10 @@ describe("being stopped", () => {
   });
 
   test("SIGTERM during a check: one result line, exit 143", async () => {
-    const { place } = await setUp([], { files: { ...small, "test/value.sh": "echo begun; sleep 60\n" } });
+    const { place } = await setUp([], { files: { ...small, "test/value.sh": "touch begun; sleep 60\n" } });
     const run = start(place, ["fix", ...check, "--output-format", "stream-json"]);
-    await delay(1500);
+    for (let waited = 0; !existsSync(join(place.cwd, "begun")) && waited < 15_000; waited += 50)
+      await delay(50);
     run.child.kill("SIGTERM");
     const { code, stdout } = await run.ended;
     expect(code).toBe(143);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { again, lastUserText, open } from "../support/scene.ts";
+import { again, open } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
 

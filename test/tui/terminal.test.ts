@@ -86,6 +86,22 @@ describe("the terminal is as it was", () => {
     expectRestored(terminal);
   });
 
+  test("after Ctrl-C twice in the middle of an answer, which is kept", async () => {
+    const { terminal, place } = await openInShell();
+    terminal.send("go\r");
+    await terminal.until("many words");
+    terminal.send("\x03");
+    await terminal.until("interrupted");
+    terminal.send("\x03");
+    await terminal.until("after=");
+    expect(terminal.whole().join("\n")).toMatch(/Go on with: sawtooth -r \S+\nended=0/);
+    expectRestored(terminal);
+    const log = execFileSync("sh", ["-c", `cat ${place.env.SAWTOOTH_HOME}/state/sessions/*/*/events.jsonl`], {
+      encoding: "utf8",
+    });
+    expect(log).toMatch(/"stopReason":"interrupted"[\s\S]*"turn_ended","reason":"interrupted"/);
+  });
+
   test("after a bug, which is told on the screen with a code of its own", async () => {
     const bug = `process.on("SIGUSR2", () => { throw new Error("a bug") })`;
     const before = `echo '${bug}' > bug.mjs; export NODE_OPTIONS=--import=./bug.mjs`;

@@ -1,0 +1,81 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claudeCode, pi } from "../session/recordings.ts";
+import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+
+let place: Place;
+beforeEach(() => {
+  place = makePlace();
+  writeFileSync(join(place.cwd, "one.jsonl"), claudeCode());
+  writeFileSync(join(place.cwd, "two.jsonl"), pi());
+});
+afterEach(() => place.remove());
+
+const replay = (...words: string[]) => sawtooth(place, ["replay", ...words]);
+
+describe("sawtooth replay", () => {
+  test("prints a table on stdout, what it left out on stderr, and draws a page", async () => {
+    const { code, stdout, stderr } = await replay(
+      "one.jsonl",
+      "two.jsonl",
+      "--html",
+      "page.html",
+      "--jobs",
+      "2",
+    );
+    expect(stdout).toMatch(
+      /^anthropic\/claude-sonnet-5-5 \(prefix-bound history\)\nrecording +context +steps/,
+    );
+    for (const context of ["raw", "masking", "masking, in hindsight", "hybrid", "focus-auto", "economist"])
+      expect(stdout).toContain(` ${context} `);
+    expect(stderr).toContain("one.jsonl: not understood and left out: 1 × hologram");
+    expect(readFileSync(join(place.cwd, "page.html"), "utf8")).toMatch(/^<!doctype html>/);
+    expect(code).toBe(0);
+  });
+
+  test("gives a program JSON or CSV and nothing else on stdout", async () => {
+    const words = ["one.jsonl", "--context", "masking", "--prices", ".1/1.25,claude-sonnet-4-6"];
+    const json = await replay(...words, "--format", "json");
+    const { figures } = JSON.parse(json.stdout) as { figures: { context: string; prices: string }[] };
+    expect(new Set(figures.map(({ context }) => context))).toEqual(
+      new Set(["raw", "masking", "masking, in hindsight"]),
+    );
+    const csv = await replay(...words, "--format", "csv", "--gaps", "ignore");
+    expect(csv.stdout.trim().split("\n")).toHaveLength(1 + figures.length);
+  });
+
+  test("goes on after a file that is no good and says so with its exit code", async () => {
+    writeFileSync(join(place.cwd, "bad.jsonl"), "nothing\n");
+    const { code, stdout, stderr } = await replay(".", "--context", "raw");
+    expect(stdout).toMatch(/^one +raw/m);
+    expect(stderr).toContain("bad.jsonl is damaged, or no recording: not one line of it is JSON");
+    expect(code).toBe(1);
+    const alone = await replay("bad.jsonl");
+    expect(alone.code).toBe(2);
+    expect(alone.stderr).toContain("none of the files could be replayed");
+  });
+
+  test.each([
+    [[], /replay needs recordings/],
+    [["one.jsonl", "--context", "wild"], /--context wild: must be of/],
+    [["one.jsonl", "--prices", "gold"], /--prices gold: must be of/],
+    [["one.jsonl", "--gaps", "none"], /--gaps none: must be one of recorded, ignore/],
+    [["one.jsonl", "--format", "xml"], /--format xml: must be one of table, json, csv/],
+    [["one.jsonl", "--jobs", "0"], /--jobs 0: must be a number of threads/],
+    [["one.jsonl", "--tune", "--prices", ".1/1,.2/1"], /--tune takes one model/],
+    [["."].concat("--check", "true"), /--check belongs to sawtooth fix/],
+  ])("refuses %j in one line", async (words, message) => {
+    const { code, stderr, stdout } = await replay(...words);
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+
+  test("keeps its flags to itself", async () => {
+    const { code, stderr } = await sawtooth(place, ["report", "--tune"]);
+    expect(stderr).toContain("--tune belongs to sawtooth replay");
+    expect(code).toBe(2);
+  });
+});
