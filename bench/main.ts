@@ -7,6 +7,7 @@ import { type Row, table } from "./figures.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
+import { tuiBytes, tuiEcho, tuiReady } from "./tui.ts";
 
 const benches: Record<string, () => Promise<Row[]>> = {
   version,
@@ -18,6 +19,9 @@ const benches: Record<string, () => Promise<Row[]>> = {
   memory,
   edits,
   engine: engineSteps,
+  "tui-ready": tuiReady,
+  "tui-echo": tuiEcho,
+  "tui-bytes": tuiBytes,
 };
 
 const chosen = process.argv.slice(2);

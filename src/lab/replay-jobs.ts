@@ -96,7 +96,11 @@ function inWorker(queue: Job[], take: (answer: Answer, job: Job) => void): Promi
       if (current) take(answer, current);
       next();
     });
-    worker.on("error", reject);
+    worker.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ERR_WORKER_OUT_OF_MEMORY" || !current) return reject(error);
+      take({ problem: `${current.file} needs more memory than a replay may take` }, current);
+      inWorker(queue, take).then(resolve, reject);
+    });
     next();
   });
 }
