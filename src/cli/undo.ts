@@ -62,7 +62,7 @@ const words: Record<FileChange["how"], string> = {
 };
 
 /** What an undo did, for a person. Pure. */
-export function undoneText({ before, to, files, copies, lost, notes }: Undone, cwd: string): string {
+function undoneText({ before, to, files, copies, lost, notes }: Undone, cwd: string): string {
   const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
   const chapters = [
     files.length === 0 && lost.length === 0

@@ -7,7 +7,12 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { Readable } from "node:stream";
 
-type Init = { method?: string; headers?: ConstructorParameters<typeof Headers>[0]; body?: unknown; signal?: AbortSignal | null };
+type Init = {
+  method?: string;
+  headers?: ConstructorParameters<typeof Headers>[0];
+  body?: unknown;
+  signal?: AbortSignal | null;
+};
 
 /** Rejects, as `fetch` does, with a `TypeError` whose cause is the network's error, or with the signal's reason. */
 export function httpFetch(input: string | URL | Request, init: Init = {}): Promise<Response> {
