@@ -15,6 +15,9 @@ const isNew = major > 22 || (major === 22 && minor >= 12);
 if (isNew && existsSync(dist)) {
   // V8 keeps compiled code here: the next start reads it instead of compiling anew.
   const cache = process.env.SAWTOOTH_HOME || process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  // Set by `runPinned`, or by a program that forks us. Its end hangs up on the agent, and it holds no agent at its end.
+  process.channel?.unref();
+  process.on("disconnect", () => process.kill(process.pid, "SIGHUP"));
   nodeModule.enableCompileCache?.(join(cache, "sawtooth-compile-cache"));
   await import(dist.href);
 } else if (isNew) {
@@ -26,7 +29,8 @@ if (isNew && existsSync(dist)) {
 }
 
 function runPinned() {
-  const child = spawn(pinned, process.argv.slice(1), { stdio: "inherit" });
+  // The channel carries no messages: it tells the agent when we are gone, even by SIGKILL.
+  const child = spawn(pinned, process.argv.slice(1), { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   // A terminal signals its whole foreground group: passed on, its signals would reach the agent twice.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   for (const signal of ["SIGINT", "SIGQUIT", "SIGHUP", "SIGTERM"]) {

@@ -3,7 +3,7 @@
 import type { Composed } from "../context/compose.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
-import { allOf, currentModel, lastOf, spending } from "../core/questions.ts";
+import { allOf, currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
 import type { Limits } from "./agent.ts";
 
 export type ReachedLimit = { reason: TurnEnd; detail: string };
@@ -54,5 +54,11 @@ export function overWindow(events: readonly LogEvent[], composed: Composed): str
   const { model } = currentModel(events);
   if (composed.expected + 1000 < model.window) return undefined;
   const size = `about ${composed.expected} of ${model.window} tokens`;
-  return `the context is full (${size}): go on with --context economist, with a model of a larger window, or in a new session`;
+  return `the context is full (${size}): go on ${wayOut(events)}`;
+}
+
+function wayOut(events: readonly LogEvent[]): string {
+  const forgets = !["raw", "ingest"].includes(currentEngine(events).context);
+  const stack = forgets ? "" : "with --context economist, ";
+  return `${stack}with a model of a larger window, or in a new session`;
 }

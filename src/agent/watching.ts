@@ -8,7 +8,7 @@ import { runningLoop, stopAt } from "../context/watch-loop.ts";
 import { isAbout } from "../context/watch-steps.ts";
 import type { LogEvent } from "../core/events.ts";
 import { costOf } from "../core/model-card.ts";
-import { currentModel, eventAt, lastOf, spending, started } from "../core/questions.ts";
+import { currentEngine, currentModel, eventAt, lastOf, spending, started } from "../core/questions.ts";
 import type { Agent, Limits } from "./agent.ts";
 import type { ReachedLimit } from "./limits.ts";
 
@@ -23,7 +23,7 @@ export function remind(agent: Agent): boolean {
     runningOut: runningOut(events, agent.limits, agent.clock()),
     stay: channelFor(contract, []) === "logged",
   };
-  const notes = dueNotes(events, around, { ...defaultSettings, ...started(events).engine });
+  const notes = dueNotes(events, around, { ...defaultSettings, ...currentEngine(events).engine });
   if (notes.length === 0) return false;
   appendReminder(agent, notes, around.tasks);
   return true;

@@ -8,7 +8,7 @@ export class UsageError extends Error {}
 export type OutputFormat = "text" | "json" | "stream-json";
 /** What a session is exported as. */
 export type ExportFormat = "md" | "html" | "json";
-export type PermissionMode = "ask" | "accept-edits" | "plan" | "auto";
+export type PermissionMode = (typeof modes)[number];
 
 export type Flags = {
   print: boolean;
@@ -100,6 +100,7 @@ const replayOptions = {
   jobs: { type: "string" },
   tune: { type: "boolean" },
 } as const;
+const modes = ["ask", "accept-edits", "plan", "auto"] as const;
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 const options = {
@@ -158,8 +159,7 @@ export function parseCommand(words: readonly string[]): Command {
   refuse(values, "fix", fixOptions);
   refuse(values, "replay", replayOptions);
   if (subcommand) return { name: subcommand, operands: positionals.slice(1), flags };
-  if (positionals.length > 1)
-    throw new UsageError(`more than one prompt: put the prompt in quotes (see sawtooth --help)`);
+  if (positionals.length > 1) throw new UsageError(tooMany(words));
   return { name: "run", flags, ...(first === undefined ? {} : { prompt: first }) };
 }
 
@@ -181,6 +181,15 @@ function withResumeId(words: readonly string[]): string[] {
     const next = words[index + 1];
     return next !== undefined && /^\d{8}[\w-]*$/.test(next) ? [word] : ["--resume="];
   });
+}
+
+/** Of two prompts, one that stands behind `--resume` was meant as its id. */
+function tooMany(words: readonly string[]): string {
+  const index = words.findIndex((word) => word === "-r" || word === "--resume");
+  const next = index < 0 ? undefined : words[index + 1];
+  if (next === undefined || /^(-|\d{8}[\w-]*$)/.test(next))
+    return "more than one prompt: put the prompt in quotes (see sawtooth --help)";
+  return `${words[index]} ${next}: that is no session id (ids look like 20261120-111530-a1b2c3; see sawtooth sessions)`;
 }
 
 function parse(args: string[]) {
@@ -212,10 +221,7 @@ function flagsOf(values: Values): Flags {
     ...given("maxTurns", wholeNumber("--max-turns", values["max-turns"])),
     ...given("maxBudgetUsd", amount("--max-budget-usd", values["max-budget-usd"])),
     ...given("maxTimeMs", duration("--max-time", values["max-time"])),
-    ...given(
-      "permissionMode",
-      oneOf("--permission-mode", values["permission-mode"], ["ask", "accept-edits", "plan", "auto"]),
-    ),
+    ...given("permissionMode", oneOf("--permission-mode", values["permission-mode"], modes)),
     ...given("context", values.context),
     ...given("window", wholeNumber("--window", values.window)),
     ...given("resume", values.resume),
@@ -263,11 +269,7 @@ function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: 
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: T });
 }
 
-function oneOf<const T extends string>(
-  flag: string,
-  value: string | undefined,
-  known: readonly T[],
-): T | undefined {
+function oneOf<const T extends string>(flag: string, value: string | undefined, known: readonly T[]) {
   if (value === undefined) return undefined;
   const found = known.find((name) => name === value);
   if (!found) throw new UsageError(`${flag} ${value}: must be one of ${known.join(", ")}`);
@@ -282,9 +284,8 @@ function wholeNumber(flag: string, value: string | undefined): number | undefine
 
 function amount(flag: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  if (!/^\d*\.?\d+$/.test(value) || Number(value) <= 0) {
+  if (!/^\d*\.?\d+$/.test(value) || Number(value) <= 0)
     throw new UsageError(`${flag} ${value}: must be an amount in dollars above 0, such as 0.50`);
-  }
   return Number(value);
 }
 

@@ -132,8 +132,5 @@ function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string)
 }
 
 function hint(result: ResultObject): string {
-  const denied = result.permission_denials[0];
-  if (result.subtype === "error_permission" && denied)
-    return ` (denied: ${denied.tool_name}; ${denied.rule})`;
   return result.subtype === "error_during_execution" ? "" : ` (go on: ${result.resume})`;
 }

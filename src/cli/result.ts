@@ -77,6 +77,35 @@ function isBlocked(events: readonly LogEvent[]): boolean {
   return false;
 }
 
+/** The events from the newest message of the user on. */
+function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
+  const index = events.findLastIndex(({ type }) => type === "user_message");
+  return index < 0 ? events : events.slice(index);
+}
+
+function why(subtype: Subtype, events: readonly LogEvent[]): string {
+  if (subtype === "error_permission") return deniedText(events);
+  const end = lastOf(events, "turn_ended");
+  return end?.detail ?? end?.reason ?? "the run was cut off";
+}
+
+const mostRules = 5;
+const modes = /^(ask|accept-edits|plan|auto)$/;
+
+/** How many calls of this turn were denied, and the flags that would have let them through. */
+function deniedText(events: readonly LogEvent[]): string {
+  const denied = allOf(sinceMessage(events), "permission_decided").filter(
+    ({ decision }) => decision === "deny",
+  );
+  // Where no rule can be suggested, the mode stands in its place.
+  const open = denied.filter(({ by, rule }) => by === "headless" && !modes.test(rule));
+  const [count, them] = denied.length === 1 ? ["1 call was", "it"] : [`${denied.length} calls were`, "them"];
+  const rules = [...new Set((open.length > 0 ? open : denied).map(({ rule }) => rule))].slice(0, mostRules);
+  if (open.length === 0) return `${count} denied (${rules.join(", ")})`;
+  const flags = rules.map((rule) => `--allow '${rule.replaceAll("'", "'\\''")}'`).join(" ");
+  return `${count} denied; allow ${open.length < denied.length ? `${open.length} of them` : them} with ${flags}`;
+}
+
 /** Every call that was denied in the session. */
 function denials(events: readonly LogEvent[]): Denial[] {
   return allOf(events, "permission_decided")
@@ -92,9 +121,9 @@ function denials(events: readonly LogEvent[]): Denial[] {
     });
 }
 
-/** The text of the newest reply that has any. */
+/** The text of the newest reply to the newest message that has any; empty when there is none. */
 export function lastText(events: readonly LogEvent[]): string {
-  const reply = events.findLast(
+  const reply = sinceMessage(events).findLast(
     (event) => event.type === "assistant_message" && event.content.some((block) => block.type === "text"),
   );
   if (reply?.type !== "assistant_message") return "";
@@ -125,7 +154,7 @@ export function resultObject(events: readonly LogEvent[], how: How) {
     modelUsage: usageByModel(events),
     permission_denials: denials(events),
     structured_output: how.answer && "value" in how.answer ? how.answer.value : null,
-    errors: subtype === "success" ? [] : [unfit ?? end?.detail ?? end?.reason ?? "the run was cut off"],
+    errors: subtype === "success" ? [] : [unfit ?? why(subtype, events)],
     terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
     ...(end && /^max_/.test(end.reason) ? { limit: end.reason } : {}),
     changed_files: changedFiles(events),

@@ -8,14 +8,11 @@ import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { knowledgeHead } from "../context/focus.ts";
-import { snapshotOf } from "../context/snapshot.ts";
-import { contextNames, foldsFocuses, policyStack } from "../context/stacks.ts";
-import { fixedTokens } from "../context/tokens.ts";
-import { foldView } from "../context/view.ts";
+import { contextNames, policyStack } from "../context/stacks.ts";
 import type { TextBlock } from "../core/blocks.ts";
 import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
-import { currentModel, started } from "../core/questions.ts";
+import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { redact, secretsOf } from "../core/redact.ts";
 import { type AgentSnapshots, agentSnapshots } from "../session/snapshots-agent.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
@@ -27,11 +24,12 @@ import { readTaskList, todoTool } from "../tools/todo.ts";
 import { duration, type Flags, type PermissionMode, UsageError } from "./arguments.ts";
 import { chooseModel } from "./choose-model.ts";
 import { environmentPreamble, today } from "./environment.ts";
-import { readPrompt, systemPrompt } from "./package-files.ts";
+import { readPrompt } from "./package-files.ts";
 import { offloadPastes } from "./paste.ts";
 import { permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
 import { watchMachine } from "./wire-machine.ts";
+import { begin } from "./wire-start.ts";
 
 /** A session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
@@ -86,8 +84,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   }
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
   const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
-  begin(session, options, settings, { cwd, model, tools });
-  checkRoom(session);
+  begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const kept = agentSnapshots({
     ...session,
@@ -154,57 +151,6 @@ function toolsOf(folder: string, workspace: string, shell: Shell): Tool[] {
 
 type Parts = { cwd: string; model: Model; tools: Tool[] };
 
-/** The first event of a new session; for a stored one, what changed since. */
-function begin(
-  session: OpenSession,
-  options: OpenOptions,
-  settings: Settings,
-  { cwd, model, tools }: Parts,
-): void {
-  const { flags } = options;
-  const events = session.log.events();
-  const effort = flags.effort ?? settings.effort;
-  const chosen = { model: model.card, ...(effort ? { effort } : {}) };
-  if (events.length > 0) {
-    const before = currentModel(events);
-    const changed = before.model.id !== model.card.id || (effort !== undefined && effort !== before.effort);
-    if (changed) session.log.append({ type: "model_changed", ...chosen });
-    return;
-  }
-  const window = flags.window ?? settings.window;
-  const context = flags.context ?? settings.context ?? contextNames[0] ?? "raw";
-  const focus = foldsFocuses(policyStack(context) ?? []) ? (settings.focus ?? "aggressive") : "none";
-  session.log.append({
-    type: "session_started",
-    sessionId: session.id,
-    cwd,
-    folder: session.folder,
-    ...chosen,
-    system: systemPrompt({ focus, append: flags.appendSystemPrompt }),
-    tools: tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-    })),
-    context,
-    engine: {
-      ...settings.engine,
-      ...(window === undefined ? {} : { window }),
-      ...(settings.focus === "passive" ? { focusReminder: 0 } : {}),
-    },
-  });
-}
-
-/** A window that the fixed part all but fills would make every request fail: better to say so before the first. */
-function checkRoom(session: OpenSession): void {
-  const { soft, settings } = snapshotOf(session.log.events(), foldView([]), 0);
-  const fixed = fixedTokens(session.log.events());
-  if (fixed < settings.pressure * soft.tokens) return;
-  throw new UsageError(
-    `the system prompt and tools alone take about ${fixed} tokens of a window of ${soft.tokens} (${soft.source}): use a model or a --window with more room`,
-  );
-}
-
 type AgentParts = Parts & {
   options: OpenOptions;
   settings: Settings;
@@ -233,7 +179,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     log: session.log,
     model,
     tools,
-    policies: policyStack(flags.context ?? started(session.log.events()).context) ?? [],
+    policies: policyStack(currentEngine(session.log.events()).context) ?? [],
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,

@@ -9,18 +9,37 @@ const ttlMs = 5 * 60_000;
 /** A warning when nothing in the log explains the miss of the newest request; undefined when something does. */
 export function unexpectedMiss(events: readonly LogEvent[], reason: string): string | undefined {
   const newest = events.findLastIndex((event) => event.type === "model_request");
-  const before = events.slice(0, newest).findLastIndex((event) => event.type === "model_request");
+  // The API compares with the request whose reply it was told of; later ones may have failed.
+  const answered = events.findLastIndex(
+    (event, index) => index < newest && event.type === "assistant_message" && event.messageId !== undefined,
+  );
+  const before = events.findLastIndex((event, index) => index < answered && event.type === "model_request");
   if (before < 0) return undefined;
-  const between = events.slice(before, newest);
-  const known = between.some((event) => event.type === "context_edited" || event.type === "model_changed");
+  const known = events.slice(before, newest).some(explains);
   // What was said to the earlier request alone is gone from this one, behind all that was cached.
   if (hadPassing(events, before)) return undefined;
   const waited = (events[newest]?.at ?? 0) - (events[before]?.at ?? 0);
   if (known || waited > ttlMs) return undefined;
-  const steps = events.filter((event) => event.type === "model_request").length;
-  const [earlier, later] = [requestOfStep(events, steps - 1), requestOfStep(events, steps)];
+  const stepOf = (end: number) =>
+    events.slice(0, end + 1).filter(({ type }) => type === "model_request").length;
+  const [earlier, later] = [requestOfStep(events, stepOf(before)), requestOfStep(events, stepOf(newest))];
   const where = earlier && later ? firstDifference(earlier.request, later.request) : undefined;
   return `the cache missed unexpectedly (${reason}): ${where ?? "the earlier request is a prefix of this one"}`;
+}
+
+/** What changes the prefix, or whether there are images in it at all (provider-facts §3). */
+function explains(event: LogEvent): boolean {
+  switch (event.type) {
+    case "context_edited":
+    case "model_changed":
+      return true;
+    case "user_message":
+      return event.content.some((block) => block.type === "image");
+    case "tool_result":
+      return typeof event.content !== "string" && event.content.some((block) => block.type === "image");
+    default:
+      return false;
+  }
 }
 
 /** Whether the request at this index held a reminder for itself alone. */

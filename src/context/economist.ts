@@ -2,6 +2,7 @@
 
 import type { Economics, EventOf, LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
+import { openFocus } from "../core/questions.ts";
 import { maskCandidates } from "./masking.ts";
 import { offloadCandidates } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
@@ -12,11 +13,13 @@ import { supersedeCandidates } from "./supersede.ts";
 export const economistPolicy: Policy = { name: "economist", plan: decide };
 
 function decide(snapshot: Snapshot): Decision {
-  const candidates = queueOf(snapshot);
-  if (candidates.length === 0) return {};
+  const queue = queueOf(snapshot);
+  if (queue.length === 0) return {};
+  const free = queue.filter(({ index }) => index >= coldFrom(snapshot));
+  const candidates = free.length > 0 ? free : queue;
   const { removed, after } = weigh(candidates, snapshot);
   const sums = breakEven(snapshot, removed, after);
-  const reason = flushReason(snapshot, removed, sums);
+  const reason = free.length > 0 ? "cold" : flushReason(snapshot, removed, sums);
   if (!reason) return { heldTokens: removed };
   const economics = { ...sums, reason, removedTokens: removed, afterTokens: after };
   return {
@@ -29,12 +32,12 @@ function decide(snapshot: Snapshot): Decision {
   };
 }
 
-/** Stale observations first, then old ones, then, near the window's end, old inputs. */
+/** Stale observations and old ones; near the window's end also large ones and old inputs. */
 function queueOf(snapshot: Snapshot): Candidate[] {
   const { settings, soft, expected } = snapshot;
-  const inputs = expected >= settings.inputsAt * soft.tokens ? inputCandidates(snapshot) : [];
-  const old = maskCandidates(snapshot, settings.maskKeep);
-  return mergeCandidates(supersedeCandidates(snapshot), old, offloadCandidates(snapshot), inputs);
+  const old = mergeCandidates(supersedeCandidates(snapshot), maskCandidates(snapshot, settings.maskKeep));
+  if (expected < settings.inputsAt * soft.tokens) return old;
+  return mergeCandidates(old, offloadCandidates(snapshot), inputCandidates(snapshot));
 }
 
 /** Read and write price as shares of the input price. Where no price is known, time stands in for money. */
@@ -60,7 +63,6 @@ function breakEven(snapshot: Snapshot, removed: number, after: number): Sums {
 
 function flushReason(snapshot: Snapshot, removed: number, sums: Sums): string | undefined {
   const { model, expected, soft, settings } = snapshot;
-  if (isCold(snapshot)) return "cold";
   const tier = model.prices.tier?.aboveTokens ?? Number.POSITIVE_INFINITY;
   if (expected > tier && expected - removed <= tier) return "cliff";
   if (expected >= settings.pressure * soft.tokens) return "pressure";
@@ -78,16 +80,24 @@ function isQuiet({ events, expected, soft, settings }: Snapshot, removed: number
   return steps < settings.quietSteps && expected < settings.quietTokens * scale;
 }
 
-const ttlMs = 5 * 60_000;
+const ttlMs = { short: 5 * 60_000, long: 60 * 60_000 };
 
-/** Whether the next request must write its prefix anew anyway: the entry has expired, or the model changed. */
-function isCold({ events, now }: Pick<Snapshot, "events" | "now">): boolean {
+/**
+ * Index of the first entry that the next request must write anew anyway: 0 when the cache entry has expired or the
+ * model changed, what follows the checkpoint when that one lives longer, and none (infinity) while all is warm.
+ */
+function coldFrom({ events, now, view, model }: Snapshot): number {
   const last = events.findLast(
     (event): event is EventOf<"model_request"> | EventOf<"model_changed"> =>
       event.type === "model_request" || event.type === "model_changed",
   );
-  if (!last) return false;
-  return last.type === "model_changed" || now - last.at > ttlMs;
+  if (last?.type === "model_changed") return 0;
+  const waited = last ? now - last.at : 0;
+  if (waited <= ttlMs.short) return Number.POSITIVE_INFINITY;
+  const focus = model.contract.cache.ttls.includes("1h") ? openFocus(events) : undefined;
+  if (!focus || waited > ttlMs.long) return 0;
+  const after = view.entries.findIndex((entry) => entry.seq >= focus.resultSeq);
+  return after < 0 ? view.entries.length : after;
 }
 
 /** A turn has just begun, or a focus was just folded: thinking to come does not hang on thinking that would go. */

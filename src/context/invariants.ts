@@ -23,7 +23,9 @@ function contentRules(message: Message): string[] {
   const broken: string[] = [];
   if (message.content.length === 0) broken.push("no content");
   for (const block of message.content) {
-    if (block.type === "text" && block.text.trim() === "") broken.push("empty text block");
+    const inside = block.type === "tool_result" && typeof block.content !== "string" ? block.content : [];
+    for (const each of [block, ...inside])
+      if (each.type === "text" && each.text.trim() === "") broken.push("empty text block");
     if (!isWellFormed(block)) broken.push(`${block.type} is not valid Unicode`);
   }
   return broken;

@@ -25,7 +25,7 @@ export function maskCandidates(snapshot: Snapshot, keep: number): Candidate[] {
   const turns = turnsOf(snapshot.view.entries);
   const first = turns[0]?.results[0];
   return turns
-    .slice(0, keptFrom(turns, keep))
+    .slice(0, keptFrom(turns, Math.max(1, keep)))
     .flatMap((turn) => turn.results.flatMap((entry) => (entry === first ? [] : maskOf(entry, snapshot))));
 }
 

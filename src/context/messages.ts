@@ -86,7 +86,12 @@ function isSaid(block: Block): boolean {
   return block.type !== "tool_result" && (block.type !== "text" || block.text.trim() !== "");
 }
 
+/** Neither an empty result nor an empty text in one is accepted. */
 function filled(block: ToolResultBlock): ToolResultBlock {
+  if (typeof block.content !== "string") {
+    const content = block.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+    return content.length === 0 ? { ...block, content: "(no output)" } : { ...block, content };
+  }
   return block.content.length === 0 ? { ...block, content: "(no output)" } : block;
 }
 

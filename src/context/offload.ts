@@ -17,10 +17,13 @@ export const offloadPolicy: Policy = {
   plan: (snapshot) => alone("offload", "results above the limit", offloadCandidates(snapshot), snapshot),
 };
 
-/** Results above 20,000 tokens, or a sixth of the soft window when that is less. */
+/**
+ * Results above 20,000 tokens as published, or a twentieth of the soft window: what a tool may return is far below
+ * the published limit here.
+ */
 export function offloadCandidates(snapshot: Snapshot): Candidate[] {
   const { view, settings, soft, calibration, events } = snapshot;
-  const limit = Math.min(settings.offloadTokens, soft.tokens / 6) / calibration;
+  const limit = Math.min(settings.offloadTokens, soft.tokens / 20) / calibration;
   return view.entries
     .slice(0, newestStep(view))
     .flatMap((entry, index) => (entry.tokens > limit ? headOf(entry, index, events, previewLines) : []));

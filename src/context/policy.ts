@@ -10,6 +10,8 @@ export type Plan = {
   edits: ContextEdit[];
   economics: Economics;
   summarize?: { from: number; to: number };
+  /** The summary is made from the log alone: asking the model has not paid. */
+  mechanical?: true;
 };
 
 /** `heldTokens`: what could be forgotten but is not, because it does not pay yet (calibrated). */

@@ -2,7 +2,7 @@
 
 import { type Block, isToolUse } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { eventAt, findCall, started } from "../core/questions.ts";
+import { currentEngine, eventAt, findCall, started } from "../core/questions.ts";
 import { many } from "./amounts.ts";
 import { maskCandidates } from "./masking.ts";
 import { type Kind, kinds, type Part, partsReader, sumByKind } from "./report-kinds.ts";
@@ -115,7 +115,7 @@ const masking = new Set(["economist", "masking", "hybrid"]);
 
 function adviceOnResult({ seq }: Part, snapshot: Snapshot): string {
   const { events, view, settings } = snapshot;
-  const { context } = started(events);
+  const { context } = currentEngine(events);
   const index = view.entries.findIndex((entry) => entry.seq === seq);
   if (view.entries[index]?.edited) return "shortened already";
   if (context === "raw") return "stays: raw forgets nothing";
@@ -129,7 +129,7 @@ function adviceOnResult({ seq }: Part, snapshot: Snapshot): string {
 }
 
 function isQueued(seq: number, snapshot: Snapshot): boolean {
-  const stale = started(snapshot.events).context === "economist" ? supersedeCandidates(snapshot) : [];
+  const stale = currentEngine(snapshot.events).context === "economist" ? supersedeCandidates(snapshot) : [];
   const old = maskCandidates(snapshot, snapshot.settings.maskKeep);
   return [...stale, ...old].some(({ edit }) => edit.seq === seq);
 }

@@ -2,7 +2,7 @@
 
 import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
-import { currentModel, started } from "../core/questions.ts";
+import { currentEngine, currentModel } from "../core/questions.ts";
 import { defaultSettings, type EngineSettings } from "./settings.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
 import type { View } from "./view.ts";
@@ -23,7 +23,7 @@ export type Snapshot = {
 };
 
 export function snapshotOf(events: readonly LogEvent[], view: View, now: number): Snapshot {
-  const settings = { ...defaultSettings, ...started(events).engine };
+  const settings = { ...defaultSettings, ...currentEngine(events).engine };
   const { model } = currentModel(events);
   const factor = calibration(events);
   return {

@@ -1,7 +1,7 @@
 /** When a span of the history is due to become a summary, and which span. Pure; the agent makes the call. */
 
 import type { LogEvent } from "../core/events.ts";
-import type { Decision, Plan, Policy } from "./policy.ts";
+import type { Decision, Policy } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { turnsOf } from "./turns.ts";
 
@@ -30,17 +30,11 @@ export const lastResortPolicy: Policy = {
 };
 
 function summarize(snapshot: Snapshot, policy: string, reason: string, keep: number): Decision {
-  if (!mayTry(snapshot.events)) return {};
-  const span = spanOf(snapshot, keep);
+  const span = freedTooLittle(snapshot.events) ? undefined : spanOf(snapshot, keep);
   if (!span) return {};
-  const plan: Plan = {
-    policy,
-    reason,
-    edits: [],
-    economics: { expectedTokens: snapshot.expected },
-    summarize: span,
-  };
-  return { plan };
+  const economics = { expectedTokens: snapshot.expected };
+  const mechanical = mayAsk(snapshot.events) ? {} : { mechanical: true as const };
+  return { plan: { policy, reason, edits: [], economics, summarize: span, ...mechanical } };
 }
 
 /** From after the first user message to before the newest `keep` turns; whole steps only. */
@@ -54,19 +48,26 @@ function spanOf({ view }: Pick<Snapshot, "view">, keep: number): { from: number;
   return from && to && to.seq > from.seq ? { from: from.seq, to: to.seq } : undefined;
 }
 
-/**
- * At most two summary calls in ten steps, and none after one that freed less than a fifth: it would be paid for
- * again and again. After a failed or rejected one the mechanical part stands alone.
- */
-function mayTry(events: readonly LogEvent[]): boolean {
+/** Steps that are looked back on. */
+const recently = 10;
+
+/** Whether a summary of the last ten steps freed less than a fifth: the next would be paid for as uselessly. */
+function freedTooLittle(events: readonly LogEvent[]): boolean {
+  return newestSteps(events).some(
+    (event) => event.type === "context_edited" && Number(event.economics.freedShare ?? 1) < 0.2,
+  );
+}
+
+/** At most two summary calls in ten steps, and no more at all once two in a row were of no use. */
+function mayAsk(events: readonly LogEvent[]): boolean {
+  const calls = events.filter((event) => event.type === "side_call");
+  const lastTwo = calls.slice(-2);
+  if (lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted")) return false;
+  return newestSteps(events).filter(({ type }) => type === "side_call").length < 2;
+}
+
+function newestSteps(events: readonly LogEvent[]): readonly LogEvent[] {
   let steps = 0;
-  let calls = 0;
-  for (let index = events.length - 1; index >= 0 && steps < 10; index--) {
-    const event = events[index];
-    if (event?.type === "model_request") steps += 1;
-    if (event?.type === "side_call") calls += 1;
-    const freed = event?.type === "context_edited" ? event.economics.freedShare : undefined;
-    if (typeof freed === "number" && freed < 0.2) return false;
-  }
-  return calls < 2;
+  const from = events.findLastIndex((event) => event.type === "model_request" && ++steps === recently);
+  return events.slice(Math.max(0, from));
 }

@@ -5,6 +5,7 @@ import { maskOf } from "./masking.ts";
 import { alone, type Candidate, type Policy } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { signatureOf, turnsOf } from "./turns.ts";
+import type { Entry } from "./view.ts";
 
 /** What later calls did, gathered from the newest turn backwards. */
 type Later = { calls: Set<string>; written: Set<string>; viewed: Set<string> };
@@ -26,9 +27,16 @@ export function supersedeCandidates(snapshot: Snapshot): Candidate[] {
       const call = turn.calls.find(({ id }) => block?.type === "tool_result" && block.tool_use_id === id);
       if (call && isStale(call, later)) found.push(...maskOf(entry, snapshot));
     }
-    for (const call of turn.calls) note(call, later);
+    const failed = new Set(turn.results.flatMap(failedCall));
+    for (const call of turn.calls) if (!failed.has(call.id)) note(call, later);
   }
   return found.reverse();
+}
+
+/** A call that failed changed nothing and showed nothing. */
+function failedCall(entry: Entry): string[] {
+  const block = entry.blocks[0];
+  return block?.type === "tool_result" && block.is_error ? [block.tool_use_id] : [];
 }
 
 function isStale(call: ToolUseBlock, later: Later): boolean {

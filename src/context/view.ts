@@ -23,6 +23,8 @@ export type View = {
   tokens: number;
   /** Events folded so far. */
   folded: number;
+  /** The model that thinking is made for. */
+  model: { id: string; history: "free" | "prefix_bound" };
   /** Whether what is sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
   dropBlock: boolean;
 };
@@ -32,25 +34,29 @@ export type View = {
  * is extended in place and must not be used afterwards.
  */
 export function foldView(events: readonly LogEvent[], earlier?: View): View {
-  const view = earlier ?? { entries: [], tokens: 0, folded: 0, dropBlock: false };
-  const bound = historyOf(events) === "prefix_bound";
+  const none = { id: "", history: "free" as const };
+  const view = earlier ?? { entries: [], tokens: 0, folded: 0, model: none, dropBlock: false };
   for (let index = view.folded; index < events.length; index++) {
     const event = events[index];
-    if (event?.type === "context_edited") for (const edit of event.edits) applyEdit(view, edit, bound);
-    // Another model cannot read the thinking of the one before it.
-    else if (event?.type === "model_changed")
-      applyEdit(view, { type: "drop_thinking", to: event.seq }, bound);
+    if (event?.type === "context_edited") for (const edit of event.edits) applyEdit(view, edit);
+    else if (event?.type === "session_started" || event?.type === "model_changed") changeModel(view, event);
     else if (event) push(view, event);
   }
   view.folded = events.length;
   return view;
 }
 
-function historyOf(events: readonly LogEvent[]): "free" | "prefix_bound" {
-  const source = events.findLast((event) => event.type === "model_changed") ?? events[0];
-  return source && "model" in source && typeof source.model === "object"
-    ? source.model.contract.history
-    : "free";
+/**
+ * A bound model accepts no thinking but its own; a free one passes over foreign thinking, and may ask for that of a
+ * running tool loop, so there it stays. A change of effort changes nothing.
+ */
+function changeModel(
+  view: View,
+  { seq, model }: EventOf<"session_started"> | EventOf<"model_changed">,
+): void {
+  const other = view.model.id !== "" && view.model.id !== model.id;
+  view.model = { id: model.id, history: model.contract.history };
+  if (other && view.model.history === "prefix_bound") applyEdit(view, { type: "drop_thinking", to: seq });
 }
 
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
@@ -107,7 +113,8 @@ function resultBlock(event: EventOf<"tool_result">): Block {
   };
 }
 
-function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
+function applyEdit(view: View, edit: ContextEdit): void {
+  const bound = view.model.history === "prefix_bound";
   switch (edit.type) {
     case "replace":
       replaceBlock(view, edit);

@@ -83,6 +83,8 @@ export type EventBody =
   | { type: "model_changed"; model: ModelCard; effort?: string }
   /** What the person calls the session from now on; empty: no longer anything. */
   | { type: "session_named"; name: string }
+  /** The policy stack or the engine's numbers were changed; both replace what was in force. */
+  | { type: "settings_changed"; context: string; engine: Record<string, number> }
   /** `preamble`: facts that go before the user's own words (folder, date, project instructions). */
   | { type: "user_message"; content: UserBlock[]; preamble?: TextBlock[] }
   | {

@@ -39,6 +39,15 @@ export function currentModel(events: readonly LogEvent[]): { model: ModelCard; e
   return { model: source.model, ...(source.effort ? { effort: source.effort } : {}) };
 }
 
+/** The policy stack and the engine's numbers in force at the end of the log. */
+export function currentEngine(events: readonly LogEvent[]): {
+  context: string;
+  engine: Record<string, number>;
+} {
+  const { context, engine = {} } = lastOf(events, "settings_changed") ?? started(events);
+  return { context, engine };
+}
+
 /** A focus that is open: its `start_focus` call, the seq of that call's result, and the objective. */
 export type OpenFocus = { toolUseId: string; resultSeq: number; objective: string };
 

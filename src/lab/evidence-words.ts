@@ -13,23 +13,25 @@ export const published = {
     "and 234 % at (.025, 1.25), where batches by break-even still save 21, 19, 9 and 3 %.",
   findings: [
     "Masking halves the cost of a raw agent, and a summary by a model does no better (*The Complexity Trap*). That was at a" +
-      " read price of 0.4. The direction holds where reads are dear; where they are cheap, rolling masking costs more than raw.",
+      " read price of 0.4. The direction holds where reads are dear; where they are cheap, rolling masking costs more than raw, unless it" +
+      " keeps the session below a price tier.",
     "The hybrid saves another 7 % over masking and 11 % over summaries (the same authors). Here it pays for each of its" +
-      " rolling edits like masking, and makes the context the smallest of all.",
+      " rolling edits like masking does, on top of its summaries.",
     "*Active Context Compression* (arXiv 2601.07190) reports 22.7 % fewer tokens with the model's own folding, up to 57 % on" +
       " a single task, and one task that grew 2.16-fold. The stand-in here folds by counting and never has to redo work, so" +
       " its saving is an upper bound. Folding in place and folding to the top differ only in what is re-written.",
     "Shortening output before it is first sent saved 14 to 34 % at every price on raw program output. These recordings hold" +
-      " output that each agent had shortened already, so `ingest` finds little left.",
+      " output that each agent had shortened already, so less is left for `ingest`.",
   ],
 };
 
-export const readingNotes = `Rolling masking and the best in hindsight lie a few points from the simulation, for reasons that are known: requests are
-measured as they go over the wire (a block's wrapping is not maskable); a placeholder keeps the exit status, the last
-error line and the path; the first observation is never masked; turns that repeat the one before do not fill the window
-of ten. Where batches and the economist lie further off, the cache is why: the simulation's finds every prefix, a real
-one only an entry within twenty positions of one of four breakpoints, and a flush that finds none re-writes all. The
-economist also drops reads that a later edit made stale, so it may beat the best schedule of masking alone.`;
+export const readingNotes = `Rolling masking and the best in hindsight lie a few points from the simulation (ten where a re-write weighs most), for
+reasons that are known: requests are measured as they go over the wire (a block's wrapping is not maskable); a
+placeholder keeps the exit status, the last error line and the path; the first observation is never masked; turns that
+repeat the one before do not fill the window of ten. Where batches and the economist lie further off, the cache is
+why: the simulation's finds every prefix, a real one only an entry within twenty positions of one of four breakpoints,
+and a flush that finds none re-writes all. The economist also drops reads that a later edit made stale, so it may beat
+the best schedule of masking alone.`;
 
 export const knownLimits = `## What a replay can show, and what it cannot
 

@@ -167,7 +167,7 @@ function walk(messages: readonly Message[], { blocks }: PromptLayout): { seen: T
 }
 
 /** What tells thinking blocks apart: the signature; a redacted one has its data. */
-export function tokenOf(block: Block): string {
+function tokenOf(block: Block): string {
   if (block.type === "thinking") return block.signature;
   return block.type === "redacted_thinking" ? block.data : "";
 }

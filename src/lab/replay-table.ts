@@ -29,7 +29,7 @@ export type Figures = {
   inputRatio?: number;
 };
 
-export const everything = "all";
+const everything = "all";
 
 /** What stands for the cheapest masking in hindsight among the contexts. */
 export function optimumName(context: string): string {

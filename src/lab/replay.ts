@@ -251,7 +251,7 @@ function plan(player: Player, now: number): number {
 }
 
 /** No model is asked: the mechanical handoff, and for the prose what the model said last, to the usual length. */
-function summarize(player: Player, plan: Plan, span: { from: number; to: number }, now: number): void {
+function askForProse(player: Player, now: number): string {
   const { log, view, options, result } = player;
   const { request } = composeRequest(log, view);
   const usage = send(player, request, proseTokens, now);
@@ -265,10 +265,16 @@ function summarize(player: Player, plan: Plan, span: { from: number; to: number 
     outcome: "accepted",
   });
   result.summaries += 1;
+  return lastWords(log);
+}
+
+function summarize(player: Player, plan: Plan, span: { from: number; to: number }, now: number): void {
+  const { log, view } = player;
+  const prose = plan.mechanical ? "" : askForProse(player, now);
   const replaced = view.entries
     .filter((entry) => entry.seq >= span.from && entry.seq <= span.to)
     .reduce((sum, entry) => sum + entry.tokens, 0);
-  const text = handoffText(log, lastWords(log));
+  const text = handoffText(log, prose);
   const removed = replaced - textTokens(text);
   player.append(now, {
     type: "context_edited",

@@ -1,7 +1,7 @@
 /** The log that the reader of a foreign recording writes: events in order of time, and what was left out. */
 
 import type { EventBody, LogEvent } from "../core/events.ts";
-import { type ModelCard, noUsage } from "../core/model-card.ts";
+import type { ModelCard } from "../core/model-card.ts";
 
 export type Draft = {
   events: LogEvent[];
@@ -78,6 +78,3 @@ export function compaction(to: number, text: string): EventBody {
     economics: {},
   };
 }
-
-/** A reply without recorded usage has this. */
-export const unreported = noUsage;

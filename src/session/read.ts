@@ -90,6 +90,7 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   session_started: shape({ sessionId: string, cwd: string, model: record, system: string, tools: list }),
   model_changed: shape({ model: record }),
   session_named: shape({ name: string }),
+  settings_changed: shape({ context: string, engine: record }),
   user_message: shape({ content: list }),
   assistant_message: shape({ content: list, usage: record }),
   tool_result: shape({ toolUseId: string, toolName: string }),

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import {
   constants,
   copyFileSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
 import { artifactsIn } from "./artifacts.ts";
@@ -137,15 +138,28 @@ function readStarted(file: string): StoredLog & { start: EventOf<"session_starte
 function newFolder(root: string, cwd: string, now: number): string {
   const [date, time] = new Date(now).toISOString().replace(/[-:]/g, "").split(/[T.]/);
   const parent = join(root, slugOf(cwd));
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  makeFolders(parent);
   const folder = join(parent, `${date}-${time}-${randomBytes(3).toString("hex")}`);
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
+/** Like `mkdirSync` with `recursive`, which never returns under /proc: there the missing folder cannot be made. */
+function makeFolders(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (!isErrno(error) || !["ENOENT", "EEXIST"].includes(error.code)) throw error;
+    if (error.code === "EEXIST") return;
+    if (existsSync(dirname(folder))) throw error;
+    makeFolders(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  }
+}
+
 function copied(stored: string, place: string): string {
   const folder = join(place, basename(join(stored, "..")), basename(stored));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   copyFileSync(logFile(stored), logFile(folder));
   return folder;
 }

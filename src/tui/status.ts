@@ -7,7 +7,7 @@ import { softWindow } from "../context/window.ts";
 import type { LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import type { PermissionMode } from "../core/permission.ts";
-import { currentModel, lastOf, openFocus, spending, started } from "../core/questions.ts";
+import { currentEngine, currentModel, lastOf, openFocus, spending } from "../core/questions.ts";
 import { type Row, rowWidth, type Span, type Tone } from "./rows.ts";
 
 /** What the log answers for the status line; read anew with each event, not with each frame. */
@@ -43,7 +43,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     model: model.id,
     ...(effort ? { effort } : {}),
     tokens: sizes.at(-1) ?? 0,
-    soft: softWindow(model, started(events).engine?.window).tokens,
+    soft: softWindow(model, currentEngine(events).engine.window).tokens,
     sizes: sizes.slice(-shownSteps),
     ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
     turnCost: cost - before,

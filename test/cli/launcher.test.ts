@@ -23,7 +23,7 @@ if (act === "die") process.kill(process.pid, "SIGKILL");
 if (act === "count") {
   let signals = [];
   const end = () => { console.log("got " + signals.join(" ")); process.exit(130); };
-  for (const signal of ["SIGINT", "SIGTERM"])
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => { signals.push(signal); if (signals.length === 1) setTimeout(end, 500); });
   setTimeout(() => process.exit(1), 15000);
   console.log("ready");
@@ -102,6 +102,20 @@ describe.skipIf(!oldNode)(
         expect(output).toBe(`ready\ngot ${signal}\n`);
       },
     );
+
+    test("the agent hears a hang-up when the launcher is killed with SIGKILL", async () => {
+      const child = spawn(old, [join(folder, "bin/sawtooth.js"), "count"], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let output = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+        if (text.includes("ready")) child.kill("SIGKILL");
+      });
+      // Its output is closed when the agent, too, is gone.
+      expect(await once(child, "close")).toEqual([null, "SIGKILL"]);
+      expect(output).toBe("ready\ngot SIGHUP\n");
+    });
 
     test("Ctrl-C in a terminal reaches the agent once", async () => {
       const terminal = spawnInTerminal(old, [join(folder, "bin/sawtooth.js"), "count"], { cwd: folder });

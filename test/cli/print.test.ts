@@ -47,6 +47,13 @@ describe("output", () => {
     });
   });
 
+  test("a run that goes on and fails does not give the answer of the turn before as its own", async () => {
+    const { place } = await setUp([{ text: "hello there" }, { fault: { status: 400 } }]);
+    await sawtooth(place, ["-p", "hi"]);
+    const { code, stdout } = await sawtooth(place, ["-p", "more", "-c", "--output-format", "json"]);
+    expect({ code, result: JSON.parse(stdout).result }).toEqual({ code: 6, result: "" });
+  });
+
   test("stream-json: init first, one result last, calls and results between", async () => {
     const { place } = await setUp([{ calls: [bash("echo out")] }, { text: "done" }]);
     const words = ["-p", "go", "--output-format", "stream-json", "--permission-mode", "auto"];
@@ -121,6 +128,7 @@ describe("mistakes are one line and the right code", () => {
     ["bad rule", ["-p", "x", "--allow", "bash(("], 2, /bash\(\(/],
     ["unknown stack", ["-p", "x", "--context", "magic"], 2, /economist, raw/],
     ["two prompts", ["-p", "fix", "it"], 2, /more than one prompt/],
+    ["no session id", ["-r", "wrongid", "-p", "x"], 2, /-r wrongid: that is no session id .*20261120-111530/],
     ["nothing to continue", ["-p", "x", "-c"], 2, /no session is stored/],
     ["unknown session", ["-p", "x", "-r", "20200101-000000-abcdef"], 2, /20200101/],
   ];
@@ -178,6 +186,17 @@ describe("permissions without a person", () => {
       permission_denials: [{ tool_name: "bash", tool_input: { command: "touch made" } }],
     });
     expect(lastUserText(server)).toContain("--allow");
+  });
+
+  test("what was denied is said in a sentence, with the flags that would allow it", async () => {
+    const calls = [bash("touch made"), bash("touch again"), bash("id"), bash("mkdir it")];
+    const { place } = await setUp([{ calls }, { text: "I may not" }]);
+    const words = ["-p", "x", "--deny", "bash(id:*)", "--output-format", "json"];
+    const { stdout, stderr } = await sawtooth(place, words);
+    const sentence =
+      "4 calls were denied; allow 3 of them with --allow 'bash(touch:*)' --allow 'bash(mkdir:*)'";
+    expect(JSON.parse(stdout).errors).toEqual([sentence]);
+    expect(stderr).toContain(`sawtooth: ${sentence} (go on: sawtooth -p -r `);
   });
 
   test("a rule lets it through", async () => {

@@ -13,7 +13,13 @@ const edit: EventBody = {
   edits: [{ type: "replace", seq: 4, block: 0, text: "[omitted]" }],
   economics: {},
 };
-const session = [started(), user("go"), request, reply(call("a")), result("a")];
+const session = [
+  started(),
+  user("go"),
+  request,
+  { ...reply(call("a")), messageId: "msg_1" } as EventBody,
+  result("a"),
+];
 
 test("a miss that an edit explains is no surprise; one that nothing explains is", () => {
   expect(unexpectedMiss(memoryLog([...session, edit, request]).events(), "messages_changed")).toBeUndefined();

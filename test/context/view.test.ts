@@ -156,14 +156,22 @@ describe("edits in the middle", () => {
     expect(request.blockBinding).toBe("drop_block");
   });
 
-  test("another model gets no thinking of the one before it", () => {
-    const log = [
-      ...edited(),
-      { type: "model_changed", model: testCard("free", { id: "anthropic/other" }) } as const,
-    ];
-    const request = requestOf([...log, user("go on")]);
-    expect(JSON.stringify(request.messages)).not.toContain("thinking");
-    expect(request.model).toBe("anthropic/other");
+  test("a bound model gets no thinking of another; a free one passes over it, and a loop of its kind needs it", () => {
+    const changedTo = (history: "free" | "prefix_bound", id: string) =>
+      requestOf([...edited(), { type: "model_changed", model: testCard(history, { id }) }, user("go on")]);
+    expect(JSON.stringify(changedTo("prefix_bound", "anthropic/other").messages)).not.toContain("thinking");
+    expect(JSON.stringify(changedTo("free", "anthropic/other").messages)).toContain("thinking");
+  });
+
+  test("a change of effort alone changes no history", () => {
+    const bound = edited(testCard("prefix_bound"));
+    const changed = { type: "model_changed", model: testCard("prefix_bound"), effort: "high" } as const;
+    const { messages, blockBinding } = requestOf([...bound, user("go on")]);
+    expect(requestOf([...bound, changed, user("go on")])).toMatchObject({
+      messages,
+      blockBinding,
+      effort: "high",
+    });
   });
 });
 

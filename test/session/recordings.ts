@@ -3,53 +3,59 @@
 const lines = (...values: unknown[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join("");
 const time = (second: number): string => new Date(Date.UTC(2026, 0, 15, 1, 0, second)).toISOString();
 
+const claudeLine = (second: number, type: string, message: object, more: object = {}) => ({
+  type,
+  uuid: `u${second}`,
+  sessionId: "s1",
+  cwd: "/w/app",
+  isSidechain: false,
+  timestamp: time(second),
+  message: { role: type, ...message },
+  ...more,
+});
+const claudePart = (second: number, output: number, block: object) =>
+  claudeLine(second, "assistant", {
+    id: "msg_1",
+    model: "claude-opus-4-5",
+    content: [block],
+    stop_reason: output > 10 ? "tool_use" : null,
+    usage: {
+      input_tokens: 7,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 50,
+      cache_creation: { ephemeral_1h_input_tokens: 20 },
+      output_tokens: output,
+    },
+  });
+const claudeResult = (second: number, id: string, content: unknown, is_error?: boolean) =>
+  claudeLine(second, "user", { content: [{ type: "tool_result", tool_use_id: id, content, is_error }] });
+
 /** Claude Code: a message over three lines with a result between them, a sub-agent, a summary, a hook's line. */
 export function claudeCode(): string {
-  const line = (second: number, type: string, message: object, more: object = {}) => ({
-    type,
-    uuid: `u${second}`,
-    sessionId: "s1",
-    cwd: "/w/app",
-    isSidechain: false,
-    timestamp: time(second),
-    message: { role: type, ...message },
-    ...more,
-  });
-  const part = (second: number, output: number, block: object) =>
-    line(second, "assistant", {
-      id: "msg_1",
-      model: "claude-opus-4-5",
-      content: [block],
-      stop_reason: output > 10 ? "tool_use" : null,
-      usage: {
-        input_tokens: 7,
-        cache_read_input_tokens: 100,
-        cache_creation_input_tokens: 50,
-        cache_creation: { ephemeral_1h_input_tokens: 20 },
-        output_tokens: output,
-      },
-    });
-  const result = (second: number, id: string, content: unknown, is_error?: boolean) =>
-    line(second, "user", { content: [{ type: "tool_result", tool_use_id: id, content, is_error }] });
   return lines(
     { type: "file-history-snapshot", messageId: "x", snapshot: {} },
-    line(1, "user", { content: "Find the fault." }),
-    part(2, 4, { type: "thinking", thinking: "Where may it be?", signature: "abc" }),
-    part(3, 4, {
+    claudeLine(1, "user", { content: "Find the fault." }),
+    claudePart(2, 4, { type: "thinking", thinking: "Where may it be?", signature: "abc" }),
+    claudePart(3, 4, {
       type: "tool_use",
       id: "t1",
       name: "Read",
       input: { file_path: "/w/a.ts", offset: 5, limit: 10 },
     }),
-    line(3, "assistant", { id: "msg_sub", content: [{ type: "text", text: "sub" }] }, { isSidechain: true }),
-    result(4, "t1", "const a = 1;\nconst b = 2;"),
-    part(5, 90, {
+    claudeLine(
+      3,
+      "assistant",
+      { id: "msg_sub", content: [{ type: "text", text: "sub" }] },
+      { isSidechain: true },
+    ),
+    claudeResult(4, "t1", "const a = 1;\nconst b = 2;"),
+    claudePart(5, 90, {
       type: "tool_use",
       id: "t2",
       name: "Bash",
       input: { command: "npm test", description: "tests" },
     }),
-    result(
+    claudeResult(
       6,
       "t2",
       [
@@ -59,8 +65,8 @@ export function claudeCode(): string {
       true,
     ),
     { type: "system", subtype: "compact_boundary", sessionId: "s1", uuid: "b", timestamp: time(7) },
-    line(8, "user", { content: "The fault is in a.ts." }, { isCompactSummary: true }),
-    line(9, "assistant", {
+    claudeLine(8, "user", { content: "The fault is in a.ts." }, { isCompactSummary: true }),
+    claudeLine(9, "assistant", {
       id: "msg_2",
       model: "claude-opus-4-5",
       content: [{ type: "text", text: "Done." }],

@@ -77,6 +77,22 @@ describe("a new session", () => {
 });
 
 describe("a disk that refuses", () => {
+  test.skipIf(process.platform !== "linux")("a root under /proc is given up at once", async () => {
+    // In a process with a time limit: an endless loop would hold the tests, too.
+    const { line } = await place.process(
+      `import { rmSync } from "node:fs";
+      import { dirname } from "node:path";
+      let warned = "";
+      const warn = (text) => { warned = text; };
+      const session = store.createSession({ root: "/proc/x/y", cwd, clock: Date.now, warn });
+      session.close();
+      rmSync(dirname(dirname(session.folder)), { recursive: true });
+      console.log(warned);`,
+      ["timeout", "-s", "KILL", "12"],
+    );
+    expect(line).toMatch(/^cannot write to \/proc\/x\/y \(ENOENT\): this session is kept in /);
+  });
+
   test("is warned of once; the run goes on, and everything is saved once there is room again", async () => {
     place.create().close();
     // A limit on the file size stands for the full disk: the write that meets it is cut short, like there.

@@ -52,7 +52,11 @@ export function testAgent(options: {
   const clock = fixedClock();
   const log = memoryLog(
     [
-      { ...started(card), ...(options.engine ? { engine: options.engine } : {}) } as EventBody,
+      {
+        ...started(card),
+        context: options.context ?? "focus",
+        ...(options.engine ? { engine: options.engine } : {}),
+      } as EventBody,
       firstMessage(options),
     ],
     clock,

@@ -1,0 +1,84 @@
+/** How a session's log begins, and what a resumed one changes. Checked before anything is written. */
+
+import type { Settings } from "../config/settings.ts";
+import { snapshotOf } from "../context/snapshot.ts";
+import { contextNames, foldsFocuses, policyStack } from "../context/stacks.ts";
+import { fixedTokens } from "../context/tokens.ts";
+import { foldView } from "../context/view.ts";
+import type { EventBody, LogEvent } from "../core/events.ts";
+import type { Model, Tool } from "../core/ports.ts";
+import { currentEngine, currentModel } from "../core/questions.ts";
+import type { OpenSession } from "../session/store.ts";
+import { type Flags, UsageError } from "./arguments.ts";
+import { systemPrompt } from "./package-files.ts";
+
+type Parts = { flags: Flags; settings: Settings; cwd: string; model: Model; tools: Tool[] };
+
+/** Appends the first event of a new session; to a stored one, what changed since. Throws `UsageError`. */
+export function begin(session: OpenSession, parts: Parts): void {
+  const events = session.log.events();
+  const bodies = events.length === 0 ? [opening(session, parts)] : changes(events, parts);
+  checkRoom([...events, ...bodies.map((body) => ({ seq: 0, at: 0, ...body }))]);
+  for (const body of bodies) session.log.append(body);
+}
+
+function opening(session: OpenSession, { flags, settings, cwd, model, tools }: Parts): EventBody {
+  const context = flags.context ?? settings.context ?? contextNames[0] ?? "raw";
+  const focus = foldsFocuses(policyStack(context) ?? []) ? (settings.focus ?? "aggressive") : "none";
+  const effort = flags.effort ?? settings.effort;
+  return {
+    type: "session_started",
+    sessionId: session.id,
+    cwd,
+    folder: session.folder,
+    model: model.card,
+    ...(effort ? { effort } : {}),
+    system: systemPrompt({ focus, append: flags.appendSystemPrompt }),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    })),
+    context,
+    engine: engineOf(flags, settings),
+  };
+}
+
+function engineOf(flags: Flags, settings: Settings): Record<string, number> {
+  const window = flags.window ?? settings.window;
+  return {
+    ...settings.engine,
+    ...(window === undefined ? {} : { window }),
+    ...(settings.focus === "passive" ? { focusReminder: 0 } : {}),
+  };
+}
+
+/** Model, effort, stack and window can change in the middle of a session; its system prompt cannot. */
+function changes(events: readonly LogEvent[], { flags, settings, model }: Parts): EventBody[] {
+  if (flags.appendSystemPrompt !== undefined)
+    throw new UsageError(
+      "--append-system-prompt counts when a session starts: it cannot change a stored one",
+    );
+  const bodies: EventBody[] = [];
+  const before = currentModel(events);
+  const effort = flags.effort ?? settings.effort ?? before.effort;
+  if (before.model.id !== model.card.id || effort !== before.effort)
+    bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
+  const { context, engine } = currentEngine(events);
+  const window = flags.window ?? engine.window;
+  if ((flags.context ?? context) !== context || window !== engine.window) {
+    const changed = { ...engine, ...(window === undefined ? {} : { window }) };
+    bodies.push({ type: "settings_changed", context: flags.context ?? context, engine: changed });
+  }
+  return bodies;
+}
+
+/** A window that the fixed part all but fills would make every request fail: better to say so before the first. */
+function checkRoom(events: readonly LogEvent[]): void {
+  const { soft, settings } = snapshotOf(events, foldView([]), 0);
+  const fixed = fixedTokens(events);
+  if (fixed < settings.pressure * soft.tokens) return;
+  throw new UsageError(
+    `the system prompt and tools alone take about ${fixed} tokens of a window of ${soft.tokens} (${soft.source}): use a model or a --window with more room`,
+  );
+}
