@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
+import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
 
@@ -12,8 +12,6 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0)) await clean();
 });
-
-const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 function scriptedPlace(): Place {
   const place = makePlace();

@@ -9,6 +9,7 @@ import { requestOfStep } from "../../src/context/compose.ts";
 import { sessionReport } from "../../src/context/report.ts";
 import type { EventBody } from "../../src/core/events.ts";
 import { createSession } from "../../src/session/store.ts";
+import { entry } from "../support/entry.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
 import { longLog, sessionLog } from "../support/report-log.ts";
 
@@ -108,7 +109,7 @@ describe("from the command line", () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const sawtooth = (...words: string[]) =>
-    spawnSync(process.execPath, [join(import.meta.dirname, "../../src/cli/main.ts"), ...words], {
+    spawnSync(process.execPath, [entry, ...words], {
       cwd: folder,
       encoding: "utf8",
       env: { ...process.env, SAWTOOTH_HOME: join(folder, "home"), NODE_NO_WARNINGS: "1" },

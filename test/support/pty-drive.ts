@@ -1,12 +1,10 @@
 /** Runs a program in a real pseudo-terminal and shows what a terminal would show: screen, scrollback, cursor, bytes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
+import { entry } from "./entry.ts";
 import type { Place } from "./sawtooth.ts";
-
-const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 export type Drive = {
   pid: number;

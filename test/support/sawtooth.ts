@@ -4,9 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { entry, fastStart } from "./entry.ts";
 
 export type Ended = {
   code: number | null;
@@ -52,7 +50,7 @@ export function start(
   const begin = Date.now();
   const child = spawn(process.execPath, [entry, ...words], {
     cwd: place.cwd,
-    env: { ...place.env, ...options.env },
+    env: { ...fastStart, ...place.env, ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   let stdout = "";

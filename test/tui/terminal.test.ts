@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { entry } from "../support/entry.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
 import { makePlace, type Place } from "../support/sawtooth.ts";
@@ -10,8 +10,6 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
-
-const entry = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
 /** A shell in a terminal that says the terminal's modes, runs the agent, and says them again. */
 async function openInShell(
