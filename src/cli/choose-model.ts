@@ -8,6 +8,8 @@ import { type Model, ModelError } from "../core/ports.ts";
 import { anthropicModel } from "../models/anthropic.ts";
 import { encodeAnthropic } from "../models/anthropic-encoding.ts";
 import { findCard } from "../models/cards.ts";
+import { dialectOf, openaiModel } from "../models/openai.ts";
+import { encodeOpenai } from "../models/openai-encoding.ts";
 import { recordedModel, recording } from "../models/recorded.ts";
 import { withRetry } from "../models/retry.ts";
 import { parseScript } from "../models/script.ts";
@@ -49,6 +51,11 @@ async function make(provider: string, id: string, name: string, choice: Choice):
         sleep: interruptibleSleep,
         random: Math.random,
       });
+    case "openai":
+      return withRetry(openai(cardOf(name, choice), choice.env), {
+        sleep: interruptibleSleep,
+        random: Math.random,
+      });
     case "scripted": {
       const script = await parseScript(readText(id, cwd, "script"), id).catch((error: Error) => {
         throw new UsageError(error.message);
@@ -59,18 +66,22 @@ async function make(provider: string, id: string, name: string, choice: Choice):
       return recordedModel({ cassette: readText(id, cwd, "cassette"), loose: flags.loose, fileName: id });
     default:
       throw new UsageError(
-        `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5 or scripted/run.yaml`,
+        `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol or scripted/run.yaml`,
       );
   }
 }
 
-/** What puts requests of a stored session into bytes, no key needed. */
-export function encoderOf(card: ModelCard): Model["encode"] {
+/** What puts requests of a stored session into bytes, no key needed. OpenAI's depend on the host of `env`. */
+export function encoderOf(card: ModelCard, env: Environment = process.env): Model["encode"] {
+  const dialect = dialectOf(env.OPENAI_BASE_URL);
+  if (card.id.startsWith("openai/")) return (request) => encodeOpenai(request, dialect);
   return card.id.startsWith("anthropic/") ? encodeAnthropic : JSON.stringify;
 }
 
 function defaultName(env: Environment): string {
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) return "anthropic/claude-sonnet-5-5";
+  if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL)
+    throw new UsageError("OPENAI_API_KEY or OPENAI_BASE_URL is set: name its model with --model openai/<id>");
   throw new StartError("no credentials: set ANTHROPIC_API_KEY, or name another model with --model", 4);
 }
 
@@ -90,6 +101,19 @@ function anthropic(card: ModelCard, env: Environment): Model {
     ...(idleMs === undefined ? {} : { idleMs }),
     ...(apiKey ? { apiKey } : {}),
     ...(authToken ? { authToken } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+  });
+}
+
+function openai(card: ModelCard, env: Environment): Model {
+  const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
+  if (!apiKey && !baseUrl)
+    throw new StartError(`no credentials for ${card.id}: set OPENAI_API_KEY or OPENAI_BASE_URL`, 4);
+  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
+  return openaiModel({
+    card,
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(apiKey ? { apiKey } : {}),
     ...(baseUrl ? { baseUrl } : {}),
   });
 }

@@ -22,7 +22,8 @@ Commands
 
 Options
   -p, --print                  headless: never asks, prints the answer, exits
-      --model <provider/id>    anthropic/claude-sonnet-5-5 (default), scripted/<file>, recorded/<file>
+      --model <provider/id>    anthropic/claude-sonnet-5-5 (default), openai/<id>, scripted/<file>,
+                               recorded/<file>
       --effort <level>         low, medium, high, xhigh, max
       --output-format <f>      text (default), json (one result object), stream-json (JSON Lines)
       --input-format <f>       text (default), stream-json (messages and control lines from a program)
@@ -68,7 +69,8 @@ Options of replay
       --tune                   sweep the engine's numbers for one price, print the best as settings
       --jobs <n>               threads
 
-Keys come from the environment: ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL.
+Keys come from the environment: ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL;
+OPENAI_API_KEY, OPENAI_BASE_URL (any server with chat completions: Ollama, vLLM, llama.cpp, OpenRouter; no key needed).
 Exit codes: 0 done, 1 could not finish, 2 usage, 3 limit reached, 4 credentials, 5 blocked by permissions,
 6 model or network, 130 SIGINT, 143 SIGTERM.
 `;

@@ -22,8 +22,14 @@ function step(id: string, tokens: number): EventBody[] {
 
 function requests(count: number, heldTokens: number): EventBody[] {
   // As many tokens as `reply` reports: estimates are right, and nothing is calibrated.
-  const sent = { type: "model_request", bodyHash: "", tokensEstimated: 100, cacheAfter: [] } as const;
-  return Array.from({ length: count }, () => ({ ...sent, heldTokens }));
+  const request: EventBody = {
+    type: "model_request",
+    bodyHash: "",
+    tokensEstimated: 100,
+    cacheAfter: [],
+    heldTokens,
+  };
+  return Array.from({ length: count }, () => request);
 }
 
 /** The snapshot one second after the last event, or `wait` milliseconds after it. */
@@ -137,7 +143,7 @@ describe("cold", () => {
 
   test("does not reach what stands before an open focus within the hour that its checkpoint lives", () => {
     const log = [
-      ...queued(),
+      ...queued({ maskKeep: 1 }),
       reply(call("f", "start_focus", { objective: "look" })),
       result("f", "Focus opened", "start_focus"),
       ...step("inside", 500),
@@ -232,6 +238,12 @@ describe("what is left alone", () => {
       300_001,
     );
     expect(cold.plan?.reason).toBe("cold");
+  });
+
+  test("but not what a later call made stale, however new it is", () => {
+    const again: EventBody[] = [reply(call("again", "bash", { command: "old" })), result("again")];
+    const log = [...begin({ quietSteps: 0 }), ...step("old", 10_000), ...again, ...requests(1, 0)];
+    expect(decide(log, 300_001).plan?.edits).toMatchObject([{ seq: 5 }]);
   });
 
   test("a session with nothing to forget is neither edited nor held", () => {

@@ -93,7 +93,7 @@ describe("when", () => {
   });
 
   test("a crumb is not worth it before the window is as good as full", () => {
-    const crumb = [...step("a", 1000), ...step("n", 9000)];
+    const crumb = [...step("a", 1500), ...step("n", 8500)];
     expect(planAt(crumb, 0.92, 0.35)).toBeUndefined();
     expect(seqs(planAt(crumb, 0.98, 0.35))).toEqual([3]);
     // A fifth of what is there is no crumb.

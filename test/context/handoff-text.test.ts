@@ -126,7 +126,8 @@ describe("prose of a model is refused", () => {
   });
 
   test("but not for paths that did occur, ends of sentences, relative paths, addresses or fractions", () => {
-    const words = "It is in /etc/conf.d/x. See /w/app/main.ts, src/a/b.ts, ~/a/b, https://a.b/c/d, and/or 1/2.";
+    const words =
+      "It is in /etc/conf.d/x. See /w/app/main.ts, src/a/b.ts, ~/a/b, https://a.b/c/d, and/or 1/2.";
     expect(judge([text(words)])).toBeUndefined();
   });
 

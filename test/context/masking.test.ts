@@ -63,14 +63,12 @@ describe("which observations are taken", () => {
     expect(seqs(log, 1)).toEqual([7]);
   });
 
-  test("nothing twice", () => {
-    const [candidate] = maskCandidates(snap(turns(4)), 2);
-    if (!candidate) throw new Error("nothing to mask");
+  test("nothing that was edited before, though it could get shorter still", () => {
     const edited: EventBody = {
       type: "context_edited",
-      policy: "masking",
+      policy: "offload",
       reason: "",
-      edits: [candidate.edit],
+      edits: [{ type: "replace", seq: 5, block: 0, text: "the first lines ".repeat(20) }],
       economics: {},
     };
     expect(seqs([...turns(4), edited], 2)).toEqual([]);

@@ -67,11 +67,15 @@ describe("offload", () => {
     expect(seqs([user("z".repeat(120_000)), ...newest, ...newest])).toEqual([]);
   });
 
-  test("is planned once", () => {
-    const { plan } = offloadPolicy.plan(snap([...large(30_000), ...newest]));
-    if (!plan) throw new Error("nothing was planned");
-    expect(plan.policy).toBe("offload");
-    const edited: EventBody = { type: "context_edited", ...plan };
+  test("leaves alone what was edited before, however large it still is", () => {
+    expect(offloadPolicy.plan(snap([...large(30_000), ...newest])).plan?.policy).toBe("offload");
+    const edited: EventBody = {
+      type: "context_edited",
+      policy: "other",
+      reason: "",
+      edits: [{ type: "replace", seq: 3, block: 0, text: "z".repeat(8000) }],
+      economics: {},
+    };
     expect(offloadPolicy.plan(snap([...large(30_000), ...newest, edited], { window: 100 }))).toEqual({});
   });
 });
@@ -94,7 +98,7 @@ describe("offload-inputs", () => {
   test("takes the editor's long inputs only, wherever they stand in a reply", () => {
     const log = [
       ...answered(text("so"), edit("w"), call("b", "bash", { command: "z".repeat(800) }), edit("v")),
-      ...answered(edit("short", "create", "y".repeat(190))),
+      ...answered(edit("short", "create", "y".repeat(240))),
       ...newest,
     ];
     expect(inputCandidates(snap(log)).map(({ edit: { seq, block } }) => [seq, block])).toEqual([

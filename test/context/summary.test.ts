@@ -94,29 +94,29 @@ describe("what was tried before", () => {
     outcome,
   });
   const requests = (count: number): EventBody[] => Array.from({ length: count }, () => request);
-  const after = (...bodies: EventBody[]) => planOf([...turns(5), ...bodies], small);
+  const planAfter = (...bodies: EventBody[]) => planOf([...turns(5), ...bodies], small);
 
   test("none follows within ten steps on one that freed less than a fifth", () => {
-    expect(after(freed(0.19))).toBeUndefined();
-    expect(after(freed(0.2))).toBeDefined();
-    expect(after(freed(0.19), ...requests(9))).toBeUndefined();
-    expect(after(freed(0.19), ...requests(10))).toBeDefined();
+    expect(planAfter(freed(0.19))).toBeUndefined();
+    expect(planAfter(freed(0.2))).toBeDefined();
+    expect(planAfter(freed(0.19), ...requests(9))).toBeUndefined();
+    expect(planAfter(freed(0.19), ...requests(10))).toBeDefined();
   });
 
   test("the model is asked at most twice in ten steps, then the log alone makes the summary", () => {
     const twice = [asked("accepted"), asked("accepted")];
-    expect(after(asked("accepted"))?.mechanical).toBeUndefined();
-    expect(after(...twice)?.mechanical).toBe(true);
-    expect(after(...twice, ...requests(9))?.mechanical).toBe(true);
-    expect(after(...twice, ...requests(10))).toBeDefined();
-    expect(after(...twice, ...requests(10))?.mechanical).toBeUndefined();
+    expect(planAfter(asked("accepted"))?.mechanical).toBeUndefined();
+    expect(planAfter(...twice)?.mechanical).toBe(true);
+    expect(planAfter(...twice, ...requests(9))?.mechanical).toBe(true);
+    expect(planAfter(...twice, ...requests(10))).toBeDefined();
+    expect(planAfter(...twice, ...requests(10))?.mechanical).toBeUndefined();
   });
 
   test("it is not asked again at all once two in a row were of no use", () => {
     const late = requests(20);
-    expect(after(asked("rejected"), asked("failed"), ...late)?.mechanical).toBe(true);
-    expect(after(asked("rejected"), asked("accepted"), ...late)?.mechanical).toBeUndefined();
-    expect(after(asked("rejected"), ...late)?.mechanical).toBeUndefined();
+    expect(planAfter(asked("rejected"), asked("failed"), ...late)?.mechanical).toBe(true);
+    expect(planAfter(asked("rejected"), asked("accepted"), ...late)?.mechanical).toBeUndefined();
+    expect(planAfter(asked("rejected"), ...late)?.mechanical).toBeUndefined();
   });
 });
 

@@ -16,11 +16,13 @@ function bash(command: string): AssistantBlock {
   return call(`b${++calls}`, "bash", { command });
 }
 
-/** Each list of calls is a step; every call answers with 100 tokens. */
-function snap(steps: AssistantBlock[][]) {
+/** Each list of calls is a step; every call answers with 100 tokens, those of ids in `failed` with an error. */
+function snap(steps: AssistantBlock[][], failed: readonly string[] = []) {
   const bodies = steps.flatMap((blocks): EventBody[] => [
     reply(...blocks),
-    ...blocks.map((block) => ("id" in block ? result(block.id, "x".repeat(400)) : user(""))),
+    ...blocks.map((block) =>
+      "id" in block ? result(block.id, "x".repeat(400), block.name, failed.includes(block.id)) : user(""),
+    ),
   ]);
   const events = memoryLog([started(), user("go"), ...bodies]).events();
   return snapshotOf(events, foldView(events), 0);
@@ -79,6 +81,14 @@ describe("repeated calls", () => {
 test("results of the newest step are never taken", () => {
   expect(stale([bash("ls"), bash("ls")])).toEqual([]);
   expect(stale([bash("ls"), bash("ls")], [bash("ls")]).sort()).toEqual([3, 4]);
+});
+
+test("a call that failed makes nothing stale, but may be stale itself", () => {
+  const steps = [[edit("view")], [{ ...edit("insert"), id: "bad" }], [bash("ls")]];
+  expect(supersedeCandidates(snap(steps)).map((each) => each.edit.seq)).toEqual([3]);
+  expect(supersedeCandidates(snap(steps, ["bad"]))).toEqual([]);
+  const repeated = [[{ ...bash("a"), id: "bad" }], [bash("a")], [bash("ls")]];
+  expect(supersedeCandidates(snap(repeated, ["bad"])).map((each) => each.edit.seq)).toEqual([3]);
 });
 
 test("what an edit answered is not a read of the file", () => {

@@ -39,7 +39,7 @@ async function openInShell(
 /** The pid of the agent below the shell. */
 function agentPid(terminal: Drive): number {
   return Number(
-    execFileSync("pgrep", ["-P", String(terminal.pid), "-f", "main.ts"], { encoding: "utf8" }).split("\n")[0],
+    execFileSync("pgrep", ["-P", String(terminal.pid), "-f", "main.js"], { encoding: "utf8" }).split("\n")[0],
   );
 }
 
