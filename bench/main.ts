@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
+import { replaySteps } from "./replay.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
@@ -19,6 +20,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   memory,
   edits,
   engine: engineSteps,
+  replay: replaySteps,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,

@@ -1,7 +1,6 @@
 /** When a request would not fit: shortened mechanically, without a model call (Deep Agents). Pure. */
 
 import { maskOf } from "./masking.ts";
-import { headOf } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
 import { type Candidate, mergeCandidates, type Policy, weigh } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
@@ -30,15 +29,11 @@ export const fallbackPolicy: Policy = {
   },
 };
 
-/** Inputs, then observations, then the largest result: the first of these, oldest first, that reach the target. */
+/** Inputs, then observations, the largest and the first of the session included: as many, oldest first, as reach the target. */
 function enough(snapshot: Snapshot, target: number): Candidate[] {
   const { view } = snapshot;
   const old = view.entries.slice(0, newestStep(view));
-  const all = [
-    ...inputCandidates(snapshot),
-    ...old.flatMap((entry) => maskOf(entry, snapshot)),
-    ...largest(snapshot),
-  ];
+  const all = [...inputCandidates(snapshot), ...old.flatMap((entry) => maskOf(entry, snapshot))];
   let left = snapshot.expected - target;
   const chosen = all.filter((candidate) => {
     const needed = left > 0;
@@ -46,14 +41,4 @@ function enough(snapshot: Snapshot, target: number): Candidate[] {
     return needed;
   });
   return mergeCandidates(chosen);
-}
-
-const keptLines = 50;
-
-/** The head of the largest observation that is still whole: the one that masking never takes, for instance. */
-function largest({ view, events }: Snapshot): Candidate[] {
-  const old = view.entries.slice(0, newestStep(view));
-  const whole = old.filter((entry) => !entry.edited && entry.blocks[0]?.type === "tool_result");
-  const entry = whole.sort((a, b) => b.tokens - a.tokens)[0];
-  return entry ? headOf(entry, view.entries.indexOf(entry), events, keptLines) : [];
 }

@@ -45,9 +45,10 @@ function failureLedger(events: readonly LogEvent[]): string {
     if (!event.isError) continue;
     const symptom = resultText(event.content).trim().split("\n").at(-1)?.slice(0, 200).toWellFormed() ?? "";
     const line = `- ${commandOf(events, event)} → ${symptom}`;
+    if (lines.includes(line)) continue;
     left -= textTokens(line);
     if (left < 0) break;
-    if (!lines.includes(line)) lines.unshift(line);
+    lines.unshift(line);
   }
   return lines.join("\n");
 }

@@ -14,8 +14,11 @@ export const maskingPolicy: Policy = {
   plan(snapshot) {
     const { maskKeep, maskBatch } = snapshot.settings;
     const candidates = maskCandidates(snapshot, maskKeep);
-    const turns = new Set(candidates.map((candidate) => candidate.edit.seq)).size;
-    if (turns < maskBatch) return {};
+    const indexes = candidates.map(({ index }) => index);
+    const turns = turnsOf(snapshot.view.entries).filter(({ index, results }) =>
+      indexes.some((at) => at > index && at <= index + results.length),
+    );
+    if (turns.length < maskBatch) return {};
     return alone("masking", `observations older than the newest ${maskKeep} turns`, candidates, snapshot);
   },
 };

@@ -30,7 +30,7 @@ export function offloadCandidates(snapshot: Snapshot): Candidate[] {
 }
 
 /** The edit that leaves the first lines of a whole observation, and the path of the rest. */
-export function headOf(entry: Entry, index: number, events: readonly LogEvent[], lines: number): Candidate[] {
+function headOf(entry: Entry, index: number, events: readonly LogEvent[], lines: number): Candidate[] {
   const event = entry.edited ? undefined : eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
   const whole = resultText(event.content);

@@ -30,7 +30,7 @@ export function supersedeCandidates(snapshot: Snapshot): Candidate[] {
     const failed = new Set(turn.results.flatMap(failedCall));
     for (const call of turn.calls) if (!failed.has(call.id)) note(call, later);
   }
-  return found.reverse();
+  return found.sort((a, b) => a.index - b.index);
 }
 
 /** A call that failed changed nothing and showed nothing. */

@@ -38,7 +38,7 @@ export function foldView(events: readonly LogEvent[], earlier?: View): View {
   const view = earlier ?? { entries: [], tokens: 0, folded: 0, model: none, dropBlock: false };
   for (let index = view.folded; index < events.length; index++) {
     const event = events[index];
-    if (event?.type === "context_edited") for (const edit of event.edits) applyEdit(view, edit);
+    if (event?.type === "context_edited") applyEdits(view, event.edits);
     else if (event?.type === "session_started" || event?.type === "model_changed") changeModel(view, event);
     else if (event) push(view, event);
   }
@@ -56,7 +56,7 @@ function changeModel(
 ): void {
   const other = view.model.id !== "" && view.model.id !== model.id;
   view.model = { id: model.id, history: model.contract.history };
-  if (other && view.model.history === "prefix_bound") applyEdit(view, { type: "drop_thinking", to: seq });
+  if (other && view.model.history === "prefix_bound") applyEdits(view, [{ type: "drop_thinking", to: seq }]);
 }
 
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
@@ -113,23 +113,30 @@ function resultBlock(event: EventOf<"tool_result">): Block {
   };
 }
 
-function applyEdit(view: View, edit: ContextEdit): void {
+/**
+ * Edits of one event are made on the view that they were planned on; only then goes the thinking behind them, which
+ * would shift the blocks that they name.
+ */
+function applyEdits(view: View, edits: readonly ContextEdit[]): void {
   const bound = view.model.history === "prefix_bound";
+  for (const edit of edits) applyEdit(view, edit, bound);
+  const changed = edits.flatMap((edit) =>
+    edit.type === "replace" ? [edit.seq] : edit.type === "collapse" ? [edit.from] : [],
+  );
+  if (bound && changed.length > 0) dropThinkingFrom(view, Math.min(...changed));
+  view.tokens = view.entries.reduce((sum, entry) => sum + entry.tokens, 0);
+}
+
+function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
   switch (edit.type) {
     case "replace":
-      replaceBlock(view, edit);
-      if (bound) dropThinkingFrom(view, edit.seq);
-      break;
+      return replaceBlock(view, edit);
     case "collapse":
-      collapse(view, edit);
-      if (bound) dropThinkingFrom(view, edit.from);
-      break;
+      return collapse(view, edit);
     case "drop_thinking":
       for (const entry of view.entries) if (entry.seq <= edit.to) withoutThinking(entry);
       view.dropBlock ||= bound;
-      break;
   }
-  view.tokens = view.entries.reduce((sum, entry) => sum + entry.tokens, 0);
 }
 
 function replaceBlock(view: View, edit: Extract<ContextEdit, { type: "replace" }>): void {

@@ -181,3 +181,32 @@ test("folding event by event gives the view of folding all at once", () => {
   for (let count = 2; count <= events.length; count++) view = foldView(events.slice(0, count), view);
   expect(view).toEqual(foldView(events));
 });
+
+test("several edits of one event name the blocks that they were planned on, though thinking goes with them", () => {
+  const file = { command: "create", path: "a.ts", file_text: "x".repeat(800) };
+  const long = { command: "y".repeat(800) };
+  const events = memoryLog([
+    started(testCard("prefix_bound")),
+    user("go"),
+    reply(call("a")),
+    result("a", "long ".repeat(200)),
+    reply(thinking("so"), call("e", "str_replace_editor", file), call("b", "bash", long)),
+    result("e"),
+    result("b"),
+    reply(call("c")),
+    result("c"),
+    {
+      type: "context_edited",
+      policy: "fallback",
+      reason: "test",
+      edits: [
+        { type: "replace", seq: 3, block: 0, text: "[omitted]" },
+        { type: "replace", seq: 4, block: 1, text: "on disk" },
+      ],
+      economics: {},
+    },
+  ]).events();
+  const [edit, bash] = foldView(events).entries.find((entry) => entry.seq === 4)?.blocks ?? [];
+  expect(edit).toMatchObject({ name: "str_replace_editor", input: { path: "a.ts", omitted: "on disk" } });
+  expect(bash).toMatchObject({ name: "bash", input: long });
+});
