@@ -9,18 +9,24 @@ import type { Placed } from "./messages.ts";
 export type Checkpoint = { seq: number; long: boolean };
 
 /**
- * At most four, in order: end of system; the checkpoint (the open focus, else the last edit), so that a fold finds
- * its prefix written; the newest block of the previous request, so that this one finds it; the newest block.
+ * At most four, in order: end of system; the checkpoint, so that a fold or flush finds its prefix written; the newest
+ * block of the previous request, so that this one finds it, or, after an edit, the last `untouched` entry, up to which
+ * there is something to find; the newest block.
  */
 export function cachePoints(
   placed: readonly Placed[],
   contract: Contract,
   checkpoint?: Checkpoint,
+  untouched?: number,
 ): CachePoint[] {
   if (contract.cache.kind !== "breakpoints") return [];
   const newest = placed.findLastIndex(({ message }) => message.role === "user");
   const reply = placed.findLastIndex(({ message }, index) => index < newest && message.role === "assistant");
-  const previous = placed.findLastIndex(({ message }, index) => index < reply && message.role === "user");
+  // After an edit nothing of the previous request is found but what stands before the edit.
+  const previous =
+    untouched === undefined
+      ? placed.findLastIndex(({ message }, index) => index < reply && message.role === "user")
+      : placed.findLastIndex(({ seq }) => seq <= untouched);
   const kept = checkpoint ? placed.findLastIndex(({ seq }) => seq <= checkpoint.seq) : -1;
   const long = checkpoint?.long && contract.cache.ttls.includes("1h") ? kept : -1;
   // A longer life must stand before a shorter one, so all up to the checkpoint gets it.

@@ -6,6 +6,7 @@ import type { Contract } from "../core/model-card.ts";
 import { currentModel, lastOf, openFocus, started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { type Checkpoint, cachePoints } from "./cache-points.ts";
+import { maskOf } from "./masking.ts";
 import { messagesOf, type Placed } from "./messages.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
 import { type Entry, foldView, type View } from "./view.ts";
@@ -31,7 +32,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     system,
     tools,
     messages: withTail(placed, sent),
-    cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view)),
+    cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view), untouched(events, view)),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
     ...(effort ? { effort } : {}),
@@ -56,11 +57,34 @@ function withTail(placed: readonly Placed[], entries: readonly Entry[]): Message
   return [...messages.slice(0, -1), { ...last, content: [...last.content, ...content] }];
 }
 
-/** The last entry that a fold of the open focus would keep; without one, the last edited entry. */
+/**
+ * The last entry that the next fold or flush keeps: the one before the open focus, else the one before the first
+ * result that could still be masked. It is read, and so kept alive, by every request until then.
+ */
 function checkpoint(events: readonly LogEvent[], view: View): Checkpoint | undefined {
   const focus = openFocus(events);
-  const entry = view.entries.findLast((each) => (focus ? each.seq < focus.resultSeq : each.edited));
-  return entry && { seq: entry.seq, long: focus !== undefined };
+  if (focus) {
+    const entry = view.entries.findLast((each) => each.seq < focus.resultSeq);
+    return entry && { seq: entry.seq, long: true };
+  }
+  const results = view.entries.filter((each) => each.blocks[0]?.type === "tool_result");
+  const whole = results.slice(1).find((each) => maskOf(each, { events, view }).length > 0);
+  const entry = whole && view.entries.findLast((each) => each.seq < whole.seq);
+  return entry && { seq: entry.seq, long: false };
+}
+
+/** In the request after an edit: the last entry before the first that it changed. Up to there the cache is good. */
+function untouched(events: readonly LogEvent[], view: View): number | undefined {
+  let first = Number.POSITIVE_INFINITY;
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message") break;
+    if (event?.type !== "context_edited") continue;
+    for (const edit of event.edits)
+      first = Math.min(first, edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0);
+  }
+  if (first === Number.POSITIVE_INFINITY) return undefined;
+  return view.entries.findLast((entry) => entry.seq < first)?.seq;
 }
 
 /** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */

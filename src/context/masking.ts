@@ -33,7 +33,7 @@ export function maskCandidates(snapshot: Snapshot, keep: number): Candidate[] {
 }
 
 /** The edit that masks one observation; none when it was edited before or would not get shorter. */
-export function maskOf(entry: Entry, { events, view }: Snapshot): Candidate[] {
+export function maskOf(entry: Entry, { events, view }: Pick<Snapshot, "events" | "view">): Candidate[] {
   if (entry.edited) return [];
   const event = eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
