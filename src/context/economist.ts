@@ -15,7 +15,8 @@ export const economistPolicy: Policy = { name: "economist", plan: decide };
 function decide(snapshot: Snapshot): Decision {
   const queue = queueOf(snapshot);
   if (queue.length === 0) return {};
-  const free = queue.filter(({ index }) => index >= coldFrom(snapshot));
+  const cold = coldFrom(snapshot);
+  const free = queue.filter(({ index }) => index >= cold);
   const candidates = free.length > 0 ? free : queue;
   const { removed, after } = weigh(candidates, snapshot);
   const sums = breakEven(snapshot, removed, after);

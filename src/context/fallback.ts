@@ -33,7 +33,10 @@ export const fallbackPolicy: Policy = {
 function enough(snapshot: Snapshot, target: number): Candidate[] {
   const { view } = snapshot;
   const old = view.entries.slice(0, newestStep(view));
-  const all = [...inputCandidates(snapshot), ...old.flatMap((entry) => maskOf(entry, snapshot))];
+  const all = [
+    ...inputCandidates(snapshot),
+    ...old.flatMap((entry, index) => maskOf(entry, snapshot, index)),
+  ];
   let left = snapshot.expected - target;
   const chosen = all.filter((candidate) => {
     const needed = left > 0;

@@ -29,16 +29,25 @@ export function maskCandidates(snapshot: Snapshot, keep: number): Candidate[] {
   const first = turns[0]?.results[0];
   return turns
     .slice(0, keptFrom(turns, Math.max(1, keep)))
-    .flatMap((turn) => turn.results.flatMap((entry) => (entry === first ? [] : maskOf(entry, snapshot))));
+    .flatMap((turn) =>
+      turn.results.flatMap((entry) => (entry === first ? [] : maskOf(entry, snapshot, turn.index))),
+    );
 }
 
-/** The edit that masks one observation; none when it was edited before or would not get shorter. */
-export function maskOf(entry: Entry, { events, view }: Pick<Snapshot, "events" | "view">): Candidate[] {
+/**
+ * The edit that masks one observation; none when it was edited before or would not get shorter. `from`: an index at
+ * or before the entry's, so that it need not be looked for from the start.
+ */
+export function maskOf(
+  entry: Entry,
+  { events, view }: Pick<Snapshot, "events" | "view">,
+  from = 0,
+): Candidate[] {
   if (entry.edited) return [];
   const event = eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
   const text = placeholder(event, events);
   const removes = entry.tokens - textTokens(text) - 12;
-  const index = view.entries.indexOf(entry);
+  const index = view.entries.indexOf(entry, from);
   return removes > 0 ? [{ edit: { type: "replace", seq: entry.seq, block: 0, text }, index, removes }] : [];
 }

@@ -25,7 +25,7 @@ export function supersedeCandidates(snapshot: Snapshot): Candidate[] {
     for (const entry of turn.index < newest ? turn.results : []) {
       const block = entry.blocks[0];
       const call = turn.calls.find(({ id }) => block?.type === "tool_result" && block.tool_use_id === id);
-      if (call && isStale(call, later)) found.push(...maskOf(entry, snapshot));
+      if (call && isStale(call, later)) found.push(...maskOf(entry, snapshot, turn.index));
     }
     const failed = new Set(turn.results.flatMap(failedCall));
     for (const call of turn.calls) if (!failed.has(call.id)) note(call, later);
