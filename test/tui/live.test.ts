@@ -14,7 +14,7 @@ function stateOf([columns, rows]: readonly [number, number]): {
   log: ReturnType<typeof memoryLog>;
 } {
   const log = memoryLog([started()]);
-  const place = { cwd: "/work/日本", shortCwd: "~/日本", branch: "main" };
+  const place = { cwd: "/w/日本", shortCwd: "~/日本", branch: "main" };
   const state = initialState({
     size: { columns, rows },
     mode: "ask",

@@ -6,7 +6,7 @@ import type { ModelPart } from "../../src/core/ports.ts";
 import { plain } from "../../src/tui/rows.ts";
 import { addEvent, addPart, emptyTranscript, tailRows } from "../../src/tui/transcript.ts";
 
-const around = { cwd: "/work", columns: 60 };
+const around = { cwd: "/w", columns: 60 };
 
 /** Tells parts and events one after the other; the rows as text, and what is still live. */
 function tell(...happenings: (ModelPart | EventBody)[]): { rows: string[]; tail: string[] } {
@@ -121,7 +121,7 @@ describe("a call", () => {
   test("that edits shows the diff with line numbers", () => {
     const display = "--- a/x\n+++ b/x\n@@ -9,3 +9,3 @@\n same\n-old\n+new\n end";
     const { rows } = tell(
-      call("str_replace_editor", { command: "str_replace", path: "/work/src/x.ts" }),
+      call("str_replace_editor", { command: "str_replace", path: "/w/src/x.ts" }),
       result({ display, toolName: "str_replace_editor" }),
     );
     expect(rows).toEqual([
