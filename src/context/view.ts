@@ -130,9 +130,11 @@ function applyEdits(view: View, edits: readonly ContextEdit[]): void {
 function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
   switch (edit.type) {
     case "replace":
-      return replaceBlock(view, edit);
+      replaceBlock(view, edit);
+      break;
     case "collapse":
-      return collapse(view, edit);
+      collapse(view, edit);
+      break;
     case "drop_thinking":
       for (const entry of view.entries) if (entry.seq <= edit.to) withoutThinking(entry);
       view.dropBlock ||= bound;
