@@ -151,6 +151,7 @@ function hostOf(run: Run, chosen: Chosen): Host {
       }
     },
     say: run.say,
+    jobs: run.jobs,
     shell: (command, signal, onProgress) => runInShell(run, command, signal, onProgress),
     setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
     files: () => workspaceFiles(cwd),

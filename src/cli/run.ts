@@ -2,6 +2,7 @@
 
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
 
@@ -13,6 +14,7 @@ export type Run = {
   mode: PermissionMode;
   /** The files as they were before each step that wrote. */
   snapshots: Snapshots;
+  jobs: BackgroundJobs;
   /** Appends a user message; the session's first one carries the facts about the folder. */
   say(content: UserBlock[]): void;
   /** Ends every process of the session's shell and closes the log. Idempotent. */

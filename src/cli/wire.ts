@@ -100,6 +100,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     folder: session.folder,
     mode,
     snapshots: kept.snapshots,
+    jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept }),
     say(content) {
       const first = !session.log.events().some((event) => event.type === "user_message");

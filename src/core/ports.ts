@@ -94,6 +94,23 @@ export type Tool = {
   run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
 };
 
+/** A command that runs on in the background of a session. `log`: the file with all its output. */
+export type BackgroundJob = {
+  pid: number;
+  command: string;
+  log: string;
+  state: "running" | "ended";
+  kept: boolean;
+};
+
+export type BackgroundJobs = {
+  list(): BackgroundJob[];
+  /** Ends a job and what it started; false when there is no such job. */
+  stop(pid: number): Promise<boolean>;
+  /** Lets a job outlive the session; false when there is no such job. */
+  keep(pid: number): boolean;
+};
+
 /** The session's log. `append` is durable before listeners hear. */
 export type EventLog = {
   append(body: EventBody): LogEvent;

@@ -1,6 +1,8 @@
 /** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
 
+import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
+import type { BackgroundJob } from "../core/ports.ts";
 import { allOf, openFocus } from "../core/questions.ts";
 import type { Host, Leave } from "./ports.ts";
 import { cutRow, type Row } from "./rows.ts";
@@ -61,6 +63,12 @@ export const commands: readonly Command[] = [
     run: setEffort,
   },
   {
+    name: "jobs",
+    summary: "what runs in the background; end one, or let it outlive the session",
+    argument: "stop <pid>|keep <pid>",
+    run: manageJobs,
+  },
+  {
     name: "clear",
     summary: "a new session; this one stays stored",
     run: (_, { busy, notice, leave }) =>
@@ -82,6 +90,24 @@ function setEffort(argument: string, { host, events, busy, notice, print }: Comm
     const text = "  the next request reads nothing from the cache, and earlier thinking is left out";
     print([[{ text, tone: "dim" }]]);
   }
+}
+
+async function manageJobs(argument: string, { host, columns, notice, print }: CommandContext): Promise<void> {
+  const [verb, pid] = argument.split(/\s+/);
+  if (!verb) return print(jobRows(host.jobs.list(), columns));
+  if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
+    return notice("/jobs takes stop <pid> or keep <pid>; alone it lists them");
+  const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
+  const words = verb === "stop" ? "was ended" : "outlives the session";
+  notice(done ? `job ${pid} ${words}` : `there is no running job ${pid}`);
+}
+
+function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {
+  if (jobs.length === 0) return [[{ text: "  nothing runs in the background", tone: "dim" }]];
+  return jobs.flatMap(({ pid, command, log, state, kept }): Row[] => [
+    cutRow([{ text: `  ${pid}  ${state}${kept ? ", kept" : ""}  ${cleanLine(command)}` }], columns),
+    cutRow([{ text: `      ${log}`, tone: "dim" }], columns),
+  ]);
 }
 
 const keys: [string, string][] = [

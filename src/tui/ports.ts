@@ -3,7 +3,7 @@
 import type { UserBlock } from "../core/blocks.ts";
 import type { TurnEnd } from "../core/events.ts";
 import type { PermissionMode } from "../core/permission.ts";
-import type { EventLog, ModelPart } from "../core/ports.ts";
+import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
 
 /** One open session. What throws here is told to the person as a line. */
 export type Host = {
@@ -22,6 +22,7 @@ export type Host = {
   say(content: UserBlock[]): void;
   /** Runs a line in the session's shell; what it printed, with its status. */
   shell(command: string, signal: AbortSignal, onProgress: (text: string) => void): Promise<string>;
+  jobs: BackgroundJobs;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
