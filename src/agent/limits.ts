@@ -3,7 +3,7 @@
 import type { Composed } from "../context/compose.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
-import { allOf, currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
+import { currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
 import type { Limits } from "./agent.ts";
 
 export type ReachedLimit = { reason: TurnEnd; detail: string };
@@ -36,12 +36,10 @@ export function reachedLimit(
  */
 function expectedCost(events: readonly LogEvent[], composed: Composed): number {
   const { model } = currentModel(events);
-  const replies = allOf(events, "assistant_message");
+  const { usage, turns } = spending(events);
   const last = lastOf(events, "assistant_message");
   const read = Math.min(composed.expected, last ? inputTotal(last.usage) : 0);
-  const output = replies.length
-    ? replies.reduce((sum, reply) => sum + reply.usage.outputTokens, 0) / replies.length
-    : 0;
+  const output = usage.outputTokens / Math.max(1, turns);
   const next = costOf(
     { ...noUsage, cacheReadTokens: read, cacheWrite5mTokens: composed.expected - read, outputTokens: output },
     model.prices,

@@ -1,8 +1,9 @@
 /** When forgetting is worth it (context-engine §4): edits wait in a queue until flushing them pays. Pure. */
 
-import type { Economics, EventOf, LogEvent } from "../core/events.ts";
+import type { Economics, LogEvent } from "../core/events.ts";
+import { foldOf } from "../core/fold.ts";
 import type { ModelCard } from "../core/model-card.ts";
-import { openFocus } from "../core/questions.ts";
+import { lastOf, openFocus, spending } from "../core/questions.ts";
 import { maskCandidates } from "./masking.ts";
 import { offloadCandidates } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
@@ -53,14 +54,18 @@ type Sums = { r: number; w: number; meter: number; threshold: number };
 /** Ski rental: what was paid for carrying the queue, against what re-writing the rest would cost. */
 function breakEven(snapshot: Snapshot, removed: number, after: number): Sums {
   const { r, w } = shares(snapshot.model);
-  let held = removed;
-  for (let index = snapshot.events.length - 1; index >= 0; index--) {
-    const event = snapshot.events[index] as LogEvent;
-    if (event.type === "context_edited" && event.policy !== "focus") break;
-    if (event.type === "model_request") held += event.heldTokens ?? 0;
-  }
+  const held = removed + heldSinceFlush(snapshot.events);
   return { r, w, meter: Math.round(r * held), threshold: Math.round((w - r) * Math.max(0, after - removed)) };
 }
+
+/** Tokens that were carried though they could be forgotten, summed over the requests since the last edit. */
+const heldSinceFlush = foldOf(
+  () => 0,
+  (held, event) => {
+    if (event.type === "context_edited") return event.policy === "focus" ? held : 0;
+    return event.type === "model_request" ? held + (event.heldTokens ?? 0) : held;
+  },
+);
 
 function flushReason(snapshot: Snapshot, removed: number, sums: Sums): string | undefined {
   const { model, expected, soft, settings } = snapshot;
@@ -77,8 +82,7 @@ function isQuiet({ events, expected, soft, settings }: Snapshot, removed: number
   // Both bounds shrink with a small window, so that a short session in it is treated like a long one.
   const scale = Math.min(1, soft.tokens / 120_000);
   if (removed < settings.minFlush * scale) return true;
-  const steps = events.reduce((count, event) => count + (event.type === "assistant_message" ? 1 : 0), 0);
-  return steps < settings.quietSteps && expected < settings.quietTokens * scale;
+  return spending(events).replies < settings.quietSteps && expected < settings.quietTokens * scale;
 }
 
 const ttlMs = { short: 5 * 60_000, long: 60 * 60_000 };
@@ -88,12 +92,9 @@ const ttlMs = { short: 5 * 60_000, long: 60 * 60_000 };
  * model changed, what follows the checkpoint when that one lives longer, and none (infinity) while all is warm.
  */
 function coldFrom({ events, now, view, model }: Snapshot): number {
-  const last = events.findLast(
-    (event): event is EventOf<"model_request"> | EventOf<"model_changed"> =>
-      event.type === "model_request" || event.type === "model_changed",
-  );
-  if (last?.type === "model_changed") return 0;
-  const waited = last ? now - last.at : 0;
+  const [request, change] = [lastOf(events, "model_request"), lastOf(events, "model_changed")];
+  if (change && change.seq > (request?.seq ?? 0)) return 0;
+  const waited = request ? now - request.at : 0;
   if (waited <= ttlMs.short) return Number.POSITIVE_INFINITY;
   const focus = model.contract.cache.ttls.includes("1h") ? openFocus(events) : undefined;
   if (!focus || waited > ttlMs.long) return 0;
@@ -115,10 +116,7 @@ function expectedSaving(
   reason: string,
 ): Economics[string] {
   const { r, w } = shares(snapshot.model);
-  const steps = snapshot.events.reduce(
-    (count, event) => count + (event.type === "assistant_message" ? 1 : 0),
-    0,
-  );
+  const steps = spending(snapshot.events).replies;
   const rewrite = reason === "cold" ? 0 : (w - r) * Math.max(0, after - removed);
   const saved = (r * removed * steps - rewrite) * snapshot.model.prices.input;
   return Math.round(saved) / 1e6;

@@ -2,8 +2,8 @@
 
 import type { Block } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
+import { foldOf } from "../core/fold.ts";
 import { inputTotal } from "../core/model-card.ts";
-import { started } from "../core/questions.ts";
 
 /** Length in UTF-8, without making the bytes. */
 function utf8Bytes(text: string): number {
@@ -53,24 +53,28 @@ export function blocksTokens(blocks: readonly Block[]): number {
 }
 
 /** Estimated tokens of what stands before the messages: system text and tool definitions, uncalibrated. */
-export function fixedTokens(events: readonly LogEvent[]): number {
-  const { system, tools } = started(events);
-  return textTokens(system) + textTokens(JSON.stringify(tools));
-}
+export const fixedTokens = foldOf(
+  () => 0,
+  (tokens, event) =>
+    event.type === "session_started"
+      ? textTokens(event.system) + textTokens(JSON.stringify(event.tools))
+      : tokens,
+);
 
 /**
  * What the API counted for the newest answered request, over what was estimated for it. 1 until a reply reported
  * usage; clamped to 0.5–3 so that one odd report cannot derail the engine.
  */
 export function calibration(events: readonly LogEvent[]): number {
-  for (let index = events.length - 1; index >= 0; index--) {
-    const reply = events[index];
-    if (reply?.type !== "assistant_message" || inputTotal(reply.usage) === 0) continue;
-    let before = index - 1;
-    while (before >= 0 && events[before]?.type !== "model_request") before--;
-    const request = events[before];
-    if (request?.type !== "model_request" || request.tokensEstimated === 0) return 1;
-    return Math.min(3, Math.max(0.5, inputTotal(reply.usage) / request.tokensEstimated));
-  }
-  return 1;
+  return calibrating(events).factor;
 }
+
+const calibrating = foldOf(
+  () => ({ factor: 1, estimated: 0 }),
+  (state, event) => {
+    if (event.type === "model_request") return { ...state, estimated: event.tokensEstimated };
+    if (event.type !== "assistant_message" || inputTotal(event.usage) === 0) return state;
+    const ratio = state.estimated === 0 ? 1 : inputTotal(event.usage) / state.estimated;
+    return { ...state, factor: Math.min(3, Math.max(0.5, ratio)) };
+  },
+);

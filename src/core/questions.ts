@@ -2,13 +2,19 @@
 
 import { isToolUse, type ToolUseBlock } from "./blocks.ts";
 import type { EventOf, LogEvent } from "./events.ts";
+import { foldOf } from "./fold.ts";
 import { addUsage, costOf, type ModelCard, noUsage, type Usage } from "./model-card.ts";
+
+const newest = foldOf(
+  () => new Map<LogEvent["type"], LogEvent>(),
+  (byType, event) => byType.set(event.type, event),
+);
 
 export function lastOf<T extends LogEvent["type"]>(
   events: readonly LogEvent[],
   type: T,
 ): EventOf<T> | undefined {
-  return events.findLast((event): event is EventOf<T> => event.type === type);
+  return newest(events).get(type) as EventOf<T> | undefined;
 }
 
 export function allOf<T extends LogEvent["type"]>(events: readonly LogEvent[], type: T): EventOf<T>[] {
@@ -53,17 +59,21 @@ export type OpenFocus = { toolUseId: string; resultSeq: number; objective: strin
 
 /** The focus that was started and neither completed nor collapsed, if any. */
 export function openFocus(events: readonly LogEvent[]): OpenFocus | undefined {
-  for (let index = events.length - 1; index >= 0; index--) {
-    const event = events[index];
-    if (event?.type !== "tool_result" || event.isError) continue;
-    if (event.toolName === "complete_focus") return undefined;
-    if (event.toolName !== "start_focus") continue;
-    const call = findCall(events, event.toolUseId, index);
-    const objective = (call?.input as { objective?: string } | undefined)?.objective ?? "";
-    return { toolUseId: event.toolUseId, resultSeq: event.seq, objective };
-  }
-  return undefined;
+  return focusing(events).open;
 }
+
+const focusing = foldOf<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
+  () => ({ calls: [] }),
+  (state, event) => {
+    if (event.type === "assistant_message") return { ...state, calls: event.content.filter(isToolUse) };
+    if (event.type !== "tool_result" || event.isError) return state;
+    const { toolName, toolUseId, seq } = event;
+    if (toolName === "complete_focus") return { calls: state.calls };
+    if (toolName !== "start_focus") return state;
+    const input = state.calls.find(({ id }) => id === toolUseId)?.input as { objective?: string } | undefined;
+    return { ...state, open: { toolUseId, resultSeq: seq, objective: input?.objective ?? "" } };
+  },
+);
 
 /** The call with this id, looked for backwards from `before`. */
 export function findCall(
@@ -86,19 +96,34 @@ export function changedFiles(events: readonly LogEvent[]): string[] {
   return [...new Set(paths)];
 }
 
-export type Spending = { turns: number; usage: Usage; cost: number; apiMs: number };
+/** `turns`: model calls, those for summaries included; `replies`: those that answered the session itself. */
+export type Spending = { turns: number; replies: number; usage: Usage; cost: number; apiMs: number };
 
 /** Model calls, tokens and dollars of the session so far, each reply at the prices of its own model. */
 export function spending(events: readonly LogEvent[]): Spending {
-  let model = started(events).model;
-  const total: Spending = { turns: 0, usage: noUsage, cost: 0, apiMs: 0 };
-  for (const event of events) {
-    if (event.type === "model_changed") model = event.model;
-    if (event.type !== "assistant_message" && event.type !== "side_call") continue;
-    total.turns += 1;
-    total.usage = addUsage(total.usage, event.usage);
-    total.cost += costOf(event.usage, model.prices);
-    total.apiMs += event.durationMs;
-  }
-  return total;
+  return spendingSoFar(events).total;
+}
+
+const spendingSoFar = foldOf<{ total: Spending; model?: ModelCard }>(
+  () => ({ total: { turns: 0, replies: 0, usage: noUsage, cost: 0, apiMs: 0 } }),
+  (state, event) => {
+    if (event.type === "session_started" || event.type === "model_changed")
+      return { ...state, model: event.model };
+    if (event.type !== "assistant_message" && event.type !== "side_call") return state;
+    return { ...state, total: withCall(state.total, event, state.model) };
+  },
+);
+
+function withCall(
+  total: Spending,
+  { type, usage, durationMs }: EventOf<"assistant_message"> | EventOf<"side_call">,
+  model: ModelCard | undefined,
+): Spending {
+  return {
+    turns: total.turns + 1,
+    replies: total.replies + (type === "assistant_message" ? 1 : 0),
+    usage: addUsage(total.usage, usage),
+    cost: total.cost + (model ? costOf(usage, model.prices) : 0),
+    apiMs: total.apiMs + durationMs,
+  };
 }

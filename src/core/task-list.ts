@@ -1,7 +1,7 @@
 /** The task list: how it reads, and what the log last had it say. Pure. */
 
 import { resultText } from "./blocks.ts";
-import type { LogEvent } from "./events.ts";
+import { foldOf } from "./fold.ts";
 
 export type Task = { text: string; status: "open" | "active" | "done" };
 
@@ -25,15 +25,14 @@ const emptyRecital = "The list is empty.";
  * The list as the model knows it: what it wrote last, or what it was told that the person made of it. Undefined
  * when there never was one.
  */
-export function knownTasks(events: readonly LogEvent[]): string | undefined {
-  for (let index = events.length - 1; index >= 0; index--) {
-    const event = events[index];
-    if (event?.type === "reminder" && event.todo !== undefined) return event.todo;
-    if (event?.type === "tool_result" && event.toolName === "todo" && !event.isError)
-      return listIn(resultText(event.content));
-  }
-  return undefined;
-}
+export const knownTasks = foldOf<string | undefined>(
+  () => undefined,
+  (known, event) => {
+    if (event.type === "reminder") return event.todo ?? known;
+    if (event.type !== "tool_result" || event.toolName !== "todo" || event.isError) return known;
+    return listIn(resultText(event.content));
+  },
+);
 
 function listIn(recited: string): string {
   return recited === emptyRecital ? "" : recited.replace(/\n\(\d+ of \d+ done\)$/, "");
