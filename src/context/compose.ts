@@ -67,10 +67,16 @@ function checkpoint(events: readonly LogEvent[], view: View): Checkpoint | undef
     const entry = view.entries.findLast((each) => each.seq < focus.resultSeq);
     return entry && { seq: entry.seq, long: true };
   }
-  const results = view.entries.filter((each) => each.blocks[0]?.type === "tool_result");
-  const whole = results.slice(1).find((each) => maskOf(each, { events, view }).length > 0);
-  const entry = whole && view.entries.findLast((each) => each.seq < whole.seq);
+  const first = view.entries.findIndex(isResult);
+  const whole = view.entries.findIndex(
+    (each, index) => index > first && isResult(each) && maskOf(each, { events, view }, index).length > 0,
+  );
+  const entry = view.entries[whole - 1];
   return entry && { seq: entry.seq, long: false };
+}
+
+function isResult({ blocks }: Entry): boolean {
+  return blocks[0]?.type === "tool_result";
 }
 
 /** In the request after an edit: the last entry before the first that it changed. Up to there the cache is good. */

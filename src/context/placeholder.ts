@@ -2,6 +2,7 @@
 
 import { resultText } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
+import { oncePer } from "../core/fold.ts";
 import { started } from "../core/questions.ts";
 
 /** Varied, so that the model does not fall into a rhythm of identical pairs; chosen by seq, so byte-stable. */
@@ -9,12 +10,17 @@ const words = ["omitted", "left out", "not shown", "put aside", "dropped"];
 
 /** `[214 lines omitted: exit 1, "AssertionError: 3 != 4" — artifacts/000123.txt]` */
 export function placeholder(event: EventOf<"tool_result">, events: readonly LogEvent[]): string {
+  return `[${gist(event)} — ${whereabouts(event, events)}]`;
+}
+
+/** What is asked for in every step of a long session is made once. */
+const gist = oncePer((event: EventOf<"tool_result">): string => {
   const text = resultText(event.content);
   const lines = event.stats?.lines ?? text.split("\n").length;
   const size = `${lines} ${lines === 1 ? "line" : "lines"} ${words[event.seq % words.length]}`;
   const failure = failureOf(event, text);
-  return `[${size}${failure ? `: ${failure}` : ""} — ${whereabouts(event, events)}]`;
-}
+  return `${size}${failure ? `: ${failure}` : ""}`;
+});
 
 /** Failure stays visible: exit status and the last error line, at most 200 characters. */
 function failureOf(event: EventOf<"tool_result">, text: string): string | undefined {

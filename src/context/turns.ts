@@ -1,6 +1,7 @@
 /** The view as turns: one reply and the results of its calls. Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
+import { oncePer } from "../core/fold.ts";
 import type { Entry } from "./view.ts";
 
 export type ViewTurn = {
@@ -32,9 +33,9 @@ export function turnsOf(entries: readonly Entry[]): ViewTurn[] {
 }
 
 /** The same call has the same signature: the tool's name and its input. */
-export function signatureOf({ name, input }: ToolUseBlock): string {
-  return `${name} ${JSON.stringify(input)}`;
-}
+export const signatureOf = oncePer(
+  ({ name, input }: ToolUseBlock): string => `${name} ${JSON.stringify(input)}`,
+);
 
 /** Refused before it ran: the call itself was wrong. */
 function isParseFailure(entry: Entry): boolean {

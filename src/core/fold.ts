@@ -1,4 +1,4 @@
-/** Questions to a growing log that read only what is new since they were last asked. Pure to whoever asks. */
+/** Answers that are remembered: of a growing log only what is new is read. Pure to whoever asks. */
 
 import type { LogEvent } from "./events.ts";
 
@@ -23,5 +23,17 @@ export function foldOf<S>(
       reading.state = add(reading.state, reading.newest);
     }
     return reading.state;
+  };
+}
+
+/** The same function, asked once for each object. For objects that do not change: events, blocks. */
+export function oncePer<K extends object, V>(answer: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const earlier = known.get(key);
+    if (earlier !== undefined) return earlier;
+    const made = answer(key);
+    known.set(key, made);
+    return made;
   };
 }
