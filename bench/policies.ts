@@ -1,4 +1,7 @@
-/** One 200-step session under each policy stack and price card: what it would cost, and whether it stays legal. */
+/**
+ * One 200-step session under each policy stack and price card: what it would cost, and whether it stays legal. With
+ * `--lengths`: the default against `raw` in sessions of 20 to 400 steps.
+ */
 
 import { runTurn } from "../src/agent/loop.ts";
 import { contextSizes } from "../src/context/curve.ts";
@@ -11,7 +14,8 @@ import type { Turn } from "../src/models/script.ts";
 import { completeFocusTool, startFocusTool } from "../src/tools/focus.ts";
 import { fakeTool, testAgent } from "../test/support/agents.ts";
 
-const steps = 200;
+const usualSteps = 200;
+const lengths = [20, 40, 60, 80, 100, 150, 200, 300, 400];
 const phase = 12;
 
 /** Greps of 40 lines, files of 300 and logs of 2,000 (as the tool's budget leaves them), an edit now and then. */
@@ -32,7 +36,7 @@ function work(step: number): Turn {
 }
 
 /** The same work wrapped in focuses of `phase` steps. */
-function focused(): Turn[] {
+function focused(steps: number): Turn[] {
   const turns: Turn[] = [];
   for (let step = 0; step < steps; step++) {
     if (step % phase === 0) turns.push({ calls: [{ start_focus: { objective: `phase ${step / phase}` } }] });
@@ -47,9 +51,11 @@ function focused(): Turn[] {
   return [...turns, { text: "done" }];
 }
 
-const plain: Turn[] = [...Array.from({ length: steps }, (_, step) => work(step)), { text: "done" }];
+function plain(steps: number): Turn[] {
+  return [...Array.from({ length: steps }, (_, step) => work(step)), { text: "done" }];
+}
 
-export type Row = {
+type Row = {
   stack: string;
   peak: number;
   billed: number;
@@ -59,30 +65,15 @@ export type Row = {
   broken: number;
 };
 
-/** Runs the session under a stack; `pauseMs` is put before every 50th step, so that the cache has gone cold. */
-export async function runStack(
-  card: ModelCard,
-  context: string,
-  withFocus: boolean,
-  pauseMs = 0,
-): Promise<Row> {
+/** Runs the session under a stack. */
+async function runStack(card: ModelCard, context: string, withFocus: boolean, steps: number): Promise<Row> {
   const line = "src/module/file.ts:123: const handler = makeHandler(options, context, registry);\n";
   const bash = fakeTool("bash", (input) => ({ content: line.repeat(Number(input.lines)).slice(0, 32_000) }));
-  const turns = withFocus ? focused() : plain;
+  const turns = withFocus ? focused(steps) : plain(steps);
   const session = testAgent({ turns, tools: [bash], context, realCard: card });
   const { agent, requests, log } = session;
-  const clock = agent.clock;
-  let pauses = 0;
-  agent.clock = () => clock() + pauses * pauseMs;
-  let step = 0;
   const file = `${agent.artifacts.folder}/knowledge.md`;
   agent.tools.push(startFocusTool({ description: "" }), completeFocusTool({ description: "", file }));
-  const send = agent.model.send;
-  agent.model.send = async (...words) => {
-    step += 1;
-    if (step % 50 === 0) pauses += 1;
-    return send(...words);
-  };
   const end = await runTurn(agent, new AbortController().signal);
   if (end !== "rest") throw new Error(`${context} ended with ${end}`);
   const spent = spending(log.events());
@@ -114,11 +105,15 @@ const stacks: [string, boolean][] = [
   ["economist", true],
 ];
 
-for (const id of process.argv.slice(2).length > 0 ? process.argv.slice(2) : cardIds) {
-  const { card } = findCard(`anthropic/${id}`);
-  process.stdout.write(`\n${id} (${card.contract.history})\n`);
+const words = process.argv.slice(2);
+const named = words.filter((word) => word !== "--lengths");
+const show = words.includes("--lengths") ? showLengths : showStacks;
+for (const id of named.length > 0 ? named : cardIds) await show(findCard(`anthropic/${id}`).card);
+
+async function showStacks(card: ModelCard): Promise<void> {
+  process.stdout.write(`\n${card.id} (${card.contract.history})\n`);
   for (const [stack, withFocus] of stacks) {
-    const row = await runStack(card, stack, withFocus);
+    const row = await runStack(card, stack, withFocus, usualSteps);
     const name = `${stack}${withFocus ? " + model's focus" : ""}`.padEnd(28);
     const numbers = [
       `peak ${Math.round(row.peak / 1000)}k`.padStart(11),
@@ -129,5 +124,16 @@ for (const id of process.argv.slice(2).length > 0 ? process.argv.slice(2) : card
       `${row.broken} broken`.padStart(10),
     ];
     process.stdout.write(`  ${name}${numbers.join("")}\n`);
+  }
+}
+
+async function showLengths(card: ModelCard): Promise<void> {
+  process.stdout.write(`\n${card.id} (${card.contract.history})\n`);
+  for (const steps of lengths) {
+    const raw = await runStack(card, "raw", false, steps);
+    const row = await runStack(card, "economist", false, steps);
+    const more = `${(100 * (row.cost / raw.cost - 1)).toFixed(1)} %`;
+    const costs = `raw $${raw.cost.toFixed(3)}  economist $${row.cost.toFixed(3)}  ${more.padStart(8)}`;
+    process.stdout.write(`  ${String(steps).padStart(4)} steps  ${costs}  ${row.edits} edits\n`);
   }
 }

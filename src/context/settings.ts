@@ -28,6 +28,8 @@ export type EngineSettings = {
   rawTokens: number;
   /** The economist flushes no less than this, unless it must. */
   minFlush: number;
+  /** Share of the break-even at which it flushes when the session's length says that this will pay; 1 is never early. */
+  earlyShare: number;
   /** Sessions below both are left alone by the economist, unless it must. */
   quietSteps: number;
   quietTokens: number;
@@ -51,6 +53,7 @@ export const defaultSettings: EngineSettings = {
   resultShare: 0.1,
   rawTokens: 7_500,
   minFlush: 5_000,
+  earlyShare: 0.5,
   quietSteps: 30,
   quietTokens: 60_000,
   focusReminder: 15,

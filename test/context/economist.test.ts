@@ -6,7 +6,7 @@ import { type Snapshot, snapshotOf } from "../../src/context/snapshot.ts";
 import { textTokens } from "../../src/context/tokens.ts";
 import { foldView } from "../../src/context/view.ts";
 import type { EventBody } from "../../src/core/events.ts";
-import { call, memoryLog, reply, result, started, testCard, user } from "../support/logs.ts";
+import { call, memoryLog, reply, result, started, testCard, text, user } from "../support/logs.ts";
 
 /** Small sessions count, and only the newest turn is kept, so that the queue holds what the test put into it. */
 const eager = { maskKeep: 1, quietSteps: 0 };
@@ -97,6 +97,33 @@ describe("break-even", () => {
       contract: { ...contract, cache: { ...contract.cache, kind: "none" } },
     });
     expect(decide([...queued(eager, uncached), ...requests(1, 0)]).plan?.reason).toBe("break-even");
+  });
+});
+
+describe("a session that has lasted", () => {
+  const lasted = (engine: Record<string, number>): EventBody[] => [
+    ...queued(engine),
+    ...Array.from({ length: 30 }, () => reply(text("ok"))),
+  ];
+  /** The meter of the first request that flushes, as a share of the break-even. */
+  function shareAtFlush(engine: Record<string, number>): number {
+    for (let count = 1; count < 100; count++) {
+      const { plan } = decide([...lasted(engine), ...requests(count, removed)]);
+      if (plan) return Number(plan.economics.meter) / Number(plan.economics.threshold);
+    }
+    return Number.NaN;
+  }
+
+  test("is expected to last as long again, and is flushed at half the break-even", () => {
+    const step = (0.1 * removed) / threshold;
+    expect(shareAtFlush(eager)).toBeGreaterThanOrEqual(0.5);
+    expect(shareAtFlush(eager)).toBeLessThan(0.5 + step);
+    expect(shareAtFlush({ ...eager, earlyShare: 1 })).toBeGreaterThanOrEqual(1);
+  });
+
+  test("waits for the whole when as many steps again would not pay for the re-write", () => {
+    const short = [...queued(), ...Array.from({ length: 10 }, () => reply(text("ok")))];
+    expect(decide([...short, ...requests(Math.ceil(0.7 * enough), removed)]).plan).toBeUndefined();
   });
 });
 

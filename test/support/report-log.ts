@@ -100,7 +100,7 @@ export async function sessionLog(history: "free" | "prefix_bound" = "free"): Pro
     return now;
   };
   const card = testCard(history);
-  const engine = { window: 36_000 };
+  const engine = { window: 36_000, earlyShare: 1 };
   const preamble = [
     { type: "text", text: `Folder: /w/app\n\n# AGENTS.md\n${"Keep it short.\n".repeat(40)}` },
   ];
