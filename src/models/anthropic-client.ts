@@ -2,8 +2,8 @@
 
 import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta/messages/messages";
-import { modelErrorOf } from "./anthropic-errors.ts";
 import { httpFetch } from "./http-fetch.ts";
+import { modelErrorOf } from "./model-errors.ts";
 
 /** Exactly one of `apiKey` and `authToken` is used, the key first. */
 type Access = { apiKey?: string; authToken?: string; baseUrl?: string };

@@ -10,6 +10,7 @@ import type {
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
 import type { Usage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
+import type { Assembly } from "./attempt.ts";
 
 /** A block that is being streamed; `json` gathers the input of a call. */
 type Growing = { block: AssistantBlock; json: string; complete: boolean };
@@ -23,21 +24,11 @@ type Heard = {
   stopped: boolean;
 };
 
-export type Assembly = {
-  take(event: BetaRawMessageStreamEvent): void;
-  /** True after `message_stop`: nothing more will come. */
-  stopped(): boolean;
-  /** Throws `ModelError("incomplete")` when the stream was not whole. */
-  reply(): ModelReply;
-  /** What may be kept of a reply that was interrupted: whole signed blocks and begun text, no calls. */
-  partial(): AssistantBlock[];
-};
-
 /** After these the last call may be cut, or was withdrawn: no call of the reply may run. */
 const cutReasons = ["max_tokens", "model_context_window_exceeded", "refusal"];
 
 /** Gathers the events of one reply, telling `onPart` of each as it comes. */
-export function assembleReply(onPart: (part: ModelPart) => void): Assembly {
+export function assembleReply(onPart: (part: ModelPart) => void): Assembly<BetaRawMessageStreamEvent> {
   const heard: Heard = {
     message: undefined,
     blocks: [],
@@ -47,9 +38,14 @@ export function assembleReply(onPart: (part: ModelPart) => void): Assembly {
     stopped: false,
   };
   return {
-    take: (event) => take(heard, event, onPart),
-    stopped: () => heard.stopped,
+    take(event) {
+      take(heard, event, onPart);
+      // The SDK leaves out pings: every event is progress.
+      return true;
+    },
+    whole: () => heard.stopped,
     reply: () => replyOf(heard),
+    // Whole signed blocks and begun text.
     partial: () =>
       heard.blocks.filter((growing) => isKept(growing) && !isToolUse(growing.block)).map(blockOf),
   };

@@ -2,7 +2,7 @@
 
 import type { ModelErrorKind } from "../core/events.ts";
 import { ModelError } from "../core/ports.ts";
-import { modelErrorOf } from "./anthropic-errors.ts";
+import { modelErrorOf } from "./model-errors.ts";
 
 type WireError = { message?: unknown; type?: unknown; code?: unknown };
 

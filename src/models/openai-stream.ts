@@ -2,7 +2,8 @@
 
 import type { AssistantBlock, ToolUseBlock } from "../core/blocks.ts";
 import { type ModelCard, noUsage, type Usage } from "../core/model-card.ts";
-import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
+import { ModelError, type ModelPart } from "../core/ports.ts";
+import type { Assembly } from "./attempt.ts";
 
 type CallDelta = {
   index?: number;
@@ -32,17 +33,6 @@ export type Chunk = {
 /** A call that is being streamed. `sentId` is the server's own id for it, if it has one. */
 type Growing = { id: string; sentId: string | undefined; name: string; json: string };
 
-type Assembly = {
-  /** Whether the chunk brought anything: role-only and empty chunks are no progress. */
-  take(chunk: Chunk): boolean;
-  /** True when nothing more can come: finish reason and usage were heard. */
-  whole(): boolean;
-  /** Throws `ModelError`: "incomplete" when the stream was not whole. */
-  reply(): ModelReply;
-  /** What may be kept of an interrupted reply: begun text, no calls. */
-  partial(): AssistantBlock[];
-};
-
 export type AssemblyOptions = {
   card: ModelCard;
   onPart(part: ModelPart): void;
@@ -55,12 +45,13 @@ export type AssemblyOptions = {
 };
 
 /** Gathers the chunks of one reply, telling `onPart` of each as it comes. */
-export function assembleReply(options: AssemblyOptions): Assembly {
+export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
   const heard = { text: "", finish: "", usage: undefined as WireUsage | undefined, id: "", model: "" };
   const calls = gatherCalls(options);
   const { card, onPart, estimate } = options;
   const textBlocks = (): AssistantBlock[] => (heard.text ? [{ type: "text", text: heard.text }] : []);
   return {
+    // Role-only and empty chunks are no progress.
     take(chunk) {
       heard.id ||= chunk.id ?? "";
       heard.model ||= chunk.model ?? "";

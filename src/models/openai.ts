@@ -8,8 +8,9 @@ import { type AssistantBlock, isToolUse } from "../core/blocks.ts";
 import { type ModelCard, noUsage, type Usage } from "../core/model-card.ts";
 import { type Model, ModelError } from "../core/ports.ts";
 import type { ModelRequest } from "../core/request.ts";
-import { modelErrorOf } from "./anthropic-errors.ts";
+import { attempt, checkAccess } from "./attempt.ts";
 import { httpFetch } from "./http-fetch.ts";
+import { modelErrorOf } from "./model-errors.ts";
 import { type Dialect, encodeOpenai } from "./openai-encoding.ts";
 import { answerError, streamError } from "./openai-errors.ts";
 import { type AssemblyOptions, assembleReply, type Chunk } from "./openai-stream.ts";
@@ -25,8 +26,6 @@ export type OpenaiOptions = {
 };
 
 const publicApi = "https://api.openai.com/v1";
-/** How long a whole reply waits for the server to end its response, so that the connection can be used again. */
-const lingerMs = 1000;
 
 /** What a server at this base URL understands. */
 export function dialectOf(baseUrl: string | undefined): Dialect {
@@ -36,68 +35,18 @@ export function dialectOf(baseUrl: string | undefined): Dialect {
 
 /** A model behind chat completions. */
 export function openaiModel(options: OpenaiOptions): Model {
-  const { card, idleMs = 90_000 } = options;
-  const dialect = dialectOf(options.baseUrl);
+  const { card, apiKey, baseUrl, idleMs } = options;
+  const dialect = dialectOf(baseUrl);
   return {
     card,
     encode: (request) => encodeOpenai(request, dialect),
     async send(request, body, onPart, signal) {
-      checkOptions(options);
-      const watch = startWatch(signal, idleMs);
+      if (!apiKey && !baseUrl) throw new ModelError("credentials", "no API key: set OPENAI_API_KEY");
+      checkAccess(apiKey, baseUrl);
       const assembly = assembleReply(assemblyOptions(options, request, body, onPart));
-      try {
-        await hear(chunksOf(options, body, watch.signal), assembly, watch);
-      } catch (error) {
-        // After our own abort an error is expected; after the whole reply it changes nothing.
-        const expected = watch.signal.aborted || assembly.whole();
-        if (!(error instanceof ModelError && expected)) throw error;
-      } finally {
-        watch.end();
-      }
-      if (assembly.whole()) return assembly.reply();
-      if (signal.aborted) throw new ModelError("aborted", "interrupted", { partial: assembly.partial() });
-      if (watch.signal.aborted) throw new ModelError("idle", `no data for ${idleMs / 1000} s`);
-      return assembly.reply();
+      return attempt((either) => chunksOf(options, body, either), assembly, { signal, idleMs });
     },
   };
-}
-
-async function hear(
-  chunks: AsyncIterable<Chunk>,
-  assembly: ReturnType<typeof assembleReply>,
-  watch: ReturnType<typeof startWatch>,
-): Promise<void> {
-  for await (const chunk of chunks) {
-    if (assembly.take(chunk)) watch.refresh();
-    if (assembly.whole()) watch.linger();
-  }
-}
-
-/** A signal that follows `outer`, and fires by itself when `refresh` is not called in time. */
-function startWatch(outer: AbortSignal, idleMs: number) {
-  const silence = new AbortController();
-  const idle = setTimeout(() => silence.abort(), idleMs);
-  let lingering: NodeJS.Timeout | undefined;
-  return {
-    signal: AbortSignal.any([outer, silence.signal]),
-    refresh: () => idle.refresh(),
-    linger() {
-      lingering ??= setTimeout(() => silence.abort(), lingerMs);
-    },
-    end() {
-      clearTimeout(idle);
-      clearTimeout(lingering);
-    },
-  };
-}
-
-/** Throws `ModelError`. A key that cannot stand in a header would be quoted in the error about it. */
-function checkOptions({ apiKey, baseUrl }: OpenaiOptions): void {
-  if (!apiKey && !baseUrl) throw new ModelError("credentials", "no API key: set OPENAI_API_KEY");
-  if (apiKey && !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new ModelError("credentials", "the API key holds characters that no key has: copy it again");
-  if (baseUrl && !URL.canParse(baseUrl))
-    throw new ModelError("bad_request", `the base URL of the API is not a URL: ${baseUrl}`);
 }
 
 function assemblyOptions(
