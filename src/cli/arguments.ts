@@ -1,9 +1,8 @@
 /** The command line, read into one plain value. Pure. */
 
 import { parseArgs } from "node:util";
-
-/** A mistake of the caller: one line that says what is wrong and what to do. Exit code 2. */
-export class UsageError extends Error {}
+import { type BatchFlags, batchFlagsOf, batchOptions } from "./batch-flags.ts";
+import { amount, duration, given, oneOf, UsageError, wholeNumber } from "./flag-values.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 /** What a session is exported as. */
@@ -80,6 +79,7 @@ export type Command =
   | { name: "help" | "version"; flags: Flags }
   | { name: "run"; prompt?: string; flags: Flags }
   | { name: "fix"; fix: FixFlags; flags: Flags }
+  | { name: "batch"; operands: string[]; batch: BatchFlags; flags: Flags }
   | { name: "replay"; operands: string[]; replay: ReplayFlags; flags: Flags }
   | { name: "report" | "sessions" | "undo" | "doctor" | "demo" | "schema"; operands: string[]; flags: Flags };
 
@@ -141,6 +141,7 @@ const options = {
   clean: { type: "boolean" },
   ...fixOptions,
   ...replayOptions,
+  ...batchOptions,
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>["values"];
@@ -150,21 +151,36 @@ export function parseCommand(words: readonly string[]): Command {
   const { values, positionals } = parse(withResumeId(words));
   if (positionals[0] === "replay" && !values.print && !values.help)
     return replayOf(values, positionals.slice(1));
+  if (positionals[0] === "batch" && !values.print && !values.help)
+    return batchOf(values, positionals.slice(1));
   const flags = flagsOf(values);
   if (values.help) return { name: "help", flags };
   if (values.version) return { name: "version", flags };
   const first = positionals[0];
   const subcommand = flags.print ? undefined : subcommands.find((name) => name === first);
-  if (subcommand === "fix") return { name: "fix", fix: fixFlagsOf(values, positionals.slice(1)), flags };
+  if (subcommand === "fix") {
+    refuse(values, "batch", batchOptions);
+    refuse(values, "replay", replayOptions);
+    return { name: "fix", fix: fixFlagsOf(values, positionals.slice(1)), flags };
+  }
   refuse(values, "fix", fixOptions);
   refuse(values, "replay", replayOptions);
+  refuse(values, "batch", batchOptions);
   if (subcommand) return { name: subcommand, operands: positionals.slice(1), flags };
   if (positionals.length > 1) throw new UsageError(tooMany(words));
   return { name: "run", flags, ...(first === undefined ? {} : { prompt: first }) };
 }
 
+function batchOf(values: Values, operands: string[]): Command {
+  const { jobs, ...others } = values;
+  refuse(others, "fix", fixOptions);
+  refuse(others, "replay", replayOptions);
+  return { name: "batch", operands, batch: batchFlagsOf(values, operands), flags: flagsOf(others) };
+}
+
 function replayOf(values: Values, operands: string[]): Command {
   refuse(values, "fix", fixOptions);
+  refuse(values, "batch", batchOptions);
   const { format, prices, gaps, jobs, tune = false, ...others } = values;
   return { name: "replay", operands, replay: { format, prices, gaps, jobs, tune }, flags: flagsOf(others) };
 }
@@ -263,38 +279,4 @@ function fixFlagsOf(values: Values, operands: readonly string[]): FixFlags {
     ...given("patch", values.patch),
     ...given("branch", values.branch),
   };
-}
-
-function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]: T });
-}
-
-function oneOf<const T extends string>(flag: string, value: string | undefined, known: readonly T[]) {
-  if (value === undefined) return undefined;
-  const found = known.find((name) => name === value);
-  if (!found) throw new UsageError(`${flag} ${value}: must be one of ${known.join(", ")}`);
-  return found;
-}
-
-function wholeNumber(flag: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (!/^[1-9]\d*$/.test(value)) throw new UsageError(`${flag} ${value}: must be a whole number above 0`);
-  return Number(value);
-}
-
-function amount(flag: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (!/^\d*\.?\d+$/.test(value) || Number(value) <= 0)
-    throw new UsageError(`${flag} ${value}: must be an amount in dollars above 0, such as 0.50`);
-  return Number(value);
-}
-
-/** Milliseconds of `90s`, `10m`, `1h`, `500ms` or plain seconds. */
-export function duration(flag: string, value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const match = /^(\d*\.?\d+)(ms|s|m|h)?$/.exec(value);
-  const factors = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-  const time = match ? Number(match[1]) * factors[(match[2] ?? "s") as keyof typeof factors] : 0;
-  if (time <= 0) throw new UsageError(`${flag} ${value}: must be a time such as 90s, 10m or 1h`);
-  return time;
 }

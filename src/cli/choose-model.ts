@@ -14,7 +14,8 @@ import { recordedModel, recording } from "../models/recorded.ts";
 import { withRetry } from "../models/retry.ts";
 import { parseScript } from "../models/script.ts";
 import { scriptedCard, scriptedModel } from "../models/scripted.ts";
-import { duration, type Flags, UsageError } from "./arguments.ts";
+import type { Flags } from "./arguments.ts";
+import { duration, UsageError } from "./flag-values.ts";
 import { StartError } from "./run.ts";
 
 type Environment = Record<string, string | undefined>;

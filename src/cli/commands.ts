@@ -13,11 +13,12 @@ import { childEnvironment } from "../tools/shell/environment.ts";
 import { agentMark, findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { allProcesses, sessionProcesses, signal } from "../tools/shell/process-table.ts";
 import { openTerminal } from "../tools/shell/terminal.ts";
-import { type Command, type Flags, UsageError } from "./arguments.ts";
+import type { Command, Flags } from "./arguments.ts";
 import { encoderOf } from "./choose-model.ts";
 import { runDemo } from "./demo.ts";
 import type { Machine } from "./doctor.ts";
 import type { CheckProcesses } from "./fix-check.ts";
+import { UsageError } from "./flag-values.ts";
 import { runPrint } from "./print.ts";
 import { reportText, stepBody } from "./report.ts";
 import { sessionsOutput } from "./sessions.ts";
@@ -33,6 +34,11 @@ export async function runCommand(command: Headless): Promise<number> {
       return runPrint(command.prompt, flags, openRun);
     case "fix":
       return (await import("./fix.ts")).runFix(command.fix, flags, { openRun, processes: checkProcesses });
+    case "batch": {
+      const { batchPorts } = await import("./wire-batch.ts");
+      const { runBatch } = await import("./batch.ts");
+      return runBatch(command.operands, command.batch, flags, batchPorts(checkProcesses));
+    }
     case "schema":
       return say((await import("./schema.ts")).schemaText(command.operands));
     case "demo":

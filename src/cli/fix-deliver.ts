@@ -2,8 +2,9 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type FixFlags, UsageError } from "./arguments.ts";
+import type { FixFlags } from "./arguments.ts";
 import { GitError, type Tree } from "./fix-tree.ts";
+import { UsageError } from "./flag-values.ts";
 
 export type Target = {
   /** Writes what was asked for; `patch` as bytes, one character each. Throws `GitError` or what writing throws. */

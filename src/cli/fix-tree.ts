@@ -33,7 +33,7 @@ const byproducts =
 /** Longer files are compared, but their text is not looked into. */
 const mostTextBytes = 2 * 1024 * 1024;
 
-type Git = (words: readonly string[], input?: string) => Promise<string>;
+export type Git = (words: readonly string[], input?: string) => Promise<string>;
 
 /** `env`: what git gets of the environment. A folder that is no repository gets a shadow one, outside of it. */
 export async function openTree(root: string, env: Record<string, string>) {
@@ -123,7 +123,8 @@ async function shadow(root: string, folder: string, env: Record<string, string>)
   return place;
 }
 
-function gitIn(root: string, env: Record<string, string>, encoding: "utf8" | "latin1" = "utf8"): Git {
+/** git in a folder, with nothing that the repository configures. Its calls throw `GitError`. */
+export function gitIn(root: string, env: Record<string, string>, encoding: "utf8" | "latin1" = "utf8"): Git {
   const options = calm.split(" ").flatMap((option) => ["-c", option]);
   const maxBuffer = 512 * 1024 * 1024;
   const settings = { cwd: root, env: { ...env, GIT_OPTIONAL_LOCKS: "0" }, maxBuffer, encoding };

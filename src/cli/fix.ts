@@ -6,7 +6,7 @@ import { runTurn } from "../agent/loop.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import type { TurnEnd } from "../core/events.ts";
 import { isInside } from "../core/permission-path.ts";
-import { type FixFlags, type Flags, UsageError } from "./arguments.ts";
+import type { FixFlags, Flags } from "./arguments.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "./fix-check.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./fix-definition.ts";
 import { prepareTarget, writePatch } from "./fix-deliver.ts";
@@ -14,6 +14,7 @@ import { type Change, countViolation, type Violation, violationsOf } from "./fix
 import { type Ending, type Teller, tellerOf } from "./fix-result.ts";
 import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./fix-task.ts";
 import { GitError, openTree, type Tree } from "./fix-tree.ts";
+import { UsageError } from "./flag-values.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import { lastText } from "./result.ts";
 import type { OpenRun, Run } from "./run.ts";

@@ -3,7 +3,8 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import type { LogEvent } from "../core/events.ts";
 import { started } from "../core/questions.ts";
-import { type Flags, UsageError } from "./arguments.ts";
+import type { Flags } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 import type { RunSignal } from "./result.ts";
 import type { Run } from "./run.ts";
 import { stepLines } from "./steps.ts";

@@ -3,12 +3,14 @@
 export const helpText = `Usage: sawtooth [options] [prompt]           talk in the terminal; /help there lists keys and commands
        sawtooth -p [options] [prompt]        run a task and print the answer
        sawtooth fix --check "<command>"      repair until the command passes or a limit is reached
+       sawtooth batch tasks.jsonl --out dir  run many tasks, one JSON object a line; may be stopped and gone on with
        sawtooth <command> [options]
 
 A prompt and text piped to stdin together become one message. "-" as the prompt reads stdin to its end.
 
 Commands
   fix                   run the checks; what fails is the task, and the checks decide when it is done (see below)
+  batch <file>          run each task of a file on files of its own (see below); --summary <folders…> adds results up
   report [session]      context and cost of a session (--verbose: every step and edit); --html <file> writes a page;
                         --step n prints the exact request of step n
   replay <files|folders…>  recordings of any agent under other policies and prices (see below)
@@ -17,7 +19,7 @@ Commands
   undo [session]        put back the files that the last turn changed; --list shows the snapshots, --to <n> goes back to
                         one, --redo takes the last undo back
   doctor                what works on this machine, and what to do about the rest; --clean ends leftover processes
-  schema events|input   JSON Schema of the lines that stream-json writes, or reads
+  schema events|input|tasks|results   JSON Schema of the lines that stream-json writes or reads, and those of a batch
   demo                  repair a small repository in a temporary folder; needs no API key
 
 Options
@@ -59,6 +61,15 @@ Options of fix
       --branch <name>          commit it on a new branch
       --allow-paths <glob>     files that may change; repeatable (default: any, but tests and checks are guarded)
       --report <file>          .xml (JUnit), .sarif or .md; repeatable
+
+Options of batch (those above count for each task whose line does not say otherwise)
+      --out <folder>           results.jsonl, and patch, session and log of each task; the same again goes on
+      --jobs <n>               tasks at the same time (default: processors, at most 4)
+      --shard <i/n>            only every n-th task, from the i-th on: one part for each of n machines
+      --max-budget-usd <x>, --max-time <t>   for the whole batch
+      --task-budget-usd <x>, --task-time <t>   for each task
+      --retry                  run again what ended but is not done
+      --keep-trees             keep the files of each task, not only its patch
 
 Options of replay
       --context <a,b,…>        stacks to compare with raw (default: masking, hybrid, focus-auto, economist); after a name

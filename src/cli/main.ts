@@ -1,7 +1,8 @@
 /** The entry: reads the command line and loads only what its mode needs. */
 
 import { readFileSync } from "node:fs";
-import { type Command, parseCommand, UsageError } from "./arguments.ts";
+import { type Command, parseCommand } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 import { helpText } from "./help.ts";
 import { StartError } from "./run.ts";
 
@@ -38,6 +39,7 @@ async function dispatch(command: Command): Promise<number> {
     case "replay":
       return (await import("./replay.ts")).runReplay(command);
     case "fix":
+    case "batch":
     case "schema":
     case "report":
     case "sessions":

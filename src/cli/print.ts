@@ -2,7 +2,8 @@
 
 import { runTurn } from "../agent/loop.ts";
 import type { UserBlock } from "../core/blocks.ts";
-import { type Flags, UsageError } from "./arguments.ts";
+import type { Flags } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf, writeLine } from "./headless.ts";
 import { type How, lastText, type ResultObject, resultObject, sessionlessResult, verdict } from "./result.ts";
 import type { OpenRun, Run } from "./run.ts";

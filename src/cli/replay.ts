@@ -7,7 +7,8 @@ import { recordingsIn, replayFiles } from "../lab/replay-jobs.ts";
 import type { ReplayRequest } from "../lab/replay-run.ts";
 import { defaultStacks, priceCard, stackOf } from "../lab/replay-stack.ts";
 import { brokenText, csvText, jsonText, tableText } from "../lab/replay-table.ts";
-import { type Command, UsageError } from "./arguments.ts";
+import type { Command } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 
 type ReplayCommand = Extract<Command, { name: "replay" }>;
 type Plan = ReplayRequest & { files: string[]; jobs: number; format: Format };

@@ -20,8 +20,8 @@ import type { LogEvent } from "../core/events.ts";
 import { addUsage, inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
 import { allOf } from "../core/questions.ts";
-import { UsageError } from "./arguments.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
+import { UsageError } from "./flag-values.ts";
 
 /** The whole report, 80 columns wide. `verbose`: all steps and edits. */
 export function reportText(events: readonly LogEvent[], { verbose = false } = {}): string {

@@ -1,28 +1,20 @@
 /** `sawtooth schema`: JSON Schema of every line that `stream-json` writes, and of those that it reads. Pure. */
 
-import { UsageError } from "./arguments.ts";
-
-type Schema = { [key: string]: unknown };
-
-const text: Schema = { type: "string" };
-const flag: Schema = { type: "boolean" };
-const count: Schema = { type: "integer", minimum: 0 };
-const amount: Schema = { type: "number", minimum: 0 };
-const texts: Schema = { type: "array", items: text };
-const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "null" }] });
-const oneOf = (...values: string[]): Schema => ({ enum: values });
-const list = (items: Schema): Schema => ({ type: "array", items });
-
-/** An object with these fields; all are required but those named as optional. Others may come in later versions. */
-function object(properties: Record<string, Schema>, optional: string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", properties, required };
-}
-
-/** A line of the type `type`. */
-function line(type: string, properties: Record<string, Schema>, optional: string[] = []): Schema {
-  return object({ type: { const: type }, ...properties }, optional);
-}
+import { results, tasks } from "./batch-schema.ts";
+import { UsageError } from "./flag-values.ts";
+import {
+  amount,
+  count,
+  flag,
+  line,
+  list,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  texts,
+} from "./schema-parts.ts";
 
 const session = { session_id: text };
 const usage = object({
@@ -197,19 +189,24 @@ const incoming: Record<string, Schema> = {
   }),
 };
 
+const known: Record<string, { title: string; lines: Record<string, Schema> }> = {
+  events: { title: "A line that --output-format stream-json writes", lines: outgoing },
+  input: { title: "A line that --input-format stream-json reads", lines: incoming },
+  tasks: { title: "A line of the file that sawtooth batch reads", lines: tasks },
+  results: { title: "A line of results.jsonl that sawtooth batch writes", lines: results },
+};
+
 /** The schema named on the command line, as text. Throws `UsageError`. */
 export function schemaText([name = "events", ...more]: readonly string[]): string {
-  const lines = { events: outgoing, input: incoming }[name];
-  if (!lines || more.length > 0)
-    throw new UsageError(
-      `unknown: schema ${[name, ...more].join(" ")} (there is: schema events, schema input)`,
-    );
+  const found = known[name];
+  if (!found || more.length > 0) {
+    const names = Object.keys(known).map((one) => `schema ${one}`);
+    throw new UsageError(`unknown: schema ${[name, ...more].join(" ")} (there is: ${names.join(", ")})`);
+  }
+  const { title, lines } = found;
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title:
-      name === "events"
-        ? "A line that --output-format stream-json writes"
-        : "A line that --input-format stream-json reads",
+    title,
     anyOf: Object.keys(lines).map((key) => ({ $ref: `#/$defs/${key}` })),
     $defs: lines,
   };

@@ -3,7 +3,8 @@
 import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import { redact, secretsOf } from "../core/redact.ts";
-import { type ExportFormat, type Flags, UsageError } from "./arguments.ts";
+import type { ExportFormat, Flags } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 
 type Stored = { id: string; turns: number; title: string; name?: string; cwd: string };
 

@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { runTurn } from "../agent/loop.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
-import { UsageError } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 import { readPrompt } from "./package-files.ts";
 import { lastText } from "./result.ts";
 import type { Run } from "./run.ts";

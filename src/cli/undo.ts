@@ -5,7 +5,8 @@ import { cleanLine } from "../core/clean-text.ts";
 import type { EventLog } from "../core/ports.ts";
 import type { FileChange, SnapshotRow, Snapshots, Undone } from "../core/undo.ts";
 import { undoNotice } from "../core/undo.ts";
-import { type Flags, UsageError } from "./arguments.ts";
+import type { Flags } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 
 /** A stored session, opened to be its only user. */
 export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: Snapshots; close(): void };

@@ -9,7 +9,8 @@ import type { EventBody, LogEvent } from "../core/events.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel } from "../core/questions.ts";
 import type { OpenSession } from "../session/store.ts";
-import { type Flags, UsageError } from "./arguments.ts";
+import type { Flags } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 import { systemPrompt } from "./package-files.ts";
 
 type Parts = { flags: Flags; settings: Settings; cwd: string; model: Model; tools: Tool[] };
