@@ -7,7 +7,7 @@ import { many } from "../context/amounts.ts";
 import { copyFolder, megabytes } from "./batch-copy.ts";
 import type { Origin } from "./batch-results.ts";
 import { isUrl, type Task } from "./batch-tasks.ts";
-import { GitError, gitIn } from "./fix-tree.ts";
+import { type Git, GitError, gitIn } from "./fix-tree.ts";
 
 export type Prepared = { origin: Origin /** What was done, for a person. */; how: string };
 
@@ -31,23 +31,31 @@ export async function prepareTree(task: Task, tree: string, place: Place): Promi
   mkdirSync(tree, { recursive: true });
   const git = gitIn(tree, place.env);
   await git(["init", "--quiet", "--template=", "--initial-branch=task"]);
-  if (repo === undefined) return { origin: { kind: "empty" }, how: "an empty folder" };
+  if (repo === undefined) return begun(git, { origin: { kind: "empty" }, how: "an empty folder" });
   if (isUrl(repo)) return fetchCommit(task, tree, await mirrorOf(repo, place), place);
   const source = realpathSync(repo);
   const isRepository = await isTop(source, place);
   if (ref !== undefined && !isRepository)
     throw new GitError(`ref ${ref} needs a git repository, and ${repo} is none, or only a part of one`);
-  if (!isRepository) return copied(source, tree, place, "no git repository");
+  if (!isRepository) return begun(git, await copied(source, tree, place, "no git repository"));
   const isBare = (await gitIn(source, place.env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
   if (ref !== undefined || isBare) return fetchCommit(task, tree, source, place);
   const status = ["status", "--porcelain", "--untracked-files=normal"];
   const isDirty = (await gitIn(source, place.env)(status)) !== "";
   const head = await commitOf(source, "HEAD", place);
-  if (head === undefined) return copied(source, tree, place, "no commit yet");
+  if (head === undefined) return begun(git, await copied(source, tree, place, "no commit yet"));
   const fetched = await fetchCommit(task, tree, source, place);
   if (!isDirty) return fetched;
   for (const name of readdirSync(tree)) if (name !== ".git") rmSync(join(tree, name), { recursive: true });
   return copied(source, tree, place, "it has changes that are not committed", head);
+}
+
+/** The first commit of files that have no history: the agent can ask git what it changed. */
+async function begun(git: Git, prepared: Prepared): Promise<Prepared> {
+  const who = ["-c", "user.name=sawtooth", "-c", "user.email=sawtooth@localhost"];
+  await git(["add", "--all"]);
+  await git([...who, "commit", "--quiet", "--allow-empty", "--message", "The files as they were given"]);
+  return prepared;
 }
 
 async function copied(

@@ -18,7 +18,7 @@ import {
   writeTasks,
 } from "./batch-place.ts";
 
-describe("a batch that is stopped", () => {
+describe("a batch that is stopped", { timeout: 60_000 }, () => {
   test("by Ctrl-C: nothing of it runs on, results are kept, exit 130, and it can be gone on with", async () => {
     const place = batchPlace();
     six(place);

@@ -24,7 +24,7 @@ async function work(place: Place, task: object, command: string): Promise<{ tree
   return { tree: join(place.cwd, "out/tasks/one/run-1/tree"), stderr };
 }
 
-describe("what a task works on", () => {
+describe("what a task works on", { timeout: 60_000 }, () => {
   test("a clean repository at its commit, cut off from the original: no remote, no later history", async () => {
     const place = batchPlace();
     const project = join(place.cwd, "project");

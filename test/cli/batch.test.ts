@@ -18,7 +18,7 @@ import {
 } from "./batch-place.ts";
 import { cleanups, git, small, smallCheck } from "./fix-place.ts";
 
-describe("a batch", () => {
+describe("a batch", { timeout: 60_000 }, () => {
   test("runs each task in files of its own and says how each ended; run again it does nothing", async () => {
     const place = batchPlace({ ...small, "a.txt": "one\n" });
     const quick = shellScript(place, "quick", "echo two > a.txt; git log --oneline --all; git remote");
@@ -142,7 +142,7 @@ describe("a batch", () => {
   });
 });
 
-describe("ceilings of a batch", () => {
+describe("ceilings of a batch", { timeout: 60_000 }, () => {
   const task = { permission_mode: "auto", prompt: "Do it." };
 
   test("dollars: a task that could pass them is not begun, and with more of them it goes on", async () => {
