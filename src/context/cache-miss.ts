@@ -1,10 +1,10 @@
 /** When the API says that the cache missed: whether the engine knows why, and where two requests part. Pure. */
 
 import type { LogEvent } from "../core/events.ts";
+import { cacheLifeMs, usualLife } from "../core/model-card.ts";
+import { currentModel } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { requestOfStep } from "./compose.ts";
-
-const ttlMs = 5 * 60_000;
 
 /** A warning when nothing in the log explains the miss of the newest request; undefined when something does. */
 export function unexpectedMiss(events: readonly LogEvent[], reason: string): string | undefined {
@@ -19,7 +19,7 @@ export function unexpectedMiss(events: readonly LogEvent[], reason: string): str
   // What was said to the earlier request alone is gone from this one, behind all that was cached.
   if (hadPassing(events, before)) return undefined;
   const waited = (events[newest]?.at ?? 0) - (events[before]?.at ?? 0);
-  if (known || waited > ttlMs) return undefined;
+  if (known || waited > cacheLifeMs[usualLife(currentModel(events).model.contract)]) return undefined;
   const stepOf = (end: number) =>
     events.slice(0, end + 1).filter(({ type }) => type === "model_request").length;
   const [earlier, later] = [requestOfStep(events, stepOf(before)), requestOfStep(events, stepOf(newest))];

@@ -2,7 +2,7 @@
 
 import type { Economics, LogEvent } from "../core/events.ts";
 import { foldOf } from "../core/fold.ts";
-import type { ModelCard } from "../core/model-card.ts";
+import { cacheLifeMs, type ModelCard, usualLife } from "../core/model-card.ts";
 import { lastOf, openFocus, spending } from "../core/questions.ts";
 import { maskCandidates } from "./masking.ts";
 import { offloadCandidates } from "./offload.ts";
@@ -96,8 +96,6 @@ function isQuiet({ events, expected, soft, settings }: Snapshot, removed: number
   return spending(events).replies < settings.quietSteps && expected < settings.quietTokens * scale;
 }
 
-const ttlMs = { short: 5 * 60_000, long: 60 * 60_000 };
-
 /**
  * Index of the first entry that the next request must write anew anyway: 0 when the cache entry has expired or the
  * model changed, what follows the checkpoint when that one lives longer, and none (infinity) while all is warm.
@@ -106,9 +104,9 @@ function coldFrom({ events, now, view, model }: Snapshot): number {
   const [request, change] = [lastOf(events, "model_request"), lastOf(events, "model_changed")];
   if (change && change.seq > (request?.seq ?? 0)) return 0;
   const waited = request ? now - request.at : 0;
-  if (waited <= ttlMs.short) return Number.POSITIVE_INFINITY;
+  if (waited <= cacheLifeMs[usualLife(model.contract)]) return Number.POSITIVE_INFINITY;
   const focus = model.contract.cache.ttls.includes("1h") ? openFocus(events) : undefined;
-  if (!focus || waited > ttlMs.long) return 0;
+  if (!focus || waited > cacheLifeMs["1h"]) return 0;
   const after = view.entries.findIndex((entry) => entry.seq >= focus.resultSeq);
   return after < 0 ? view.entries.length : after;
 }

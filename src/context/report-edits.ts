@@ -1,7 +1,7 @@
 /** Every context edit with its numbers, and what it was worth in hindsight. Pure. */
 
 import type { ContextEdit, Economics, EventOf, LogEvent } from "../core/events.ts";
-import { costOf, type ModelCard } from "../core/model-card.ts";
+import { cacheLifeMs, costOf, type ModelCard, usualLife } from "../core/model-card.ts";
 import { started } from "../core/questions.ts";
 import { type Elongation, elongationAt, isLossy, repeatsByStep } from "./elongation.ts";
 import type { StepRow } from "./report-steps.ts";
@@ -97,8 +97,6 @@ function coveredAt(events: readonly LogEvent[], edit: EventOf<"context_edited">)
 /** What an edit met: the model, whether the cache was warm, and dollars for the summary call that led to it. */
 type Circumstances = { model: ModelCard; warm: boolean; side: number };
 
-const lifeMs = 5 * 60_000;
-
 function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances> {
   const found = new Map<number, Circumstances>();
   let { model } = started(events);
@@ -109,7 +107,8 @@ function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances
       usedAt = Number.NEGATIVE_INFINITY;
     } else if (event.type === "side_call") side += costOf(event.usage, model.prices);
     else if (event.type === "context_edited") {
-      const warm = event.at - usedAt <= lifeMs && event.economics.reason !== "cold";
+      const warm =
+        event.at - usedAt <= cacheLifeMs[usualLife(model.contract)] && event.economics.reason !== "cold";
       found.set(event.seq, { model, warm, side });
       side = 0;
     } else if (event.type === "model_request") usedAt = event.at;

@@ -2,7 +2,14 @@
 
 import { isToolUse } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import { costOf, inputTotal, type ModelCard, type Usage } from "../core/model-card.ts";
+import {
+  cacheLifeMs,
+  costOf,
+  inputTotal,
+  type ModelCard,
+  type Usage,
+  usualLife,
+} from "../core/model-card.ts";
 import { started } from "../core/questions.ts";
 import { calibration } from "./tokens.ts";
 
@@ -35,7 +42,7 @@ export type StepRow = {
 export function stepRows(events: readonly LogEvent[]): StepRow[] {
   const rows: StepRow[] = [];
   let { model } = started(events);
-  let cache: Cache = { tokens: 0, at: 0 };
+  let cache: Cache = { tokens: 0, at: 0, lifeMs: 0 };
   let disturbed: "edit" | "model" | undefined;
   for (const [index, event] of events.entries()) {
     const row = rows.at(-1);
@@ -49,7 +56,8 @@ export function stepRows(events: readonly LogEvent[]): StepRow[] {
       const miss = missOf(event.usage, cache, row.at, disturbed);
       Object.assign(row, answered(event, model), miss ? { miss } : {});
       const { cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = event.usage;
-      cache = { tokens: cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, at: row.at };
+      const lifeMs = cacheLifeMs[usualLife(model.contract)];
+      cache = { tokens: cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, at: row.at, lifeMs };
       disturbed = undefined;
     }
   }
@@ -73,16 +81,14 @@ function answered(event: EventOf<"assistant_message">, { prices }: ModelCard): P
   return { usage, tokens: inputTotal(usage), cost: costOf(usage, prices), durationMs, calls };
 }
 
-/** Tokens that the last answered request left in the cache, and when it was sent. */
-type Cache = { tokens: number; at: number };
-
-const lifeMs = 5 * 60_000;
+/** Tokens that the last answered request left in the cache, when it was sent, and how long they live. */
+type Cache = { tokens: number; at: number; lifeMs: number };
 
 /** A fold reads less because it sends less: what could have been read is no more than what was sent. */
 function missOf(usage: Usage, cache: Cache, at: number, disturbed: Miss | undefined): Miss | undefined {
   if (usage.cacheReadTokens >= 0.9 * Math.min(cache.tokens, inputTotal(usage))) return undefined;
   if (disturbed === "model") return disturbed;
-  return at - cache.at > lifeMs ? "cold" : (disturbed ?? "unexpected");
+  return at - cache.at > cache.lifeMs ? "cold" : (disturbed ?? "unexpected");
 }
 
 /** Share of a step's input that came from the cache, 0 to 1; undefined without a report. */

@@ -11,7 +11,11 @@ export type Prices = {
   tier?: { aboveTokens: number; factor: number };
 };
 
+/** What a cache marker can ask for. */
 export type CacheTtl = "5m" | "1h";
+
+/** How long an entry of a prompt cache lives unused. */
+export type CacheLife = CacheTtl | "30m";
 
 /** What a model's API permits (context-engine §2, provider-facts §2 and §3). */
 export type Contract = {
@@ -28,7 +32,8 @@ export type Contract = {
     lookback: number;
     /** Shorter prefixes are silently not cached. */
     minTokens: number;
-    ttls: CacheTtl[];
+    /** What there is; the first is what an entry gets without being asked for. */
+    ttls: CacheLife[];
   };
 };
 
@@ -42,6 +47,18 @@ export type ModelCard = {
   thinking: "adaptive" | "none";
   contract: Contract;
 };
+
+/** Lives of cache entries in milliseconds. */
+export const cacheLifeMs: Readonly<Record<CacheLife, number>> = {
+  "5m": 300_000,
+  "30m": 1_800_000,
+  "1h": 3_600_000,
+};
+
+/** How long an entry of this model lives that nobody asked a longer life for. */
+export function usualLife({ cache }: Contract): CacheLife {
+  return cache.ttls[0] ?? "5m";
+}
 
 /** Token counts of one reply, in disjoint buckets: the whole input is the sum of the four input buckets. */
 export type Usage = {

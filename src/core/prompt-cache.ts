@@ -1,6 +1,6 @@
 /** How the API bills a prompt by its cache breakpoints (provider-facts §3), simulated. Pure. */
 
-import { type CacheTtl, noUsage, type Usage } from "./model-card.ts";
+import { type CacheLife, cacheLifeMs, noUsage, type Usage } from "./model-card.ts";
 
 /** A prompt as the wire carries it, without cache markers. */
 export type Prompt = {
@@ -28,10 +28,10 @@ export type PromptBlock = {
 export type PromptLayout = { blocks: PromptBlock[]; systemEnd: number; messageStarts: number[] };
 
 /** A breakpoint after the block with this index. */
-export type Breakpoint = { block: number; ttl: CacheTtl };
+export type Breakpoint = { block: number; ttl: CacheLife };
 
 /** What is cached: the hash of a whole prefix, its life, and the start of the last request that used it. */
-export type CacheState = ReadonlyMap<number, { ttl: CacheTtl; usedAt: number }>;
+export type CacheState = ReadonlyMap<number, { ttl: CacheLife; usedAt: number }>;
 
 export type BilledRequest = {
   blocks: readonly PromptBlock[];
@@ -47,7 +47,6 @@ export type BilledRequest = {
 
 export const emptyCache: CacheState = new Map();
 
-const lifeMs: Record<CacheTtl, number> = { "5m": 300_000, "1h": 3_600_000 };
 /** An image costs about this much at the size the API scales it to, whatever its encoding takes. */
 const imageBytes = 4 * 1600;
 
@@ -93,7 +92,7 @@ export function promptTokens(blocks: readonly PromptBlock[]): number {
 export function billRequest(request: BilledRequest, cache: CacheState): { usage: Usage; cache: CacheState } {
   const { blocks, breakpoints, minTokens, now } = request;
   const prefixes = prefixesOf(blocks);
-  const after = new Map([...cache].filter(([, entry]) => now - entry.usedAt < lifeMs[entry.ttl]));
+  const after = new Map([...cache].filter(([, entry]) => now - entry.usedAt < cacheLifeMs[entry.ttl]));
   const hits = breakpoints.flatMap(({ block }) => warmPrefix(prefixes, block, request.lookback ?? 20, after));
   let paid = 0;
   for (const { hash, tokens, ttl } of hits) {
@@ -130,7 +129,7 @@ function warmPrefix(
   from: number,
   lookback: number,
   cache: CacheState,
-): { hash: number; tokens: number; ttl: CacheTtl }[] {
+): { hash: number; tokens: number; ttl: CacheLife }[] {
   const nearest = prefixes[from]?.position ?? 0;
   for (let index = from; index >= 0; index--) {
     const prefix = prefixes[index];

@@ -46,5 +46,5 @@ have cost by the cache's rules and the recorded pauses, and whether an API would
   streams). Thinking that an edit takes away is not thought again, which on prefix-bound models would cost output.
 - Recordings of Claude Code and pi lack the system prompt and the tools: every stack is spared the same tokens.
 - What the recorded agent summarised away is put back: all stacks start from the whole conversation.
-- Prices are those of the model cards in this version, and a cache entry lives five minutes, as on most of them.
+- Prices are those of the model cards in this version, and a cache entry lives as long as they say.
 `;

@@ -5,7 +5,7 @@ import { snapshotOf } from "../context/snapshot.ts";
 import { foldView, type View } from "../context/view.ts";
 import { isThinking } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { costOf, type ModelCard, noUsage, type Usage } from "../core/model-card.ts";
+import { cacheLifeMs, costOf, type ModelCard, noUsage, type Usage, usualLife } from "../core/model-card.ts";
 import { type ReplayOptions, replay, type Sent } from "./replay.ts";
 import { blockAlone } from "./replay-bill.ts";
 import { stackOf } from "./replay-stack.ts";
@@ -32,14 +32,13 @@ export function offlineOptimum(
   return { cost: cost + outputCost, flushes };
 }
 
-const ttlMs = 300_000;
-
 /** A replay without any policy, watched for what masking could have taken when. */
 function watchRaw(
   recorded: readonly LogEvent[],
   { card, gaps, maskKeep }: Parameters<typeof offlineOptimum>[1],
 ): Watched {
   const stack = stackOf(`raw:maskKeep=${maskKeep}`);
+  const lifeMs = cacheLifeMs[usualLife(card.contract)];
   const steps: Step[] = [];
   const due = new Map<string, { from: number; text: string }>();
   const thought = new Map<object, number>();
@@ -60,7 +59,7 @@ function watchRaw(
       for (const block of view.entries.at(-1)?.role === "user" ? newestThinking(view) : [])
         if (!thought.has(block)) thought.set(block, steps.length);
       const bytes = bill.layout.blocks.reduce((sum, block) => sum + block.bytes, 0);
-      steps.push({ bytes, cold: last === undefined || now - last.now >= ttlMs });
+      steps.push({ bytes, cold: last === undefined || now - last.now >= lifeMs });
       last = sent;
     },
   });

@@ -2,7 +2,7 @@
 
 import { brokenRules } from "../context/invariants.ts";
 import { type Block, isThinking, type Message } from "../core/blocks.ts";
-import { inputTotal, type ModelCard, type Usage } from "../core/model-card.ts";
+import { inputTotal, type ModelCard, type Usage, usualLife } from "../core/model-card.ts";
 import {
   type Breakpoint,
   billRequest,
@@ -55,7 +55,7 @@ export function meter(card: ModelCard): Meter {
   return {
     bill(request, now) {
       const layout = layOut(request);
-      const breakpoints = breakpointsOf(request, layout, caching.kind);
+      const breakpoints = breakpointsOf(request, layout, card.contract);
       // An automatic cache finds every prefix by itself, so each block is a breakpoint and none is looked back from.
       const lookback = caching.kind === "automatic" ? 0 : caching.lookback;
       const billed = billRequest(
@@ -114,10 +114,11 @@ export function blockAlone(role: string, block: Block): PromptBlock {
 function breakpointsOf(
   { cacheAfter }: ModelRequest,
   { blocks, systemEnd, messageStarts }: PromptLayout,
-  kind: ModelCard["contract"]["cache"]["kind"],
+  contract: ModelCard["contract"],
 ): Breakpoint[] {
+  const { kind } = contract.cache;
   if (kind === "none") return [];
-  if (kind === "automatic") return blocks.map((_, block) => ({ block, ttl: "5m" }));
+  if (kind === "automatic") return blocks.map((_, block) => ({ block, ttl: usualLife(contract) }));
   return cacheAfter.flatMap((point): Breakpoint[] => {
     if (point.after === "system") return systemEnd < 0 ? [] : [{ block: systemEnd, ttl: point.ttl }];
     return [{ block: (messageStarts[point.message] ?? 0) + point.block, ttl: point.ttl }];

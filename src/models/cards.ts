@@ -1,6 +1,6 @@
 /** What is known of each model (provider-facts §4). The figures are data in cards.json; settings override them. */
 
-import type { Contract, ModelCard } from "../core/model-card.ts";
+import type { CacheLife, Contract, ModelCard } from "../core/model-card.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
 import data from "./cards.json" with { type: "json" };
@@ -9,13 +9,14 @@ import data from "./cards.json" with { type: "json" };
 type FiledCard = Omit<ModelCard, "contract"> & {
   contract: string;
   minTokens?: number;
+  ttls?: CacheLife[];
 } & Partial<Pick<Contract, "reminders" | "toolGating">>;
 
 const contracts = data.contracts as Record<string, Contract>;
 
 /** All known models, in the order of the file. */
 export function listCards(): ModelCard[] {
-  return (data.cards as FiledCard[]).map(({ contract, minTokens, reminders, toolGating, ...card }) => {
+  return (data.cards as FiledCard[]).map(({ contract, minTokens, ttls, reminders, toolGating, ...card }) => {
     const base = contractNamed(contract);
     return {
       ...card,
@@ -23,7 +24,7 @@ export function listCards(): ModelCard[] {
         ...base,
         ...(reminders ? { reminders } : {}),
         ...(toolGating ? { toolGating } : {}),
-        cache: { ...base.cache, ...(minTokens ? { minTokens } : {}) },
+        cache: { ...base.cache, ...(minTokens ? { minTokens } : {}), ...(ttls ? { ttls } : {}) },
       },
     };
   });
@@ -113,7 +114,7 @@ const overrideSchema = object({
       maxBreakpoints: count,
       lookback: count,
       minTokens: count,
-      ttls: { type: "array", items: { enum: ["5m", "1h"] } },
+      ttls: { type: "array", items: { enum: ["5m", "30m", "1h"] } },
     }),
   }),
 });

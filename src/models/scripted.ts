@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { type AssistantBlock, type Block, isToolUse, type Message, resultText } from "../core/blocks.ts";
-import { type ModelCard, noUsage, type Usage } from "../core/model-card.ts";
+import { type ModelCard, noUsage, type Usage, usualLife } from "../core/model-card.ts";
 import { type Clock, type Model, ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import {
   type Breakpoint,
@@ -107,7 +107,7 @@ function breakpointsOf(
     case "none":
       return [];
     case "automatic":
-      return layout.blocks.map((_, block) => ({ block, ttl: "5m" }));
+      return layout.blocks.map((_, block) => ({ block, ttl: usualLife(contract) }));
     case "breakpoints":
       return points.map((point) => ({ block: blockIndex(point, layout), ttl: point.ttl }));
   }

@@ -6,6 +6,7 @@ import { type Snapshot, snapshotOf } from "../../src/context/snapshot.ts";
 import { textTokens } from "../../src/context/tokens.ts";
 import { foldView } from "../../src/context/view.ts";
 import type { EventBody } from "../../src/core/events.ts";
+import { findCard } from "../../src/models/cards.ts";
 import { call, memoryLog, reply, result, started, testCard, text, user } from "../support/logs.ts";
 
 /** Small sessions count, and only the newest turn is kept, so that the queue holds what the test put into it. */
@@ -160,6 +161,13 @@ describe("cold", () => {
     expect(plan?.reason).toBe("cold");
     // Nothing is re-written that would not be: all reads saved are gain.
     expect(plan?.economics.expectedSavingUsd).toBeCloseTo((0.1 * removed * 3 * 2) / 1e6, 5);
+  });
+
+  test("comes later where an entry lives for half an hour, as those of the gpt-6 family do", () => {
+    const { card } = findCard("openai/gpt-6.1-sol");
+    const log = [...queued(eager, card), ...requests(1, 0)];
+    expect(decide(log, 1_800_000).plan).toBeUndefined();
+    expect(decide(log, 1_800_001).plan?.reason).toBe("cold");
   });
 
   test("is every first request to another model", () => {

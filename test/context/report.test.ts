@@ -243,6 +243,16 @@ describe("a cache miss", () => {
     expect(misses(...turn(0, 6000, 1000)).at(-1)).toBe("cold");
     expect(misses({ type: "model_changed", model: testCard() }, ...turn(0, 6000)).at(-1)).toBe("model");
   });
+
+  test("is a pause only when it outlasts the entries of the model", () => {
+    const { contract } = testCard();
+    const card = testCard("free", { contract: { ...contract, cache: { ...contract.cache, ttls: ["30m"] } } });
+    const missAfter = (seconds: number) => {
+      const log = logOf(started(card), user("go"), ...turn(0, 5000), ...turn(0, 6000, seconds));
+      return sessionReport(log).steps.at(-1)?.miss;
+    };
+    expect([missAfter(600), missAfter(1900)]).toEqual(["unexpected", "cold"]);
+  });
 });
 
 describe("the largest items", () => {

@@ -97,6 +97,20 @@ describe("a replay without a policy", () => {
     expect(paused.sizes).toEqual(ignored.sizes);
   });
 
+  test("keeps the cache over a pause of 20 minutes where an entry lives for 30, and the bound does so too", () => {
+    const events = recording({ steps: 40, pauseAt: 30 });
+    const change = (id: string, cost: (options: Pick<ReplayOptions, "card" | "gaps">) => number) =>
+      cost({ card: priceCard(id), gaps: "recorded" }) / cost({ card: priceCard(id), gaps: "ignore" });
+    for (const cost of [
+      (options: Pick<ReplayOptions, "card" | "gaps">) => run(events, "raw", options).cost,
+      (options: Pick<ReplayOptions, "card" | "gaps">) =>
+        offlineOptimum(events, { ...options, maskKeep: 10 }).cost,
+    ]) {
+      expect(change("openai/gpt-6.1-sol", cost)).toBeCloseTo(1, 9);
+      expect(change("openai/gpt-5.5", cost)).toBeGreaterThan(1.02);
+    }
+  });
+
   test("takes output from the recording, and from the text where the recording plainly has too little", () => {
     const said = "word ".repeat(400);
     const log = memoryLog([started(), user("go"), reply(text(said)), user("more"), reply(text("Yes."))]);
