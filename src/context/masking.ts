@@ -5,7 +5,7 @@ import { placeholder } from "./placeholder.ts";
 import { alone, type Candidate, type Policy } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
-import { keptFrom, turnsOf } from "./turns.ts";
+import { keptFrom, turnsIn } from "./turns.ts";
 import type { Entry } from "./view.ts";
 
 /** Masks alone, as published: as soon as `maskBatch` turns are older than the newest `maskKeep`. */
@@ -15,7 +15,7 @@ export const maskingPolicy: Policy = {
     const { maskKeep, maskBatch } = snapshot.settings;
     const candidates = maskCandidates(snapshot, maskKeep);
     const indexes = candidates.map(({ index }) => index);
-    const turns = turnsOf(snapshot.view.entries).filter(({ index, results }) =>
+    const turns = turnsIn(snapshot).filter(({ index, results }) =>
       indexes.some((at) => at > index && at <= index + results.length),
     );
     if (turns.length < maskBatch) return {};
@@ -25,7 +25,7 @@ export const maskingPolicy: Policy = {
 
 /** Observations of turns older than the newest `keep` effective ones; never the session's first observation. */
 export function maskCandidates(snapshot: Snapshot, keep: number): Candidate[] {
-  const turns = turnsOf(snapshot.view.entries);
+  const turns = turnsIn(snapshot);
   const first = turns[0]?.results[0];
   return turns
     .slice(0, keptFrom(turns, Math.max(1, keep)))

@@ -20,8 +20,13 @@ export function messagesOf(entries: readonly Entry[]): Placed[] {
     const entry = entries[index] as Entry;
     if (entry.role === "assistant") {
       const following = entries.slice(index + 1, endOfStep(entries, index + 1));
-      pushAssistant(placed, entry);
-      pushInput(placed, following, callsOf(entry));
+      const role = placed.at(-1)?.message.role;
+      const step = role && role !== "assistant" ? stepOf(entry, following) : undefined;
+      if (step) placed.push(...step);
+      else {
+        pushAssistant(placed, entry);
+        pushInput(placed, following, callsOf(entry));
+      }
       index += 1 + following.length;
     } else {
       const end = endOfStep(entries, index);
@@ -38,21 +43,56 @@ function endOfStep(entries: readonly Entry[], from: number): number {
   return end;
 }
 
+/** A step's messages, and what they were made of. */
+type Step = { parts: Pick<Entry, "blocks" | "seq">[]; placed: readonly Placed[] };
+
+/** By the blocks of the reply: an edited entry has other ones. */
+const known = new WeakMap<readonly Block[], Step>();
+
+/** A reply and what answers it. The same entries give the same objects: a request is put together of those before. */
+function stepOf(reply: Entry, following: readonly Entry[]): readonly Placed[] | undefined {
+  const earlier = known.get(reply.blocks);
+  if (earlier && isMadeOf(earlier, reply, following)) return earlier.placed;
+  const content = spoken(reply);
+  if (!content) return undefined;
+  const placed: Placed[] = [{ message: { role: "assistant", content }, seq: reply.seq }];
+  pushInput(placed, following, callsOf(reply));
+  const parts = [reply, ...following].map(({ blocks, seq }) => ({ blocks, seq }));
+  known.set(reply.blocks, { parts, placed });
+  return placed;
+}
+
+function isMadeOf({ parts }: Step, reply: Entry, following: readonly Entry[]): boolean {
+  if (parts.length !== following.length + 1) return false;
+  return parts.every((part, index) => {
+    const entry = index === 0 ? reply : following[index - 1];
+    return part.blocks === entry?.blocks && part.seq === entry.seq;
+  });
+}
+
 function callsOf(entry: Entry): string[] {
   return entry.blocks.filter(isToolUse).map((block) => block.id);
 }
 
-function pushAssistant(placed: Placed[], entry: Entry): void {
+/** What a reply says; undefined for one of thinking alone (cut by its length), which cannot be sent back. */
+function spoken(entry: Entry): Block[] | undefined {
   const content = entry.blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
-  // A reply of thinking alone (cut by its length) cannot be sent back.
-  if (content.every(isThinking)) return;
-  const last = placed.at(-1);
-  if (last?.message.role === "assistant") {
-    last.message.content.push(...content);
-    last.seq = entry.seq;
-  } else if (placed.length > 0) {
-    placed.push({ message: { role: "assistant", content }, seq: entry.seq });
-  }
+  return content.every(isThinking) ? undefined : content;
+}
+
+function pushAssistant(placed: Placed[], entry: Entry): void {
+  const content = spoken(entry);
+  if (!content || placed.length === 0) return;
+  if (placed.at(-1)?.message.role === "assistant") extendLast(placed, content, entry.seq);
+  else placed.push({ message: { role: "assistant", content }, seq: entry.seq });
+}
+
+/** A new message in place of the last: that one may belong to the step that it was made for. */
+function extendLast(placed: Placed[], content: readonly Block[], seq?: number): void {
+  const last = placed.pop();
+  if (!last) return;
+  const message = { ...last.message, content: [...last.message.content, ...content] };
+  placed.push({ message, seq: seq ?? last.seq });
 }
 
 /** Results first, then what was said, in the order of the log; a system reminder is a message of its own. */
@@ -101,17 +141,14 @@ function interrupted(id: string): ToolResultBlock {
 
 function pushUser(placed: Placed[], content: Block[], seq: number): void {
   if (content.length === 0) return;
-  const last = placed.at(-1);
-  if (last?.message.role === "user") {
-    last.message.content.push(...content);
-    last.seq = seq;
-  } else placed.push({ message: { role: "user", content }, seq });
+  if (placed.at(-1)?.message.role === "user") extendLast(placed, content, seq);
+  else placed.push({ message: { role: "user", content }, seq });
 }
 
 /** It must follow the user's message; what was said before it has then already been sent, and stays where it is. */
 function pushSystem(placed: Placed[], { blocks, seq }: Entry): void {
   const last = placed.at(-1);
-  if (last?.message.role === "system") last.message.content.push(...blocks);
+  if (last?.message.role === "system") extendLast(placed, blocks);
   else if (last?.message.role === "user") {
     const content = [...blocks];
     placed.push({ message: { role: "system", content, clear_at: "next_user_message" }, seq });

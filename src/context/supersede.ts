@@ -4,7 +4,7 @@ import type { ToolUseBlock } from "../core/blocks.ts";
 import { maskOf } from "./masking.ts";
 import { alone, type Candidate, type Policy } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
-import { signatureOf, turnsOf } from "./turns.ts";
+import { signatureOf, turnsIn } from "./turns.ts";
 import type { Entry } from "./view.ts";
 
 /** What later calls did, gathered from the newest turn backwards. */
@@ -17,11 +17,10 @@ export const supersedePolicy: Policy = {
 };
 
 export function supersedeCandidates(snapshot: Snapshot): Candidate[] {
-  const { entries } = snapshot.view;
   const newest = newestStep(snapshot.view);
   const later: Later = { calls: new Set(), written: new Set(), viewed: new Set() };
   const found: Candidate[] = [];
-  for (const turn of turnsOf(entries).reverse()) {
+  for (const turn of turnsIn(snapshot).toReversed()) {
     for (const entry of turn.index < newest ? turn.results : []) {
       const block = entry.blocks[0];
       const call = turn.calls.find(({ id }) => block?.type === "tool_result" && block.tool_use_id === id);

@@ -2,7 +2,7 @@
 
 import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
 import { oncePer } from "../core/fold.ts";
-import type { Entry } from "./view.ts";
+import type { Entry, View } from "./view.ts";
 
 export type ViewTurn = {
   /** Index of the reply among the view's entries. */
@@ -31,6 +31,9 @@ export function turnsOf(entries: readonly Entry[]): ViewTurn[] {
     if (turn.results.length > 0 && turn.results.every(isParseFailure)) turn.effective = false;
   return turns;
 }
+
+/** The turns that a policy may forget of; several candidates are looked for in each. */
+export const turnsIn = oncePer(({ view }: { view: View }): readonly ViewTurn[] => turnsOf(view.entries));
 
 /** The same call has the same signature: the tool's name and its input. */
 export const signatureOf = oncePer(

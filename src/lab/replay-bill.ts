@@ -32,10 +32,13 @@ export type Meter = {
 /** What a signature binds: all before it but thinking, the thinking before it, and how much there was of that. */
 type Claims = { prefix: string; previous: string; before: number };
 
+/** What was laid out before. */
+type Laid = { messages: WeakMap<Message, PromptBlock[]>; blocks: WeakMap<Block, PromptBlock> };
+
 /** One organisation's cache for one session. */
 export function meter(card: ModelCard): Meter {
   const { cache: caching, history } = card.contract;
-  const laid = new WeakMap<Block, PromptBlock>();
+  const laid: Laid = { messages: new WeakMap(), blocks: new WeakMap() };
   const signed = new Map<string, Claims>();
   let head: PromptLayout | undefined;
   let cache = emptyCache;
@@ -84,25 +87,30 @@ export function meter(card: ModelCard): Meter {
   };
 }
 
-/** As `layoutOf`, but each block is hashed once in a session: a step costs as much as it adds. */
-function layoutWith(head: PromptLayout, messages: readonly Message[], laid: WeakMap<Block, PromptBlock>) {
+/** As `layoutOf`, but each message is laid out once in a session: a step costs as much as it adds. */
+function layoutWith(head: PromptLayout, messages: readonly Message[], laid: Laid) {
   const blocks = [...head.blocks];
   const messageStarts: number[] = [];
   const lastUser = messages.findLastIndex(({ role }) => role === "user");
-  for (const [index, { role, content, clear_at }] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     messageStarts.push(blocks.length);
-    const cleared = clear_at === "next_user_message" && index < lastUser;
-    let before = "";
-    for (const block of content) {
-      const made = laid.get(block) ?? blockAlone(role, block);
-      laid.set(block, made);
-      const joined = before === block.type && (before === "tool_use" || before === "tool_result");
-      if (cleared) blocks.push({ hash: 0, bytes: 0, joined: true });
-      else blocks.push(joined ? { ...made, joined } : made);
-      before = block.type;
-    }
+    const cleared = message.clear_at === "next_user_message" && index < lastUser;
+    const made = laid.messages.get(message) ?? layoutAlone(message, laid);
+    laid.messages.set(message, made);
+    for (const block of made) blocks.push(cleared ? { hash: 0, bytes: 0, joined: true } : block);
   }
   return { blocks, systemEnd: head.systemEnd, messageStarts };
+}
+
+function layoutAlone({ role, content }: Message, laid: Laid): PromptBlock[] {
+  let before = "";
+  return content.map((block) => {
+    const made = laid.blocks.get(block) ?? blockAlone(role, block);
+    laid.blocks.set(block, made);
+    const joined = before === block.type && (before === "tool_use" || before === "tool_result");
+    before = block.type;
+    return joined ? { ...made, joined } : made;
+  });
 }
 
 /** One block as the cache sees it: its length is what it costs. */
@@ -137,6 +145,7 @@ function brokenSince(request: ModelRequest, checked: readonly Message[]): string
 }
 
 function isSame({ content }: Message, other: Message | undefined): boolean {
+  if (content === other?.content) return true;
   return (
     content.length === other?.content.length && content.every((block, at) => block === other.content[at])
   );

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeCode, pi } from "../session/recordings.ts";
@@ -54,6 +54,24 @@ describe("sawtooth replay", () => {
     const alone = await replay("bad.jsonl");
     expect(alone.code).toBe(2);
     expect(alone.stderr).toContain("none of the files could be replayed");
+  });
+
+  test("says in one sentence what is wrong with a broken, an empty, an unknown and a huge file", async () => {
+    writeFileSync(join(place.cwd, "broken.traj"), '{"trajectory": [{"action": "l');
+    writeFileSync(join(place.cwd, "empty.jsonl"), "");
+    writeFileSync(join(place.cwd, "unknown.jsonl"), '{"a":1}\n{"b":2}\n');
+    writeFileSync(join(place.cwd, "huge.jsonl"), claudeCode());
+    const line = `${JSON.stringify({ type: "user", message: { role: "user", content: "x".repeat(1e6) } })}\n`;
+    for (let megabyte = 0; megabyte < 42; megabyte++) appendFileSync(join(place.cwd, "huge.jsonl"), line);
+    const { code, stderr } = await replay(".", "--context", "raw");
+    const told = stderr.split("\n").filter((one) => /broken|empty|unknown|huge/.test(one));
+    expect(told.sort()).toEqual([
+      "sawtooth: broken.traj is damaged, or no recording: not one line of it is JSON",
+      "sawtooth: empty.jsonl is empty: there is nothing to replay",
+      "sawtooth: huge.jsonl is too large to replay: 40 MB, and 32 MB is the limit",
+      expect.stringMatching(/^sawtooth: unknown.jsonl is of no known format: sawtooth, Claude Code, pi/),
+    ]);
+    expect(code).toBe(1);
   });
 
   test.each([

@@ -34,6 +34,40 @@ const focusSession = (card = testCard()): EventBody[] => [
 ];
 
 describe("messages of a log", () => {
+  test("are the same objects from one request to the next, and what comes later changes none of them", () => {
+    const log = memoryLog([
+      started(),
+      user("go"),
+      reply(call("a")),
+      result("a"),
+      reply(call("b")),
+      result("b"),
+    ]);
+    let view = foldView([]);
+    const compose = () => {
+      view = foldView(log.events(), view);
+      return composeRequest(log.events(), view).request.messages;
+    };
+    const [first, before] = [compose(), structuredClone(compose())];
+    // A reply of thinking alone is left out, so that the person's words join the results before them.
+    for (const body of [reply(thinking("hm")), user("go on"), reply(call("c")), result("c")])
+      log.append(body);
+    const second = compose();
+    expect(second.map(({ role }) => role)).toEqual([...first.map(({ role }) => role), "assistant", "user"]);
+    expect(second[1]).toBe(first[1]);
+    expect(second[4]?.content).toHaveLength(2);
+    expect(first).toEqual(before);
+    log.append({
+      type: "context_edited",
+      policy: "masking",
+      reason: "test",
+      edits: [{ type: "replace", seq: 3, block: 0, text: "[gone]" }],
+      economics: {},
+    });
+    expect(JSON.stringify(compose()[2])).toContain("[gone]");
+    expect(compose()[4]).toEqual(second[4]);
+  });
+
   test("every call of a reply is answered once, in order, before any text", () => {
     const { messages } = requestOf([
       started(),
