@@ -18,6 +18,8 @@ const heartbeatMs = 60_000;
 /** Lines on stderr, and below them the state, drawn over itself; without a terminal said now and then. */
 function liveLine(state: () => string, isBusy: () => boolean) {
   const { stderr } = process;
+  // A terminal that was closed takes no more lines; the batch still ends in order.
+  stderr.on("error", () => {});
   const say = (text: string): void => {
     stderr.write(`${stderr.isTTY ? "\r\x1b[K" : ""}${cleanLine(text)}\n`);
   };

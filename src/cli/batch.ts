@@ -4,6 +4,7 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { Flags } from "./arguments.ts";
+import { removeFolder } from "./batch-copy.ts";
 import type { BatchFlags } from "./batch-flags.ts";
 import { enterFolder, newest, openResults, type Results, runsOf, type TaskState } from "./batch-results.ts";
 import { type BatchPorts, batchMark, blank, runTask } from "./batch-run.ts";
@@ -59,7 +60,7 @@ export async function runBatch(
     const tasks = all.filter((_, index) => inShard(index, batch.shard));
     const tell = batchTeller({ all: tasks.length, flags, out: shown });
     for (const warning of results.warnings) tell.warn(warning);
-    settleInterrupted(all, out, results, ports);
+    await settleInterrupted(all, out, results, ports);
     const queue = waiting(tasks, results, batch, tell);
     const stop = stopOnSignals();
     stop.stopAt(flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs);
@@ -152,13 +153,19 @@ function inShard(index: number, shard: BatchFlags["shard"]): boolean {
   return shard === undefined || index % shard.of === shard.part - 1;
 }
 
-/** A run without a result was cut off with its batch: it gets one, so that its dollars count. */
-function settleInterrupted(tasks: readonly Task[], out: string, results: Results, ports: BatchPorts): void {
+/** A run without a result was cut off with its batch: it gets one, so that its dollars count, and its files go. */
+async function settleInterrupted(
+  tasks: readonly Task[],
+  out: string,
+  results: Results,
+  ports: BatchPorts,
+): Promise<void> {
   const known = new Set(results.lines.map(({ run }) => run));
   for (const task of tasks)
     for (const run of runsOf(out, task.id)) {
       if (known.has(run)) continue;
       const { turns, cost, sessionId } = ports.spent(join(out, run, "session"));
+      await removeFolder(join(out, run, "tree"));
       results.append({
         ...blank(task, run, Date.now()),
         errors: ["the batch was killed"],
