@@ -120,10 +120,11 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
 
 /** Removes a folder with all in it, where that is permitted; folders that may not be written are made writable. */
 export async function removeFolder(folder: string): Promise<void> {
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  // A removal that failed may still be at work elsewhere in the folder.
   const open = async (path: string): Promise<void> => {
-    await chmod(path, 0o700);
-    for (const entry of await readdir(path, { withFileTypes: true }))
+    await chmod(path, 0o700).catch(ignoreGone);
+    for (const entry of (await readdir(path, { withFileTypes: true }).catch(ignoreGone)) ?? [])
       if (entry.isDirectory()) await open(join(path, entry.name));
   };
   // What cannot be removed even so stays: it costs room, and no task its result.

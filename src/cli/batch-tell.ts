@@ -58,7 +58,7 @@ export function batchTeller({ all, flags, out }: { all: number; flags: Flags; ou
       if (gone > 0) say(`${out} also holds ${gone} results of tasks that are not run here`);
       ended = all - waiting;
       cost = results.lines.reduce((sum, line) => sum + line.total_cost_usd, 0);
-      say(`${all} tasks${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
+      say(`${many(all, "task")}${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
     },
     started(id: string, how: string): void {
       live.set(id, 0);

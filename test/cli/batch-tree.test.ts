@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -12,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { entry } from "../support/entry.ts";
 import type { Place } from "../support/sawtooth.ts";
 import { batchPlace, patchOf, results, run, shellScript, write, writeTasks } from "./batch-place.ts";
 import { git } from "./fix-place.ts";
@@ -101,7 +103,6 @@ describe("what a task works on", { timeout: 60_000 }, () => {
     symlinkSync(join(plain, "run.sh"), join(plain, "far"));
     symlinkSync("/etc/hostname", join(plain, "out-there"));
     git(plain, "-c", "x.y=z", "--version");
-    const { execFileSync } = await import("node:child_process");
     execFileSync("mkfifo", [join(plain, "pipe")]);
     const { tree, stderr } = await work(place, { repo: "plain" }, "echo more >> far");
     chmodSync(join(plain, "shut"), 0o755);
@@ -135,6 +136,33 @@ describe("what a task works on", { timeout: 60_000 }, () => {
     expect(readFileSync(join(tree, "top.txt"), "utf8").trim()).toBe(tree);
     const stream = readFileSync(join(tree, "../stream.jsonl"), "utf8");
     expect(stream).not.toContain("Never do anything");
+  });
+
+  test("folders that may not be written are removed with the rest, for an ordinary user too", async () => {
+    const place = batchPlace();
+    const model = shellScript(place, "work", "echo new > new.txt");
+    const setup = "mkdir -p shut/deep; touch shut/deep/f; chmod 555 shut/deep shut";
+    writeTasks(place, [{ id: "one", prompt: "Do it.", permission_mode: "auto", setup, ...model }]);
+    const asRoot = process.getuid?.() === 0;
+    if (asRoot) execFileSync("chown", ["-R", "65534:65534", join(place.cwd, "..")]);
+    const user = asRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"];
+    const [command = "", ...rest] = [
+      ...user,
+      process.execPath,
+      entry,
+      "batch",
+      "tasks.jsonl",
+      "--out",
+      "out",
+    ];
+    execFileSync(command, rest, { cwd: place.cwd, env: place.env, stdio: "ignore" });
+    expect(readdirSync(join(place.cwd, "out/tasks/one/run-1")).sort()).toEqual([
+      "patch.diff",
+      "session",
+      "setup.txt",
+      "stderr.txt",
+      "stream.jsonl",
+    ]);
   });
 
   test("what a set-up makes is there, and not in the patch", async () => {
