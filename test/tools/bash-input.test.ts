@@ -127,6 +127,13 @@ describe.skipIf(!hasTerminal)("a shell with a terminal", () => {
     expect(await shell.text("echo $TERM; [ -t 1 ] || echo none")).toBe("dumb\nnone");
   });
 
+  test("has its former TERM again after a command on the terminal ended the shell", async () => {
+    const ended = await shell.text({ command: "exit 4", tty: true });
+    expect(ended).toMatch(/^\[exit 4\]\n\[new shell/);
+    expect(ended).not.toContain("TERM");
+    expect(await shell.text("echo $TERM")).toBe("dumb");
+  });
+
   test("keeps every line that a command writes on the terminal", async () => {
     const output = await shell.call({
       command: "seq 1 1500; exit_status() { return 3; }; exit_status",

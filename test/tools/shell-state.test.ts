@@ -113,6 +113,16 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(await shell.text("echo a")).toBe("a");
   });
 
+  test.each([
+    ["exit 3", /^\+\+ exit 3\n\[exit 3\]/],
+    ["set -e; false", /^\+\+ set -e\n\+\+ false\n\[exit 1\]/],
+    ["sleep 60; echo NO", /^\+\+ sleep 60\n\[timed out/],
+  ])("tracing shows nothing of our own when %j ends the command early", async (command, expected) => {
+    await shell.text("set -x");
+    expect(await shell.text({ command, timeout_s: 1 })).toMatch(expected);
+    await shell.text("set +ex");
+  });
+
   test.each([500, 1023, 1024, 4095, 4096, 6000, 120_000])(
     "a command of %d bytes arrives exactly, with a multibyte character at its edge",
     async (length) => {

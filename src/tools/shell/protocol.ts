@@ -29,7 +29,7 @@ function quote(text: string): string {
  * The script that a shell starts with. USR2 makes it give up the rest of the current command, whatever became of
  * the program it waits for: bash itself goes on unless that program died of SIGINT. Snapshots are written over without
  * truncation, which ext4 would answer with a write to the disk; their number stands at both ends, so that a half-written
- * one is known.
+ * one is known. The traps run within a command that may be traced: their own trace goes nowhere.
  */
 export function initScript(options: {
   folder: string;
@@ -71,11 +71,12 @@ __sawtooth_job() {
   builtin printf %s "$?" >|"$__sawtooth_dir/job-$1.status"
 }
 __sawtooth_leave() {
+  if [[ -v __sawtooth_term ]]; then export TERM=$__sawtooth_term; fi
   { builtin declare -f; builtin alias -p; } >|"$__sawtooth_dir/${files.functions}" || :
   __sawtooth_save 0 "$__sawtooth_dir/${files.left}"
 }
-trap __sawtooth_leave EXIT
-trap 'trap - INT; builtin kill -INT $$' USR2
+trap '{ __sawtooth_leave; } 2>/dev/null' EXIT
+trap '{ trap - INT; builtin kill -INT $$; } 2>/dev/null' USR2
 __sawtooth_end ${options.number}
 `;
 }
@@ -92,7 +93,7 @@ export function runLines(number: number, io: CommandFiles): string {
   const run = `{ ${check}. ${command}; } <${quote(io.input)} >>${quote(io.output)} 2>&1\n`;
   if (!io.tty) return run + endLine(number);
   const before = `stty sane <${quote(io.input)} || :; __sawtooth_term=\${TERM-}; export TERM=xterm-256color\n`;
-  return before + run + endLine(number, "export TERM=$__sawtooth_term; ");
+  return before + run + endLine(number, "export TERM=$__sawtooth_term; unset __sawtooth_term; ");
 }
 
 /** Whether a command may have an unfinished `$(`. */
