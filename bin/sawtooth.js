@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Launcher. Loads the built agent; under an old Node it runs the pinned one, or says what to install.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants, homedir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,8 @@ if (isNew && existsSync(dist)) {
   // Set by `runPinned`, or by a program that forks us. Its end hangs up on the agent, and it holds no agent at its end.
   process.channel?.unref();
   process.on("disconnect", () => process.kill(process.pid, "SIGHUP"));
-  nodeModule.enableCompileCache?.(join(cache, "sawtooth-compile-cache"));
+  const compiled = join(cache, "sawtooth-compile-cache");
+  if (isFolder(cache) && isFolder(compiled)) nodeModule.enableCompileCache?.(compiled);
   await import(dist.href);
 } else if (isNew) {
   fail("dist/ is missing: run `npm install` in the project folder first");
@@ -26,6 +27,16 @@ if (isNew && existsSync(dist)) {
   runPinned();
 } else {
   fail(`Node ${process.versions.node} is too old: install Node 22.12 or newer from https://nodejs.org`);
+}
+
+/** Whether it is there, made if need be, but not those above it: under /proc Node would try that for ever. */
+function isFolder(path) {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+    return true;
+  } catch {
+    return existsSync(path);
+  }
 }
 
 function runPinned() {

@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import type { FixFlags } from "./arguments.ts";
 import { GitError, type Tree } from "./fix-tree.ts";
 import { UsageError } from "./flag-values.ts";
@@ -31,7 +32,7 @@ export async function prepareTarget(fix: FixFlags, tree: Tree, cwd: string): Pro
 
 /** Makes folders on the way. The patch is written as the bytes it stands for. */
 export function writePatch(file: string, patch: string): void {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolders(dirname(file), (folder) => mkdirSync(folder));
   writeFileSync(file, Buffer.from(patch, "latin1"));
 }
 

@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import { started } from "../core/questions.ts";
 import type { FixFlags, Flags } from "./arguments.ts";
 import type { CheckRun } from "./fix-check.ts";
@@ -75,7 +76,7 @@ function end(state: State, ending: Ending): number {
   const { result, exitCode } = outcome(state, ending);
   for (const file of fix.reports) {
     const path = resolve(file);
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolders(dirname(path), (folder) => mkdirSync(folder));
     writeFileSync(path, reportFor(path, ending, { ...result, exitCode }));
   }
   if (flags.outputFormat === "stream-json" && !run) for (const held of state.held.splice(0)) writeLine(held);

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { readSettings, SettingsError } from "../config/settings.ts";
+import { makeFolders } from "../core/make-folders.ts";
 
 /** Adds an allow rule to the settings file, all or nothing. Throws `SettingsError` when it cannot. */
 export function rememberRule(file: string, rule: string): void {
@@ -13,7 +14,7 @@ export function rememberRule(file: string, rule: string): void {
   const text = `${JSON.stringify({ ...settings, allow: [...allow, rule] }, undefined, 2)}\n`;
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
     writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
     renameSync(draft, file);
   } catch (error) {
@@ -49,7 +50,7 @@ export function typedLines(file: string): string[] {
 export function rememberTyped(file: string, text: string): void {
   if (text.length > longest) return;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
     appendFileSync(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
   } catch {
     // Read-only or full: then it is remembered in this session only.

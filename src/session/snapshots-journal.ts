@@ -17,6 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import { changesOf, type Entry, type Snapshot } from "./snapshots-history.ts";
 
 export type Journal = {
@@ -34,7 +35,7 @@ export type Journal = {
 
 /** Opens the journal in `folder`, or begins one there. Files 0600 in a folder 0700. */
 export function openJournal(folder: string): Journal {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   const file = join(folder, "journal.jsonl");
   const { generation, snapshots, damaged } = readJournal(file);
   if (damaged) writeJournal(file, generation, snapshots);

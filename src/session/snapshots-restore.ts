@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 import type { Undone } from "../core/undo.ts";
 import { isErrno } from "./errors.ts";
 import { type Change, type Entry, isSame, type State, wasLookedAt } from "./snapshots-history.ts";
@@ -104,7 +105,7 @@ function closeDown(path: string, mode: number): string | undefined {
 /** No link may lead the writing elsewhere. */
 function strayed(path: string): string | undefined {
   const parent = dirname(path);
-  mkdirSync(parent, { recursive: true });
+  makeFolders(parent, (path) => mkdirSync(path));
   return realpathSync(parent) === parent ? undefined : "a link leads elsewhere from where it was";
 }
 
@@ -150,7 +151,7 @@ export function writeCopy(
   entry: Entry,
   bytesOf: (entry: Entry) => Buffer | undefined,
 ): boolean {
-  mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(copy), (path) => mkdirSync(path, { mode: 0o700 }));
   if (entry.type === "link") symlinkSync(entry.target, copy);
   const bytes = bytesOf(entry);
   if (bytes) writeFileSync(copy, bytes, { flag: "wx", mode: 0o600 });

@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import {
   constants,
   copyFileSync,
-  existsSync,
   ftruncateSync,
   mkdirSync,
   mkdtempSync,
@@ -13,8 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
+import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
 import { artifactsIn } from "./artifacts.ts";
 import { isErrno, SessionError } from "./errors.ts";
@@ -138,28 +138,19 @@ function readStarted(file: string): StoredLog & { start: EventOf<"session_starte
 function newFolder(root: string, cwd: string, now: number): string {
   const [date, time] = new Date(now).toISOString().replace(/[-:]/g, "").split(/[T.]/);
   const parent = join(root, slugOf(cwd));
-  makeFolders(parent);
+  makeFolders(parent, makePrivate);
   const folder = join(parent, `${date}-${time}-${randomBytes(3).toString("hex")}`);
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-/** Like `mkdirSync` with `recursive`, which never returns under /proc: there the missing folder cannot be made. */
-function makeFolders(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (!isErrno(error) || !["ENOENT", "EEXIST"].includes(error.code)) throw error;
-    if (error.code === "EEXIST") return;
-    if (existsSync(dirname(folder))) throw error;
-    makeFolders(dirname(folder));
-    mkdirSync(folder, { mode: 0o700 });
-  }
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function copied(stored: string, place: string): string {
   const folder = join(place, basename(join(stored, "..")), basename(stored));
-  makeFolders(folder);
+  makeFolders(folder, makePrivate);
   copyFileSync(logFile(stored), logFile(folder));
   return folder;
 }

@@ -53,6 +53,20 @@ describe("under a Node that is new enough", () => {
     expect([run.stderr, run.status]).toEqual(["", 7]);
   });
 
+  test.runIf(process.platform === "linux")("a state folder that cannot be made holds nothing up", () => {
+    for (const home of ["/proc", "/proc/none/at/all"]) {
+      const env = { ...process.env, SAWTOOTH_HOME: home };
+      const run = spawnSync(process.execPath, [join(folder, "bin/sawtooth.js"), "echo"], {
+        env,
+        input: "",
+        encoding: "utf8",
+        timeout: 10_000,
+        killSignal: "SIGKILL",
+      });
+      expect(run.status).toBe(7);
+    }
+  });
+
   test("a clone that was not built says in one line what to run", () => {
     rmSync(join(folder, "dist"), { recursive: true });
     const run = launch(process.execPath, ["echo"]);

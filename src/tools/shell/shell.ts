@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../../core/make-folders.ts";
 import type { OutputReader } from "../command-output.ts";
 import { createJobs, type Job } from "./jobs.ts";
 import { createLife } from "./life.ts";
@@ -139,7 +140,7 @@ export function createShell(options: ShellOptions): Shell {
 
 function createState(options: ShellOptions): State {
   const folder = join(options.stateFolder, "shell");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   const jobs = createJobs(folder, options.sessionId);
   const life = createLife({ ...options, folder, backend: options.backend ?? "auto" });
   const members = createMembers(options.sessionId, jobs, () => life.current()?.bash.pid);
