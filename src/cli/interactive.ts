@@ -91,9 +91,13 @@ function endings(tui: Tui) {
   process.on("SIGHUP", onSignal(129));
   process.stdout.on("error", end.hangUp);
   process.on("uncaughtException", (error) => {
-    tui.close();
-    process.stderr.write(`sawtooth: ${error.stack ?? error}\n`);
-    process.exit(1);
+    try {
+      tui.close();
+    } finally {
+      // Also when the bug lies in drawing, and closing meets it again.
+      process.stderr.write(`sawtooth: ${error.stack ?? error}\n`);
+      process.exit(1);
+    }
   });
   return end;
 }

@@ -1,7 +1,8 @@
-/** The terminal itself: raw mode and bracketed paste while we have it, everything as it was after any end. */
+/** The terminal itself: raw mode and bracketed paste while we have it, everything as it was after any end, even a violent one. */
 
 import { writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
+import { createGuard, resetModes, terminalModes } from "./guard.ts";
 import type { Size } from "./screen.ts";
 
 export type Terminal = {
@@ -9,26 +10,34 @@ export type Terminal = {
   take(): void;
   /** Gives it back as it was. Idempotent, and works while the process dies. */
   release(): void;
-  write(bytes: string): void;
+  /** From now on it is given back even when the process is killed. Costs a process; once is enough. */
+  guard(): void;
+  /** Another program's screen is shown instead of ours, or no longer. */
+  lend(lent: boolean): void;
+  write(bytes: string | Buffer): void;
   size(): Size;
   onData(listener: (chunk: string) => void): void;
   onResize(listener: () => void): void;
 };
 
 const takeModes = "\x1b[?2004h";
-/** What is never set is reset too: a program run in between may have left it. */
-const giveBack = "\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m";
+const leaveAlternate = "\x1b[?1049l";
 
 /** The terminal on standard input and output, which both must be one. */
 export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout): Terminal {
+  const guard = createGuard(stdout.fd);
   let taken = false;
+  let lent = false;
+  let modes: string | undefined;
   const release = (): void => {
     if (!taken) return;
     taken = false;
     try {
       stdin.setRawMode(false);
       // At the end of the process nothing that is queued would be written any more.
-      writeSync(stdout.fd, giveBack);
+      writeSync(stdout.fd, (lent ? leaveAlternate : "") + resetModes);
+      lent = false;
+      guard.released();
     } catch {
       // The terminal is gone: there is nothing to give back.
     }
@@ -40,11 +49,18 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
     take() {
       if (taken) return;
       taken = true;
+      modes = terminalModes(stdout.fd);
       stdin.setRawMode(true);
+      guard.taken(modes);
       stdin.resume();
       stdout.write(takeModes);
     },
     release,
+    guard: guard.start,
+    lend(next) {
+      lent = next;
+      if (taken) guard.taken(modes, lent);
+    },
     write: (bytes) => void stdout.write(bytes),
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     onData: (listener) => void stdin.on("data", listener),

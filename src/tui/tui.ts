@@ -96,6 +96,7 @@ async function attach(app: App, host: Host, first: string | undefined): Promise<
     dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
   );
   draw(app);
+  app.terminal.guard();
   if (first !== undefined) app.perform(app, { type: "submit", text: first });
   for (const chunk of app.early.splice(0)) onData(app, chunk);
   const how = await new Promise<Leave>((resolve) => {

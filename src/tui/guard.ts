@@ -1,0 +1,85 @@
+/**
+ * Gives the terminal back for a process that died without a chance to: killed by SIGKILL, out of memory, crashed. A
+ * small shell waits at the other end of a pipe; when the pipe ends while the terminal was taken, it restores it.
+ */
+
+import { spawn, spawnSync } from "node:child_process";
+import type { Writable } from "node:stream";
+
+export type Guard = {
+  /** Starts watching, where there is a shell for it. Once is enough. */
+  start(): void;
+  /** `modes`: what `terminalModes` said before the terminal was taken. `alternate`: another program shows its screen. */
+  taken(modes: string | undefined, alternate?: boolean): void;
+  /** The terminal is as it was: nothing is to be restored. Works while the process ends. */
+  released(): void;
+};
+
+/** Ends what a screen may have switched on; what is never set is reset too: a program run in between may have left it. */
+export const resetModes =
+  "\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m";
+
+/** The kitty keyboard mode, and the rest of the live area below the cursor. */
+const resetAfterDeath = `${resetModes}\x1b[<u\r\n\x1b[J`;
+
+/**
+ * Modes are set back only where they still are as we had set them, and a moment later: a shell that we were a job of
+ * has set its own by then. Signals meant for us and our terminal do not end it.
+ */
+const script = `trap '' INT QUIT HUP TERM TSTP TTIN TTOU
+modes= taken= alternate=
+while read -r word before shown; do
+  modes=$before alternate=$shown taken=
+  if [ "$word" = taken ]; then taken=$(stty -g <&3); fi
+done
+[ -n "$taken" ] || exit 0
+[ -z "$alternate" ] || printf '\\033[?1049l' >&3
+printf %s "$1" >&3
+sleep 0.15
+[ "$(stty -g <&3)" != "$taken" ] || stty "$modes" <&3
+`;
+
+const env = { PATH: "/usr/bin:/bin" };
+
+/** The modes of the terminal as `stty` spells them; undefined where there is no `stty`. Takes about 2 ms. */
+export function terminalModes(fd: number): string | undefined {
+  const { stdout, status } = spawnSync("stty", ["-g"], {
+    stdio: [fd, "pipe", "ignore"],
+    env,
+    timeout: 500,
+    encoding: "utf8",
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** A guard of the terminal that `fd` is open on; it ends with this process. */
+export function createGuard(fd: number): Guard {
+  let pipe: Writable | undefined;
+  let word = "released";
+  const say = (next: string) => {
+    word = next;
+    pipe?.write(`${word}\n`);
+  };
+  return {
+    start() {
+      if (pipe) return;
+      // A kernel session of its own: neither our terminal nor our process group can end it with us.
+      const child = spawn("/bin/sh", ["-c", script, "sawtooth-guard", resetAfterDeath], {
+        stdio: ["pipe", "ignore", "ignore", fd],
+        detached: true,
+        cwd: "/",
+        env,
+      });
+      child.on("error", () => {});
+      child.unref();
+      // Undefined where no more files can be opened.
+      pipe = (child.stdin as Writable | null | undefined) ?? undefined;
+      pipe?.on("error", () => {});
+      (pipe as { unref?: () => void } | undefined)?.unref?.();
+      say(word);
+    },
+    taken: (modes, alternate = false) =>
+      say(modes === undefined ? "released" : `taken ${modes}${alternate ? " alternate" : ""}`),
+    released: () => say("released"),
+  };
+}

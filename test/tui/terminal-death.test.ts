@@ -1,0 +1,147 @@
+/** The terminal is given back also when the agent gets no chance to do it itself (T36). */
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { entry } from "../support/entry.ts";
+import { startMockServer } from "../support/mock-server.ts";
+import { type Drive, driveProgram } from "../support/pty-drive.ts";
+import { makePlace } from "../support/sawtooth.ts";
+
+/** A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again. */
+async function openInShell(bug = "", options = "") {
+  const server = await startMockServer({
+    turns: [{ text: "many words ".repeat(200), fault: { pauseMs: 100 } }],
+  });
+  const place = makePlace(server.url);
+  const script = [
+    `echo '${bug}' > bug.mjs; export NODE_OPTIONS="--import=./bug.mjs ${options}"`,
+    'stty intr ^E; echo "before=$(stty -g)"',
+    `${process.execPath} ${entry} 2>/dev/null`,
+    'echo "ended=$?"; sleep 0.5; echo "after=$(stty -g)"; sleep 60',
+  ].join("\n");
+  const terminal = driveProgram("bash", ["-c", script], place);
+  onTestFinished(async () => {
+    terminal.kill();
+    await server.close();
+    place.remove();
+  });
+  await terminal.until("›");
+  const agent = childOf(terminal.pid, "main.js");
+  await waitFor(() => childOf(agent, "sawtooth-guard") > 0);
+  return { terminal, agent, guard: childOf(agent, "sawtooth-guard") };
+}
+
+function childOf(pid: number, words: string): number {
+  return Number(
+    spawnSync("pgrep", ["-P", String(pid), "-f", words], { encoding: "utf8" }).stdout.split("\n")[0],
+  );
+}
+
+async function waitFor(isTrue: () => boolean): Promise<void> {
+  for (let waited = 0; !isTrue() && waited < 5000; waited += 20) await sleep(20);
+  expect(isTrue()).toBe(true);
+}
+
+async function expectRestored(terminal: Drive, guard: number): Promise<void> {
+  await terminal.until("after=");
+  const text = terminal.whole().join("\n");
+  expect(/before=(\S+)/.exec(text)?.[1]).toMatch(/:5:/);
+  expect(/after=(\S+)/.exec(text)?.[1]).toBe(/before=(\S+)/.exec(text)?.[1]);
+  expect(terminal.cursor().shown).toBe(true);
+  for (const [set, reset] of [
+    ["\x1b[?2004h", "\x1b[?2004l"],
+    ["\x1b[?2026h", "\x1b[?2026l"],
+  ] as const)
+    expect(terminal.raw().lastIndexOf(reset)).toBeGreaterThan(terminal.raw().lastIndexOf(set));
+  await waitFor(() => !existsSync(`/proc/${guard}`));
+}
+
+const onSignal = (what: string) => `process.on("SIGUSR2", () => { ${what} })`;
+
+describe("the terminal is as it was", () => {
+  test("after SIGKILL in the middle of an answer", async () => {
+    const { terminal, agent, guard } = await openInShell();
+    terminal.send("go\r");
+    await terminal.until("many words");
+    process.kill(agent, "SIGKILL");
+    await expectRestored(terminal, guard);
+    expect(terminal.whole().join("\n")).toContain("ended=137");
+  });
+
+  test.each([
+    ["running out of memory", onSignal("const all = []; for (;;) all.push(new Array(1e5).fill({}))"), 134],
+    ["an error while drawing", onSignal('process.stdout.write = () => { throw new Error("bug") }'), 1],
+    ["a rejection that nobody handles", onSignal('Promise.reject(new Error("bug"))'), 1],
+  ])("after %s", async (_, bug, code) => {
+    const { terminal, agent, guard } = await openInShell(bug, "--max-old-space-size=80");
+    process.kill(agent, "SIGUSR2");
+    await sleep(100);
+    terminal.send("x");
+    await expectRestored(terminal, guard);
+    expect(terminal.whole().join("\n")).toContain(`ended=${code}`);
+  });
+
+  test.each(["SIGTERM", "SIGHUP"])("after %s, and its guard is gone", async (signal) => {
+    const { terminal, agent, guard } = await openInShell();
+    process.kill(agent, signal);
+    await expectRestored(terminal, guard);
+  });
+
+  test("after SIGKILL of an agent that was stopped and went on", async () => {
+    const { terminal, agent, guard } = await openInShell();
+    process.kill(agent, "SIGSTOP");
+    process.kill(agent, "SIGCONT");
+    terminal.send("half a thought");
+    await terminal.until("half a thought");
+    process.kill(agent, "SIGKILL");
+    await expectRestored(terminal, guard);
+  });
+});
+
+test("an agent that is killed while it is stopped leaves the modes that others set meanwhile", async () => {
+  const server = await startMockServer({ turns: [] });
+  const place = makePlace(server.url);
+  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
+  onTestFinished(async () => {
+    terminal.kill();
+    await server.close();
+    place.remove();
+  });
+  terminal.send(`${process.execPath} ${entry}\r`);
+  await terminal.until("what to do");
+  terminal.send("\x1a");
+  await terminal.until("Stopped");
+  terminal.send("stty intr ^E; stty -g; kill -9 %1; sleep 0.5; stty -g\r");
+  await terminal.until(/:5:[\s\S]*Killed[\s\S]*:5:/);
+  const told =
+    terminal
+      .whole()
+      .join("\n")
+      .match(/[0-9a-f]+(:[0-9a-f]+){20,}/g) ?? [];
+  expect(told).toHaveLength(2);
+  expect(told[1]).toBe(told[0]);
+});
+
+test("a shell that took the terminal back after SIGKILL keeps its own modes", async () => {
+  const server = await startMockServer({ turns: [] });
+  const place = makePlace(server.url);
+  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
+  onTestFinished(async () => {
+    terminal.kill();
+    await server.close();
+    place.remove();
+  });
+  terminal.send(`${process.execPath} ${entry}\r`);
+  await terminal.until("what to do");
+  await sleep(300);
+  const agent = childOf(terminal.pid, "main.js");
+  process.kill(agent, "SIGKILL");
+  await terminal.until(/Killed[\s\S]*ready> $/m);
+  await sleep(500);
+  // Readline shows what is typed once; a terminal that echoes besides would show it twice.
+  terminal.send("echo one-$((1+1))\r");
+  await terminal.until("one-2");
+  expect(terminal.whole().join("\n").split("echo one-")).toHaveLength(2);
+});
