@@ -2,7 +2,16 @@
 
 import type { Policy } from "../context/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
-import type { Access, Artifacts, Clock, EventLog, Model, ModelPart, Tool } from "../core/ports.ts";
+import type {
+  Access,
+  Artifacts,
+  Clock,
+  EventLog,
+  Model,
+  ModelPart,
+  Tool,
+  ToolContext,
+} from "../core/ports.ts";
 
 /** Ceilings over the whole session, resumed parts included. Undefined: no limit. */
 export type Limits = {
@@ -35,6 +44,8 @@ export type Agent = {
   onPart(part: ModelPart): void;
   /** Live output of the running call, for the screen. */
   onProgress(toolUseId: string, text: string): void;
+  /** As in `ToolContext`. */
+  onWaiting?: ToolContext["onWaiting"];
   /** Replaces secrets in what a tool returned. */
   redact(text: string): string;
   hash(body: string): string;

@@ -59,6 +59,7 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
       budgetTokens: resultBudget(agent.log.events()),
       artifacts: agent.artifacts,
       onProgress: (text) => agent.onProgress(call.id, text),
+      onWaiting: agent.onWaiting,
     });
   } catch (error) {
     // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.

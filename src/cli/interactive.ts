@@ -9,7 +9,7 @@ import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { started } from "../core/questions.ts";
 import { createPlain } from "../tui/plain.ts";
-import type { Host, Leave, Tui } from "../tui/ports.ts";
+import type { Host, Leave, Tui, Watching } from "../tui/ports.ts";
 import type { Reflow } from "../tui/screen.ts";
 import { createTerminal } from "../tui/terminal.ts";
 import { createTui } from "../tui/tui.ts";
@@ -156,7 +156,7 @@ function hostOf(run: Run, chosen: Chosen): Host {
     },
     say: run.say,
     jobs: run.jobs,
-    shell: (command, signal, onProgress) => runInShell(run, command, signal, onProgress),
+    shell: (command, signal, watching) => runInShell(run, command, signal, watching),
     setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
     files: () => workspaceFiles(cwd),
     editText,
@@ -169,12 +169,15 @@ function shortened(cwd: string, home: string): string {
   return cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
 }
 
+/** Who runs a line is there to answer it: it waits until it is answered or interrupted. In milliseconds. */
+const forPerson = 2 ** 31 - 1;
+
 /** Runs a line as the model's own commands run, and words it for the model. */
 async function runInShell(
   run: Run,
   command: string,
   signal: AbortSignal,
-  onProgress: (text: string) => void,
+  { onProgress, onWaiting }: Watching,
 ): Promise<string> {
   const { agent } = run;
   const bash = agent.tools.find(({ name }) => name === "bash");
@@ -187,6 +190,10 @@ async function runInShell(
       budgetTokens: 4000,
       artifacts: agent.artifacts,
       onProgress,
+      onWaiting(waiting) {
+        onWaiting(waiting);
+        return forPerson;
+      },
     },
   );
   const text = typeof output?.content === "string" ? output.content : "";

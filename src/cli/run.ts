@@ -22,7 +22,7 @@ export type Run = {
 };
 
 /** Somebody at a screen: can be asked, types while it works, and watches. */
-export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress"> & {
+export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onWaiting"> & {
   /** The mode that the person chose since the start, if any. */
   mode(): PermissionMode | undefined;
   /** Allow rules given since the start, beside those of flags and settings. */

@@ -192,6 +192,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
+    onWaiting: person?.onWaiting,
     redact: (text) => redact(text, secrets),
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),

@@ -4,6 +4,7 @@ import type { AssistantBlock, ResultContent } from "./blocks.ts";
 import type { EventBody, LogEvent, ModelErrorKind, ToolStats } from "./events.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { JsonSchema, ModelRequest } from "./request.ts";
+import type { WaitingCommand } from "./waiting-command.ts";
 
 /** Milliseconds since 1970. */
 export type Clock = () => number;
@@ -73,6 +74,11 @@ export type ToolContext = {
   artifacts: Artifacts;
   /** Live output for the screen; never for the model. */
   onProgress(text: string): void;
+  /**
+   * A command waits at its terminal, and a person may take it over. Returns for how many milliseconds the call waits
+   * for that before it ends with a report for the model. Absent where nobody is there.
+   */
+  onWaiting?: ((command: WaitingCommand) => number) | undefined;
 };
 
 export type ToolOutput = {

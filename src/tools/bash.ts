@@ -105,8 +105,8 @@ async function follow(
   const began = Date.now();
   const output = followOutput(path, { ...(request.want ? { want: request.want } : {}), from });
   try {
-    const { signal, onProgress } = context;
-    const result = await start({ output, timeoutMs: seconds * 1000, signal, onProgress });
+    const { signal, onProgress, onWaiting } = context;
+    const result = await start({ output, timeoutMs: seconds * 1000, signal, onProgress, onWaiting });
     const view = await viewOf(result, output, { request, context, path });
     const status = statusLines(result, seconds, [...notes, ...result.notes]);
     const hint = result.status && !result.screen ? emptyInputHint(request, view.text) : [];

@@ -9,6 +9,7 @@ import type { Answer, Host, Leave } from "./ports.ts";
 import { paint, type Row } from "./rows.ts";
 import type { Reflow, Screen } from "./screen.ts";
 import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
+import type { Attended } from "./takeover.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
@@ -22,6 +23,8 @@ export type App = TuiOptions & {
   /** Painted rows that are not written yet. */
   history: string[];
   answers: Map<number, (answer: Answer) => void>;
+  /** The command that waits at its terminal. */
+  attended: Attended | undefined;
   lastId: number;
   /** Stops the turn, and the shell line of the person. */
   stops: Set<AbortController>;

@@ -121,6 +121,7 @@ const keys: [string, string][] = [
   ["Ctrl-T", "thinking in full or in one line"],
   ["Ctrl-G", "write in $EDITOR"],
   ["Ctrl-Z", "suspend"],
+  ["Ctrl-]", "type for a command that waits at its terminal; again: back"],
   ["@ name", "name a file"],
   ["! command", "run it in the session's shell"],
 ];

@@ -6,6 +6,7 @@ import { commands } from "./commands.ts";
 import { prepareFiles } from "./input/completion.ts";
 import type { Host } from "./ports.ts";
 import { type Effect, shellId } from "./state.ts";
+import { offer, takeOver } from "./takeover.ts";
 
 /** One effect; what takes time goes on in the background. */
 export function perform(app: App, effect: Effect): void {
@@ -39,6 +40,9 @@ export function perform(app: App, effect: Effect): void {
     case "load_files":
       void host.files().then((paths) => dispatch(app, { type: "files", files: prepareFiles(paths) }));
       break;
+    case "take_over":
+      takeOver(app);
+      break;
     case "redraw":
       app.screen.clear();
       break;
@@ -69,9 +73,10 @@ async function runShell(app: App, host: Host, command: string): Promise<void> {
   const stop = new AbortController();
   app.stops.add(stop);
   dispatch(app, { type: "shell_started", command, now: Date.now() });
-  const output = await host.shell(command, stop.signal, (text) =>
-    dispatch(app, { type: "progress", id: shellId, text }, streamMs),
-  );
+  const output = await host.shell(command, stop.signal, {
+    onProgress: (text) => dispatch(app, { type: "progress", id: shellId, text }, streamMs),
+    onWaiting: (waiting) => void offer(app, waiting),
+  });
   app.stops.delete(stop);
   const content: UserBlock[] = [{ type: "text", text: output }];
   if (app.state?.busy?.turn) app.heard.push(content);

@@ -10,6 +10,7 @@ import type { Caret } from "./screen.ts";
 import { aroundOf, type Running, type State } from "./state.ts";
 import { statusRows } from "./status.ts";
 import { taskRows } from "./tasks.ts";
+import { offerRows, takenRows } from "./terminal-rows.ts";
 import { callRow } from "./tool-rows.ts";
 import { tailRows } from "./transcript.ts";
 
@@ -40,15 +41,19 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
   };
   const spaced = size.rows >= 16;
   const written = editorRows(state, Math.max(1, Math.min(left - 1, Math.floor(size.rows / 2))));
-  const question = asked[0] && dialogRows(asked[0], around, Math.max(5, left - 2));
-  const hidden = details !== undefined || (question !== undefined && state.editor.text === "");
+  const taken = state.terminal?.taken && takenRows(state.terminal, size.columns, Math.max(3, left - 4));
+  const question = taken || (asked[0] && dialogRows(asked[0], around, Math.max(5, left - 2)));
+  const hidden = taken || details !== undefined || (question !== undefined && state.editor.text === "");
   const editor = hidden ? [] : take(written.rows, left);
   const status = take(statusOf(state), size.rows >= 12 ? 2 : 1);
   const dialog = take(details ?? question?.rows ?? [], left);
   const completion = take(completionRows(state), Math.min(8, left));
   const activity = take(withGap(activityRows(state, now), spaced), 2);
   const queue = take(queueRows(state), 3);
-  const calls = take(withGap(callRows(state, now), spaced), Math.max(1, Math.floor(size.rows / 3)));
+  const waiting = state.terminal ? offerRows(state.terminal, size.columns) : [];
+  const offered = take(withGap(waiting, spaced), Math.max(2, Math.floor(size.rows / 3)));
+  const called = take(withGap(callRows(state, now), spaced), Math.max(1, Math.floor(size.rows / 3)));
+  const calls = [...called, ...offered];
   const tail = take(tailRows(state.transcript, around), Math.max(1, Math.floor(size.rows / 3)));
   const tasks = details
     ? []
@@ -160,8 +165,8 @@ const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 export const spinnerMs = 400;
 
 function activityRows(state: State, now: number): Row[] {
-  const { busy, asked, size } = state;
-  if (!busy || asked.length > 0) return [];
+  const { busy, asked, size, terminal } = state;
+  if (!busy || asked.length > 0 || terminal?.taken) return [];
   const seconds = Math.floor((now - busy.since) / 1000);
   const glyph = frames[Math.floor(now / spinnerMs) % frames.length] ?? "";
   const time = seconds < 90 ? `${seconds} s` : lasted(1000 * seconds);

@@ -9,6 +9,7 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { ModelPart } from "../core/ports.ts";
 import { commands } from "./commands.ts";
 import { answerOf, dialogRows } from "./dialog.ts";
+import { createOffers } from "./plain-terminal.ts";
 import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
 import { plain, type Row, safe } from "./rows.ts";
 import type { Around } from "./tool-rows.ts";
@@ -24,6 +25,7 @@ type Plain = {
   host: Host | undefined;
   queue: UserBlock[][];
   asking: Asking[];
+  offers: ReturnType<typeof createOffers>;
   stops: Set<AbortController>;
   works: Set<Promise<unknown>>;
   /** When Ctrl-C was last pressed, in milliseconds since 1970. */
@@ -40,6 +42,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     host: undefined,
     queue: [],
     asking: [],
+    offers: createOffers(say),
     stops: new Set(),
     works: new Set(),
     interruptedAt: 0,
@@ -81,6 +84,7 @@ function personOf(app: Plain): Person {
     takeSteering: () => app.queue.splice(0),
     onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, around(app.host))),
     onProgress: () => {},
+    onWaiting: app.offers.offer,
   };
 }
 
@@ -109,7 +113,7 @@ function onLine(app: Plain, line: string): void {
   const [asking] = app.asking;
   const text = line.trim();
   if (asking) onAnswer(app, asking, line);
-  else if (!host || text === "") return;
+  else if (app.offers.onLine(line) || !host || text === "") return;
   else if (/^\/[\w-]+(\s|$)/.test(text)) void runCommand(app, host, text);
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
   else if (app.stops.size === 0) void work(app, host, line);
@@ -158,7 +162,10 @@ async function stopped(app: Plain): Promise<void> {
 
 async function runShell(app: Plain, host: Host, command: string): Promise<void> {
   const busy = app.stops.size > 0;
-  const text = await stoppable(app, (signal) => host.shell(command, signal, () => {}));
+  const text = await stoppable(app, (signal) => {
+    const watching = { onProgress: () => {}, onWaiting: app.offers.offer };
+    return host.shell(command, signal, watching);
+  });
   if (busy) app.queue.push([{ type: "text", text }]);
   else host.say([{ type: "text", text }]);
   say(text.split("\n").slice(3, -1).map(safe));

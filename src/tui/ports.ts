@@ -4,6 +4,7 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { TurnEnd } from "../core/events.ts";
 import type { PermissionMode } from "../core/permission.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
+import type { WaitingCommand } from "../core/waiting-command.ts";
 
 /** One open session. What throws here is told to the person as a line. */
 export type Host = {
@@ -21,7 +22,7 @@ export type Host = {
   /** Puts something into the log for the model to read at its next step. */
   say(content: UserBlock[]): void;
   /** Runs a line in the session's shell; what it printed, with its status. */
-  shell(command: string, signal: AbortSignal, onProgress: (text: string) => void): Promise<string>;
+  shell(command: string, signal: AbortSignal, watching: Watching): Promise<string>;
   jobs: BackgroundJobs;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
@@ -32,6 +33,9 @@ export type Host = {
   typed(): string[];
   rememberTyped(text: string): void;
 };
+
+/** What a person sees of a line that runs in the shell. */
+export type Watching = { onProgress(text: string): void; onWaiting(command: WaitingCommand): void };
 
 /** A call that may not run before a person says so. */
 export type Question = {
@@ -57,6 +61,8 @@ export type Person = {
   takeSteering(): UserBlock[][];
   onPart(part: ModelPart): void;
   onProgress(toolUseId: string, text: string): void;
+  /** A command waits at its terminal; returns how long its call waits for the person, in milliseconds. */
+  onWaiting(command: WaitingCommand): number;
 };
 
 export type Tui = {

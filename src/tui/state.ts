@@ -20,6 +20,7 @@ import type { Answer, Question } from "./ports.ts";
 import type { Row } from "./rows.ts";
 import type { Size } from "./screen.ts";
 import { type Facts, factsOf, turnStart } from "./status.ts";
+import type { ShownTerminal } from "./terminal-rows.ts";
 import type { Around } from "./tool-rows.ts";
 import { addEvent, addPart, block, emptyTranscript, type Transcript } from "./transcript.ts";
 
@@ -54,6 +55,8 @@ export type State = {
   tasks?: string | undefined;
   /** Which of the newest calls is looked at in full, and from which row on. */
   details?: { back: number; scroll: number } | undefined;
+  /** Of the command that waits for input there. */
+  terminal?: ShownTerminal | undefined;
   /** One line that goes with the next key. */
   notice?: string | undefined;
   pressed: { ctrlC: number; escape: number; any: number };
@@ -62,7 +65,7 @@ export type State = {
 /** What the reducer asks for; the app does it. */
 export type Effect =
   | { type: "submit" | "shell" | "command" | "remember"; text: string }
-  | { type: "interrupt" | "quit" | "suspend" | "edit_outside" | "load_files" | "redraw" }
+  | { type: "interrupt" | "quit" | "suspend" | "edit_outside" | "load_files" | "redraw" | "take_over" }
   | { type: "mode"; mode: PermissionMode }
   | { type: "answer"; id: number; answer: Answer };
 
@@ -81,6 +84,7 @@ export type Action =
   | { type: "written"; text: string }
   | { type: "print"; rows: Row[] }
   | { type: "notice"; text: string }
+  | { type: "terminal"; terminal?: ShownTerminal }
   | { type: "mode"; mode: PermissionMode }
   | { type: "size"; size: Size }
   | { type: "tick" };
@@ -167,6 +171,8 @@ export function reduce(state: State, action: Action): Change {
     }
     case "notice":
       return change({ ...state, notice: action.text });
+    case "terminal":
+      return change({ ...state, terminal: action.terminal });
     case "mode":
       return change({ ...state, mode: action.mode });
     case "size":

@@ -11,6 +11,7 @@ import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
 import { cutRow } from "./rows.ts";
 import { createScreen } from "./screen.ts";
 import { initialState, reduce } from "./state.ts";
+import { giveUp, offer, resizeTaken, typed } from "./takeover.ts";
 import { pastRows, welcomeRows } from "./welcome.ts";
 
 const resizeMs = 60;
@@ -33,6 +34,7 @@ export function createTui(options: TuiOptions): Tui {
     host: undefined,
     history: [],
     answers: new Map(),
+    attended: undefined,
     lastId: 0,
     stops: new Set(),
     works: new Set(),
@@ -76,6 +78,7 @@ function personOf(app: App): Person {
     },
     onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
     onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
+    onWaiting: (command) => offer(app, command),
   };
 }
 
@@ -128,8 +131,10 @@ function ask(app: App, question: Question, signal: AbortSignal): Promise<Answer>
 
 function onData(app: App, chunk: string): void {
   if (!app.state) return void app.early.push(chunk);
+  const ours = typed(app, chunk);
+  if (!ours) return;
   clearTimeout(app.keyTimer);
-  onKeys(app, app.keys.push(chunk));
+  onKeys(app, app.keys.push(ours));
   if (app.keys.isWaiting()) app.keyTimer = setTimeout(() => flushKeys(app), keyMs);
 }
 
@@ -155,6 +160,7 @@ function onKeys(app: App, keys: readonly Key[]): void {
 function onResize(app: App): void {
   const size = app.terminal.size();
   app.screen.resized(size);
+  resizeTaken(app);
   if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
   // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
   app.settling = true;
@@ -167,6 +173,7 @@ function onResize(app: App): void {
 
 /** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
 function suspend(app: App, target: number, listener: () => void): void {
+  giveUp(app);
   app.screen.clear();
   app.terminal.release();
   app.held = true;

@@ -19,6 +19,8 @@ export type Running = {
   screen: Screen | undefined;
   /** What was printed on the terminal since the last report. */
   printed: { text: string; at: number };
+  /** Hears the same, as bytes. */
+  onPrinted: ((bytes: Buffer) => void) | undefined;
   end: Promise<End | Death>;
   ended: boolean;
   /** Whether its input lies in a file of ours. */
@@ -32,11 +34,14 @@ export type Running = {
 export type Verdict = "ended" | "timeout" | "interrupted" | "too_large" | "waiting";
 
 export type WatchOptions = {
-  timeoutMs: number;
+  /** Undefined: however long it takes. */
+  timeoutMs: number | undefined;
   maxBytes: number;
   signal: AbortSignal;
   output: OutputReader;
   onProgress(text: string): void;
+  /** Set while a person has the terminal: it waits again when this resolves, and not before. */
+  givenBack?: Promise<void> | undefined;
 };
 
 const firstTickMs = 10;
@@ -57,7 +62,9 @@ export async function watch(running: Running, options: WatchOptions): Promise<Ve
   void running.end.then(() => settle("ended"));
   const interrupt = () => settle("interrupted");
   options.signal.addEventListener("abort", interrupt, { once: true });
-  const timeout = setTimeout(() => settle("timeout"), options.timeoutMs);
+  void options.givenBack?.then(() => settle("waiting"));
+  const { timeoutMs } = options;
+  const timeout = timeoutMs === undefined ? undefined : setTimeout(() => settle("timeout"), timeoutMs);
   const tick = createTick(running, options, settle);
   let next = setTimeout(function turn() {
     next = setTimeout(turn, tick() ? floodTickMs : tickMs);
@@ -74,7 +81,7 @@ export async function watch(running: Running, options: WatchOptions): Promise<Ve
 /** Looks at the command once; says whether its output comes so fast that it is worth reading along. */
 function createTick(
   running: Running,
-  { output, maxBytes, onProgress }: WatchOptions,
+  { output, maxBytes, onProgress, givenBack }: WatchOptions,
   settle: (verdict: Verdict) => void,
 ): () => boolean {
   let size = output.size();
@@ -95,7 +102,8 @@ function createTick(
     const silence = now - Math.max(activeAt, running.printed.at);
     if (silence >= readSilenceMs && now >= nextLook) {
       nextLook = now + 500;
-      if (waitsForPerson(running, silence)) settle("waiting");
+      if (givenBack) wake(running);
+      else if (waitsForPerson(running, silence)) settle("waiting");
     }
     return behind || grown > floodBytes;
   };
@@ -106,6 +114,11 @@ function waitsForPerson({ bash, terminal, members }: Running, silence: number): 
   if (!terminal) return false;
   const uses = [bash, ...members()].map(({ pid }) => terminalUse(pid, terminal.path));
   return uses.includes("reads") || (silence >= waitSilenceMs && uses.includes("waits"));
+}
+
+/** Ctrl-Z stops a program that nobody could bring back: the shell has no job control. */
+function wake({ members }: Running): void {
+  for (const { pid, state } of members()) if (state === "T") signal(pid, "SIGCONT");
 }
 
 /** The last lines on the terminal, for the model. */

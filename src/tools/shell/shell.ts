@@ -4,11 +4,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolders } from "../../core/make-folders.ts";
 import type { OutputReader } from "../command-output.ts";
-import { createJobs, type Job } from "./jobs.ts";
+import { clip, createJobs, type Job } from "./jobs.ts";
 import { createLife } from "./life.ts";
 import { createMembers, type FoundProcess } from "./members.ts";
+import { createOffer, type Offer, type OnWaiting, watchWithPerson } from "./offer.ts";
 import { signal } from "./process-table.ts";
-import { drainTerminal, lastScreen, type Running, stop, type Verdict, watch } from "./running.ts";
+import { drainTerminal, lastScreen, type Running, stop, type Verdict } from "./running.ts";
 import { type Session, startBackground, startForeground, unstage } from "./start.ts";
 
 export type ShellOptions = {
@@ -27,6 +28,8 @@ export type CommandIo = {
   timeoutMs: number;
   signal: AbortSignal;
   onProgress(text: string): void;
+  /** As `ToolContext.onWaiting`. */
+  onWaiting?: OnWaiting | undefined;
 };
 
 export type CommandOptions = CommandIo & {
@@ -82,6 +85,10 @@ const graceMs = { timeout: 1000, interrupted: 300, too_large: 100, waiting: 300,
 
 type State = Session & {
   waiting: Running | undefined;
+  /** Of the command that waits, where a person may still take it over. */
+  offer: Offer | undefined;
+  /** What a person did with a waiting command after the model was told of it. */
+  notices: string[];
   /** Whether processes of an earlier agent were looked for. */
   adopted: boolean;
   /** Calls run one after the other, whoever makes them. */
@@ -93,11 +100,7 @@ type State = Session & {
 export function createShell(options: ShellOptions): Shell {
   const state = createState(options);
   const { jobs, life, members } = state;
-  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
-    const turn = state.queue.then(action);
-    state.queue = turn.catch(() => {});
-    return turn;
-  };
+  const inTurn = <T>(action: () => Promise<T>) => takeTurn(state, action);
   return {
     run: (command, request) =>
       inTurn(async () => {
@@ -122,7 +125,7 @@ export function createShell(options: ShellOptions): Shell {
     jobs: jobs.list,
     stopJob: jobs.stop,
     keepJob: jobs.keep,
-    takeNotices: jobs.takeNotices,
+    takeNotices: () => [...state.notices.splice(0), ...jobs.takeNotices()],
     cwd: life.cwd,
     terminal: life.hasTerminal,
     close() {
@@ -144,8 +147,14 @@ function createState(options: ShellOptions): State {
   const jobs = createJobs(folder, options.sessionId);
   const life = createLife({ ...options, folder, backend: options.backend ?? "auto" });
   const members = createMembers(options.sessionId, jobs, () => life.current()?.bash.pid);
-  const queue = Promise.resolve();
-  return { folder, life, members, jobs, waiting: undefined, adopted: false, queue, closing: undefined };
+  const nothing = { waiting: undefined, offer: undefined, closing: undefined };
+  return { folder, life, members, jobs, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
+}
+
+function takeTurn<T>(state: State, action: () => Promise<T>): Promise<T> {
+  const turn = state.queue.then(action);
+  state.queue = turn.catch(() => {});
+  return turn;
 }
 
 async function ready(state: State): Promise<string[]> {
@@ -167,6 +176,7 @@ async function dropWaiting(state: State): Promise<string[]> {
 async function answer(state: State, text: string, io: CommandIo): Promise<CommandResult> {
   const running = state.waiting;
   if (!running) throw new Error("no command waits for input");
+  state.offer?.withdraw();
   state.waiting = undefined;
   running.printed.at = Date.now();
   running.terminal?.write(text);
@@ -180,14 +190,24 @@ async function finish(
   io: CommandIo,
   notes: string[],
 ): Promise<CommandResult> {
+  const { verdict, offer, answered } = await watchWithPerson(running, { ...io, maxBytes: maxOutputBytes });
+  const said = answered ? [...notes, "a person answered at the terminal"] : notes;
+  if (verdict !== "waiting") return conclude(state, running, verdict, said);
+  state.waiting = running;
+  if (offer && io.onWaiting) void attendLater(state, running, offer, io.onWaiting);
+  const screen = await lastScreen(running);
+  running.printed.text = "";
+  return { verdict, screen, left: [], notes: said };
+}
+
+/** Takes stock of a command that is over, or has to be. */
+async function conclude(
+  state: State,
+  running: Running,
+  verdict: Exclude<Verdict, "waiting">,
+  notes: string[],
+): Promise<CommandResult> {
   const { folder, life, members } = state;
-  const verdict = await watch(running, { ...io, maxBytes: maxOutputBytes });
-  if (verdict === "waiting") {
-    state.waiting = running;
-    const screen = await lastScreen(running);
-    running.printed.text = "";
-    return { verdict, screen, left: [], notes };
-  }
   if (verdict !== "ended") await stop(running, graceMs[verdict]);
   const { status } = await running.end;
   const left = verdict === "ended" ? await members.leftBy(running.lastPid) : [];
@@ -196,6 +216,36 @@ async function finish(
   const screen = running.screen ? { screen: await running.screen.whole() } : {};
   unstage(folder, running);
   return { verdict, status, ...screen, left, notes: [...notes, ...(await life.revive())] };
+}
+
+/**
+ * After the model was told that the command waits: should a person take it over all the same, calls of the model wait
+ * until it is given back, and the model hears what became of it.
+ */
+async function attendLater(
+  state: State,
+  running: Running,
+  offer: Offer,
+  onWaiting: OnWaiting,
+): Promise<void> {
+  state.offer = offer;
+  await offer.taken;
+  await takeTurn(state, async () => {
+    await offer.over;
+    const { command, terminal, output } = running;
+    if (!running.ended && terminal) {
+      state.notices.push(`a person typed for the command that waits (${clip(command)})`);
+      const next = createOffer(running, terminal);
+      void attendLater(state, running, next, onWaiting);
+      onWaiting(next.port);
+      return;
+    }
+    state.waiting = undefined;
+    const { status, left, notes } = await conclude(state, running, "ended", []);
+    const still = left.length > 0 ? `; left running: ${left.map(({ pid }) => pid).join(" ")}` : "";
+    const how = `it ended with exit ${status}${still}; output: ${output}`;
+    state.notices.push(`a person answered the command that waited (${clip(command)}): ${how}`, ...notes);
+  });
 }
 
 async function closeAll({ life, members }: State): Promise<void> {

@@ -31,6 +31,7 @@ export async function startForeground(session: Session, command: string, request
     terminal,
     screen: tty && terminal ? await createScreen(terminal.columns, terminal.rows) : undefined,
     printed: { text: "", at: 0 },
+    onPrinted: undefined,
     end: new Promise((resolve) => bash.onNext(resolve)),
     ended: false,
     hasStdin: input !== undefined,
@@ -91,6 +92,7 @@ function printTo(running: Running): Parameters<Terminal["onData"]>[0] {
   return (bytes) => {
     running.printed.at = Date.now();
     running.printed.text = (running.printed.text + bytes.toString("utf8")).slice(-printedBytes);
+    running.onPrinted?.(bytes);
     if (!running.screen) return;
     running.screen.write(bytes);
     appendFileSync(running.output, bytes);

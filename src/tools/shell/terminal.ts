@@ -11,6 +11,8 @@ export type Terminal = {
   path: string;
   columns: number;
   rows: number;
+  /** Programs on it hear of the change. */
+  resize(columns: number, rows: number): void;
   /** What programs print on it, as bytes, goes to the last listener. */
   onData(listener: (bytes: Buffer) => void): void;
   /** What a person would type. */
@@ -24,6 +26,7 @@ type PtyModule = {
     master: Socket;
     slave: Socket;
     ptsName: string;
+    resize(columns: number, rows: number): void;
   };
 };
 
@@ -54,7 +57,8 @@ function runsOnMusl(): boolean {
   }
 }
 
-function over({ master, slave, ptsName }: ReturnType<PtyModule["open"]>): Terminal {
+function over(pty: ReturnType<PtyModule["open"]>): Terminal {
+  const { master, slave, ptsName } = pty;
   // Somebody must hold the device open between programs. The module's own stream would read it, and take away
   // the input of the programs.
   const holder = openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
@@ -68,6 +72,13 @@ function over({ master, slave, ptsName }: ReturnType<PtyModule["open"]>): Termin
     path: ptsName,
     columns,
     rows,
+    resize(columns, rows) {
+      try {
+        pty.resize(Math.max(1, columns), Math.max(1, rows));
+      } catch {
+        // It was closed meanwhile.
+      }
+    },
     onData: (next) => {
       listener = next;
     },

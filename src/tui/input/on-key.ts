@@ -55,6 +55,12 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
       return state.editor.text === "" ? change(state, [], [{ type: "quit" }]) : undefined;
     case "ctrl-z":
       return change(state, [], [{ type: "suspend" }]);
+    case "ctrl-]":
+      return change(
+        { ...state, details: undefined },
+        [],
+        state.terminal && !state.terminal.taken ? [{ type: "take_over" }] : [],
+      );
     case "ctrl-l":
       return change(state, [], [{ type: "redraw" }]);
     case "ctrl-o":
