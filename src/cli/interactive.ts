@@ -8,6 +8,7 @@ import { runTurn } from "../agent/loop.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { started } from "../core/questions.ts";
+import { findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { createPlain } from "../tui/plain.ts";
 import type { Host, Leave, Tui, Watching } from "../tui/ports.ts";
 import type { Reflow } from "../tui/screen.ts";
@@ -18,11 +19,15 @@ import { gitBranch } from "./environment.ts";
 import { packagePath } from "./package-files.ts";
 import { rememberRule, rememberTyped, typedLines } from "./remember.ts";
 import type { Person, Run } from "./run.ts";
-import { openRun } from "./wire.ts";
+import { openRun, sessionRoot } from "./wire.ts";
+import { tellLeftovers } from "./wire-machine.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
 /** What the person chose since the start; it holds for the sessions that follow, too. */
 type Chosen = { mode?: PermissionMode; allow: string[] };
+
+/** The first frame is on screen before the machine's processes are looked through. */
+const leftoversMs = 300;
 
 /** Talks until the person leaves; returns the exit code. */
 export async function runInteractive(prompt: string | undefined, flags: Flags): Promise<number> {
@@ -33,13 +38,15 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   const end = endings(tui);
   if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
   const chosen: Chosen = { allow: [] };
+  const root = sessionRoot({ flags, env, cwd: process.cwd() });
+  setTimeout(() => tellLeftovers(root, "/jobs clean ends them", tui.warn), leftoversMs).unref();
   let [next, first, hint] = [flags, prompt, ""];
   try {
     for (;;) {
       const person = personOf(tui, chosen);
       const run = await openRun({ flags: next, cwd: process.cwd(), env, person, warn: tui.warn });
       end.cleanUp = () => tui.stopped().then(run.close);
-      const leave = await tui.attach(hostOf(run, chosen), first);
+      const leave = await tui.attach(hostOf(run, chosen, root), first);
       hint = hintOf(run);
       await run.close();
       if (leave.type === "quit") break;
@@ -127,7 +134,7 @@ function keepRule(rule: string, tui: Tui): void {
   }
 }
 
-function hostOf(run: Run, chosen: Chosen): Host {
+function hostOf(run: Run, chosen: Chosen, root: string): Host {
   const { agent } = run;
   const { cwd } = started(agent.log.events());
   const typed = join(folders(process.env).state, "typed.jsonl");
@@ -156,6 +163,10 @@ function hostOf(run: Run, chosen: Chosen): Host {
     },
     say: run.say,
     jobs: run.jobs,
+    leftovers: {
+      find: () => findLeftovers(root),
+      end: () => removeLeftovers(findLeftovers(root)),
+    },
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
     setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
     files: () => workspaceFiles(cwd),

@@ -4,15 +4,16 @@ import type { EventLog } from "../core/ports.ts";
 import { findLeftovers } from "../tools/shell/leftovers.ts";
 import type { Shell } from "../tools/shell/shell.ts";
 
-/** `root`: folder of all sessions. `warn`: one line for the person. */
-type Surroundings = { root: string; warn(text: string): void };
+/** `root`: folder of all sessions. `warn`: one line for the person. `leftovers`: whether to tell of them here. */
+type Surroundings = { root: string; warn(text: string): void; leftovers: boolean };
 
 /** Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it. */
 export function watchMachine(log: EventLog, shell: Shell, surroundings: Surroundings): void {
   const onRequest = log.subscribe(({ type }) => {
-    if (type !== "model_request") return;
+    if (type !== "model_request" || !surroundings.leftovers) return;
     onRequest();
-    setTimeout(() => tellLeftovers(surroundings), 50).unref();
+    const { root, warn } = surroundings;
+    setTimeout(() => tellLeftovers(root, "sawtooth doctor --clean ends them", warn), 50).unref();
   });
   const onResult = log.subscribe((event) => {
     if (event.type !== "tool_result" || event.toolName !== "bash") return;
@@ -22,10 +23,11 @@ export function watchMachine(log: EventLog, shell: Shell, surroundings: Surround
   });
 }
 
-function tellLeftovers({ root, warn }: Surroundings): void {
+/** One line about the processes that killed runs left, when there are any; `how`: what ends them. */
+export function tellLeftovers(root: string, how: string, warn: (text: string) => void): void {
   const found = findLeftovers(root);
   if (found.length === 0) return;
   const named = found.slice(0, 3).map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`);
   const more = found.length > 3 ? `, and ${found.length - 3} more` : "";
-  warn(`a killed run left processes: ${named.join("; ")}${more} (sawtooth doctor --clean ends them)`);
+  warn(`a killed run left processes: ${named.join("; ")}${more} (${how})`);
 }

@@ -95,7 +95,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
-  watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn });
+  const leftovers = options.person === undefined;
+  watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn, leftovers });
   return {
     sessionId: session.id,
     folder: session.folder,

@@ -4,6 +4,7 @@ import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJob } from "../core/ports.ts";
 import { allOf, openFocus } from "../core/questions.ts";
+import { endLeftovers } from "./leftovers.ts";
 import type { Host, Leave } from "./ports.ts";
 import { cutRow, type Row } from "./rows.ts";
 import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
@@ -65,7 +66,7 @@ export const commands: readonly Command[] = [
   {
     name: "jobs",
     summary: "what runs in the background; end one, or let it outlive the session",
-    argument: "stop <pid>|keep <pid>",
+    argument: "stop <pid>|keep <pid>|clean",
     run: manageJobs,
   },
   {
@@ -95,8 +96,9 @@ function setEffort(argument: string, { host, events, busy, notice, print }: Comm
 async function manageJobs(argument: string, { host, columns, notice, print }: CommandContext): Promise<void> {
   const [verb, pid] = argument.split(/\s+/);
   if (!verb) return print(jobRows(host.jobs.list(), columns));
+  if (verb === "clean") return notice(await endLeftovers(host));
   if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
-    return notice("/jobs takes stop <pid> or keep <pid>; alone it lists them");
+    return notice("/jobs takes stop <pid>, keep <pid> or clean; alone it lists them");
   const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
   const words = verb === "stop" ? "was ended" : "outlives the session";
   notice(done ? `job ${pid} ${words}` : `there is no running job ${pid}`);

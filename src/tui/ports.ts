@@ -24,6 +24,8 @@ export type Host = {
   /** Runs a line in the session's shell; what it printed, with its status. */
   shell(command: string, signal: AbortSignal, watching: Watching): Promise<string>;
   jobs: BackgroundJobs;
+  /** Processes of runs that were killed. */
+  leftovers: { find(): readonly { pid: number }[]; end(): Promise<void> };
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;

@@ -45,7 +45,11 @@ export async function createScreen(columns: number, rows: number): Promise<Scree
     const { active } = terminal.buffer;
     const rows = Array.from(
       { length: terminal.rows },
-      (_, row) => active.getLine(active.baseY + row)?.translateToString(true).trimEnd() ?? "",
+      (_, row) =>
+        active
+          .getLine(active.baseY + row)
+          ?.translateToString(true)
+          .trimEnd() ?? "",
     );
     return rows.slice(0, rows.findLastIndex((text) => text !== "") + 1);
   };
