@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
 import { makePlace } from "../support/sawtooth.ts";
+import { hasTerminal } from "../tools/shell-fixture.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -33,3 +35,36 @@ test("--plain tells each row once, asks by number, and writes no escape at all",
   expect(code).toBe(0);
   expect(terminal.raw()).not.toContain("\x1b");
 });
+
+test.skipIf(!hasTerminal)(
+  "--plain asks by number for one line when a command waits at its terminal",
+  async () => {
+    const command = "printf 'name? ' >/dev/tty; read -r x </dev/tty; echo hello $x";
+    const turns = [{ calls: [{ bash: { command } }] }, { text: "All done." }];
+    const { terminal, server } = await openPlain(turns);
+    terminal.send("go\r");
+    await terminal.until("Answer with a number.");
+    expect(terminal.screen().join("\n")).toMatch(/waits for input on its terminal: [\s\S]*name\?/);
+    terminal.send("1\r");
+    await terminal.until("Type the line");
+    terminal.send("bob\r");
+    await terminal.until("All done.");
+    expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain(
+      "hello bob\\n[a person answered at the terminal]",
+    );
+    expect(terminal.raw()).not.toContain("\x1b");
+  },
+);
+
+async function openPlain(turns: Turn[]) {
+  const server = await startMockServer({ turns });
+  const place = makePlace(server.url);
+  const terminal = drive(place, ["--plain", "--permission-mode", "auto"]);
+  cleanups.push(
+    () => server.close(),
+    place.remove,
+    () => terminal.kill(),
+  );
+  await terminal.until("/help");
+  return { terminal, server };
+}

@@ -4,16 +4,17 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
 import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
 import { makePlace } from "../support/sawtooth.ts";
 
+const manyWords: Turn = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
+
 /** A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again. */
-async function openInShell(bug = "", options = "") {
-  const server = await startMockServer({
-    turns: [{ text: "many words ".repeat(200), fault: { pauseMs: 100 } }],
-  });
+async function openInShell(bug = "", options = "", turns: Turn[] = [manyWords]) {
+  const server = await startMockServer({ turns });
   const place = makePlace(server.url);
   const script = [
     `echo '${bug}' > bug.mjs; export NODE_OPTIONS="--import=./bug.mjs ${options}"`,
@@ -98,6 +99,24 @@ describe("the terminal is as it was", () => {
     process.kill(agent, "SIGKILL");
     await expectRestored(terminal, guard);
   });
+});
+
+test("an agent that is killed while an editor has the whole terminal leaves no editor's screen", async () => {
+  const bash = { command: "printf '\\033[?1049h\\033[?1000hEDITOR\\n'; read -r x", tty: true };
+  const { terminal, agent, guard } = await openInShell("", "", [{ calls: [{ bash }] }]);
+  terminal.send("go\r");
+  await terminal.until("Run this command?");
+  terminal.send("1");
+  await terminal.until("waits for input on its terminal");
+  terminal.send("\x1d");
+  await terminal.until(/^EDITOR/);
+  process.kill(agent, "SIGKILL");
+  await expectRestored(terminal, guard);
+  expect(terminal.screen().join("\n")).not.toContain("EDITOR");
+  expect(terminal.whole().join("\n")).toContain("› go");
+  expect(terminal.raw().lastIndexOf("\x1b[?1000l")).toBeGreaterThan(
+    terminal.raw().lastIndexOf("\x1b[?1000h"),
+  );
 });
 
 test("an agent that is killed while it is stopped leaves the modes that others set meanwhile", async () => {
