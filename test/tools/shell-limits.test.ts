@@ -65,6 +65,22 @@ describe.each(backends)("a shell over %s", (backend) => {
   });
   afterAll(() => shell.dispose());
 
+  test("runs nothing behind a killed program when the command ignores the signal that says so", async () => {
+    await shell.text("cd /var; export K=kept");
+    const output = await shell.call({ command: "trap '' USR2; sleep 60; echo AFTER", timeout_s: 0.3 });
+    expect(output.content).not.toContain("AFTER");
+    expect(await shell.text("pwd; echo $K; trap -p USR2 | grep -c INT; cd")).toBe("/var\nkept\n1");
+    await shell.text("trap '' USR2");
+    const next = await shell.call({ command: "sleep 60; echo AFTER", timeout_s: 0.3 });
+    expect(next.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
+  });
+
+  test("goes on after a command that stopped the very shell, within its grace", async () => {
+    const output = await shell.call({ command: "y=9; kill -STOP $$; echo AFTER", timeout_s: 0.3 });
+    expect(output.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
+    expect(await shell.text("echo $y")).toBe("9");
+  });
+
   test("keeps the whole state over a timeout", async () => {
     await shell.text("y=2; f() { echo f; }");
     await shell.call({ command: "sleep 60", timeout_s: 0.3 });

@@ -119,6 +119,12 @@ export function sessionProcesses(
   return [...marked.filter((process) => !known.has(process.pid)), ...below];
 }
 
+/** Whether a process ignores the signal of this number. */
+export function ignores(pid: number, number: number): boolean {
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+  return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
+}
+
 /** Sends a signal; a process that is gone or not ours is passed over. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {

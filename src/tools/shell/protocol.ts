@@ -56,9 +56,13 @@ ${options.restore}
 __sawtooth_save() {
   { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
 }
+__sawtooth_arm() {
+  builtin trap '{ builtin trap - INT; builtin kill -INT $$; } 2>/dev/null' USR2
+}
 __sawtooth_end() {
   __sawtooth_flags=$-
   set +x
+  __sawtooth_arm
   if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
   __sawtooth_save "$1" "$__sawtooth_dir/exports.$(($1 % 2))"
   builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
@@ -76,7 +80,7 @@ __sawtooth_leave() {
   __sawtooth_save 0 "$__sawtooth_dir/${files.left}"
 }
 trap '{ __sawtooth_leave; } 2>/dev/null' EXIT
-trap '{ trap - INT; builtin kill -INT $$; } 2>/dev/null' USR2
+__sawtooth_arm
 __sawtooth_end ${options.number}
 `;
 }

@@ -1,10 +1,11 @@
 /** One command while it runs in the shell: waits for its end, its limits or its questions, and ends it by force. */
 
+import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cleanText } from "../../core/clean-text.ts";
 import type { OutputReader } from "../command-output.ts";
 import type { BashProcess, Death } from "./bash-process.ts";
-import { type Process, signal, terminalUse } from "./process-table.ts";
+import { ignores, type Process, readProcess, signal, terminalUse } from "./process-table.ts";
 import type { End } from "./protocol.ts";
 import type { Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
@@ -139,8 +140,11 @@ export async function drainTerminal({ screen, printed }: Running): Promise<void>
 export async function stop(running: Running, graceMs: number): Promise<void> {
   const { bash } = running;
   const isOver = () => running.ended && running.members().length === 0;
-  if (!running.ended) signal(bash.pid, "SIGUSR2");
-  for (const { pid } of running.members()) signal(pid, "SIGINT");
+  if (!running.ended) giveUp(bash.pid);
+  for (const { pid, state } of running.members()) {
+    signal(pid, "SIGINT");
+    if (state === "T") signal(pid, "SIGCONT");
+  }
   await until(isOver, graceMs);
   for (let round = 0; round < 20 && !isOver(); round++) {
     if (!running.ended) signal(bash.pid, "SIGUSR2");
@@ -151,6 +155,12 @@ export async function stop(running: Running, graceMs: number): Promise<void> {
   if (running.ended) return;
   signal(bash.pid, "SIGKILL");
   await running.end;
+}
+
+/** A shell that was told to ignore the signal would go on with the command: it dies, and comes back with its state. */
+function giveUp(pid: number): void {
+  signal(pid, ignores(pid, constants.signals.SIGUSR2) ? "SIGKILL" : "SIGUSR2");
+  if (readProcess(pid)?.state === "T") signal(pid, "SIGCONT");
 }
 
 async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {
