@@ -135,7 +135,7 @@ async function viewOf(
   const maxBytes = Math.max(500, Math.min(hardViewBytes, context.budgetTokens * 4) - statusBytes);
   const options = { maxBytes, path, want: request.want };
   if (result.screen !== undefined && result.verdict !== "waiting") return ingest(result.screen, options);
-  if (request.tty && result.verdict === "waiting") return ingest("", options);
+  if (result.onTerminal && result.verdict === "waiting") return ingest("", options);
   const view = await output.view(options);
   return { ...view, text: view.text.replaceAll(stagedName, "bash: ") };
 }

@@ -17,14 +17,14 @@ export type Guard = {
 
 /** Ends what a screen may have switched on; what is never set is reset too: a program run in between may have left it. */
 export const resetModes =
-  "\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?25h\x1b[0m";
+  "\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[<u\x1b[?25h\x1b[0m";
 
-/** The kitty keyboard mode, and the rest of the live area below the cursor. */
-const resetAfterDeath = `${resetModes}\x1b[<u\r\n\x1b[J`;
+/** Behind all other resets: some of them belong to the screen that is left. */
+export const leaveAlternate = "\x1b[?1049l";
 
 /**
  * Modes are set back only where they still are as we had set them, and a moment later: a shell that we were a job of
- * has set its own by then. Signals meant for us and our terminal do not end it.
+ * has set its own by then. What is left of the live area below the cursor is erased. Signals meant for us and our terminal do not end it.
  */
 const script = `trap '' INT QUIT HUP TERM TSTP TTIN TTOU
 modes= taken= alternate=
@@ -33,8 +33,9 @@ while read -r word before shown; do
   if [ "$word" = taken ]; then taken=$(stty -g <&3); fi
 done
 [ -n "$taken" ] || exit 0
-[ -z "$alternate" ] || printf '\\033[?1049l' >&3
 printf %s "$1" >&3
+[ -z "$alternate" ] || printf %s "$2" >&3
+printf '\\r\\n\\033[J' >&3
 sleep 0.15
 [ "$(stty -g <&3)" != "$taken" ] || stty "$modes" <&3
 `;
@@ -64,7 +65,7 @@ export function createGuard(fd: number): Guard {
     start() {
       if (pipe) return;
       // A kernel session of its own: neither our terminal nor our process group can end it with us.
-      const child = spawn("/bin/sh", ["-c", script, "sawtooth-guard", resetAfterDeath], {
+      const child = spawn("/bin/sh", ["-c", script, "sawtooth-guard", resetModes, leaveAlternate], {
         stdio: ["pipe", "ignore", "ignore", fd],
         detached: true,
         cwd: "/",

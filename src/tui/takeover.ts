@@ -5,7 +5,7 @@
 
 import type { TakenTerminal, WaitingCommand } from "../core/waiting-command.ts";
 import { type App, dispatch, draw } from "./app.ts";
-import { resetModes } from "./guard.ts";
+import { leaveAlternate, resetModes } from "./guard.ts";
 import { takenSize } from "./terminal-rows.ts";
 
 /** `whole`: the program has the whole terminal. `refresh`: a look at its screen is due. */
@@ -23,9 +23,8 @@ const refreshMs = 30;
 /** Pastes come as typed: a program that wants marks around them has them only when it has the whole terminal. */
 const [pasteMarksOff, pasteMarksOn] = ["\x1b[?2004l", "\x1b[?2004h"];
 const enterAlternate = "\x1b[?1049h";
-const leaveAlternate = "\x1b[?1049l";
 /** The keys' own modes, which no other reset names. */
-const plainKeys = "\x1b[?1l\x1b>\x1b[?1004l\x1b[<u";
+const plainKeys = "\x1b[?1l\x1b>";
 
 /** Ctrl-] as terminals send it: as a control code, or as kitty and xterm spell it. */
 const giveBackKey = /\x1d|\x1b\[93;5u|\x1b\[27;5;93~/;
@@ -131,7 +130,7 @@ async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): P
 function leaveWhole(app: App, attended: Attended): void {
   attended.whole = false;
   app.held = false;
-  app.terminal.write(leaveAlternate + resetModes + plainKeys);
+  app.terminal.write(plainKeys + resetModes + leaveAlternate);
   app.terminal.lend(false);
   attended.taken?.resize(takenSize(app.terminal.size()));
   draw(app);

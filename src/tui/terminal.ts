@@ -2,7 +2,7 @@
 
 import { writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
-import { createGuard, resetModes, terminalModes } from "./guard.ts";
+import { createGuard, leaveAlternate, resetModes, terminalModes } from "./guard.ts";
 import type { Size } from "./screen.ts";
 
 export type Terminal = {
@@ -21,7 +21,6 @@ export type Terminal = {
 };
 
 const takeModes = "\x1b[?2004h";
-const leaveAlternate = "\x1b[?1049l";
 
 /** The terminal on standard input and output, which both must be one. */
 export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout): Terminal {
@@ -35,7 +34,7 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
     try {
       stdin.setRawMode(false);
       // At the end of the process nothing that is queued would be written any more.
-      writeSync(stdout.fd, (lent ? leaveAlternate : "") + resetModes);
+      writeSync(stdout.fd, resetModes + (lent ? leaveAlternate : ""));
       lent = false;
       guard.released();
     } catch {

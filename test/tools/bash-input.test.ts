@@ -151,6 +151,7 @@ describe.skipIf(!hasTerminal)("a shell with a terminal", () => {
     );
     expect(await shell.text({ stdin: "bob" })).toContain("hello bob");
     expect(await shell.text({ command: "cat", tty: true })).toContain("waiting for input");
+    expect((await shell.text({ stdin: "once" })).match(/once/g)).toHaveLength(2);
     expect(await shell.text({ stdin: "\u0004" })).not.toContain("waiting");
   });
 

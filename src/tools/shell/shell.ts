@@ -47,6 +47,8 @@ export type CommandResult = {
   status?: number;
   /** What is on the terminal: of a command that waits for input, or that ran on the terminal. */
   screen?: string;
+  /** Whether it runs on the terminal itself, so that its screen shows its output. */
+  onTerminal?: boolean;
   /** Processes that the command left running. */
   left: FoundProcess[];
   /** What the model must know about the shell: it was restarted, what is lost. */
@@ -197,7 +199,7 @@ async function finish(
   if (offer && io.onWaiting) void attendLater(state, running, offer, io.onWaiting);
   const screen = await lastScreen(running);
   running.printed.text = "";
-  return { verdict, screen, left: [], notes: said };
+  return { verdict, screen, onTerminal: running.screen !== undefined, left: [], notes: said };
 }
 
 /** Takes stock of a command that is over, or has to be. */
