@@ -202,8 +202,13 @@ function callRows(state: State, now: number): Row[] {
   const around = aroundOf(state);
   return state.running.flatMap((one, index) => [
     callRow({ text: index === 0 ? "●" : "○", tone: "accent" }, one.call, elapsed(one, now), around),
-    ...outputRows(one, around.columns),
+    ...(state.terminal && runsOnTerminal(one) ? [] : outputRows(one, around.columns)),
   ]);
+}
+
+/** Then its terminal shows its output, where that is shown. */
+function runsOnTerminal({ call }: Running): boolean {
+  return (call.input as { tty?: unknown }).tty === true;
 }
 
 function elapsed({ since }: Running, now: number): string {

@@ -94,6 +94,18 @@ describe.skipIf(!hasTerminal)("a command that waits at its terminal", () => {
     expect(lastResult(scene)).toContain("length 10\\n[a person answered");
   });
 
+  test("is stopped by Esc while nobody has it, and then nothing is offered any more", async () => {
+    const scene = await offered([call(password), { text: "final" }]);
+    scene.terminal.send("\x1b");
+    await scene.terminal.until("interrupted");
+    await scene.terminal.quiet();
+    expect(scene.terminal.screen().join("\n")).not.toContain("waits for input on its terminal");
+    scene.terminal.send(takeOver);
+    scene.terminal.send("next\r");
+    await scene.terminal.until("final");
+    expect(lastResult(scene)).toContain("[cancelled by user]");
+  });
+
   test("is given back by the same key, and offered again while it waits", async () => {
     const scene = await taken([call(password), { text: "final" }]);
     scene.terminal.send(`half${takeOver}typed for us`);
