@@ -19,7 +19,9 @@ export function watchMachine(log: EventLog, shell: Shell, surroundings: Surround
     if (event.type !== "tool_result" || event.toolName !== "bash") return;
     onResult();
     if (shell.terminal() === false)
-      surroundings.warn("the shell has no terminal here: commands run on pipes, and tty is not available");
+      surroundings.warn(
+        "the shell has no terminal here: commands run on pipes, tty is not available, and nobody can type for them",
+      );
   });
 }
 

@@ -70,6 +70,16 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(readFileSync(log, "utf8")).toBe(`f in ${shell.work}/sub\ngiven`);
   });
 
+  test("gives each of many background jobs its stdin, however late it begins", async () => {
+    const logs = new Map<string, string>();
+    for (let index = 0; index < 40; index++) {
+      const input = { command: "cat; echo err >&2", background: true, stdin: `given ${index} ` };
+      logs.set(`given ${index} err\n`, (await shell.call(input)).artifact ?? "");
+    }
+    expect(await until(() => shell.shell.jobs().every(({ state }) => state === "ended"), 30_000)).toBe(true);
+    for (const [expected, log] of logs) expect(readFileSync(log, "utf8")).toBe(expected);
+  });
+
   test("stops a background job with everything it started", async () => {
     await shell.call({ command: "sleep 60 | cat; setsid sleep 61", background: true });
     const job = shell.shell.jobs()[0];

@@ -112,7 +112,8 @@ export function endLine(number: number, before = ""): string {
 
 /**
  * The lines that start the staged command `job-<number>.sh` in the background, in a process group of its own. Its pid
- * goes to `job-<number>.pid` at once, its status to `job-<number>.status` at its end.
+ * goes to `job-<number>.pid` at once, its status to `job-<number>.status` at its end. The shell itself opens its input
+ * and output, so that both may be removed once the end mark is there.
  */
 export function backgroundLines(
   number: number,
@@ -122,7 +123,7 @@ export function backgroundLines(
   const strict = io.flags.includes("e") ? "-e" : "+e";
   return [
     `IFS= read -r -d '' __sawtooth_text <${file("sh")} || :`,
-    `set -m; __sawtooth_job ${number} ${strict} <${quote(io.input)} >>${quote(io.output)} 2>&1 & set +m`,
+    `set -m; { __sawtooth_job ${number} ${strict} 2>&1 & } <${quote(io.input)} >>${quote(io.output)}; set +m`,
     `builtin printf %s "$!" >|${file("pid")}; unset __sawtooth_text`,
     endLine(number),
   ].join("\n");
