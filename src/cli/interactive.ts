@@ -11,7 +11,7 @@ import { started } from "../core/questions.ts";
 import { findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { createPlain } from "../tui/plain.ts";
 import type { Host, Leave, Tui, Watching } from "../tui/ports.ts";
-import type { Reflow } from "../tui/screen.ts";
+import type { Reflow } from "../tui/reflow.ts";
 import { createTerminal } from "../tui/terminal.ts";
 import { createTui } from "../tui/tui.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";

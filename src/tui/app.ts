@@ -6,11 +6,13 @@ import { frameOf } from "./frame.ts";
 import type { KeyReader } from "./input/keys.ts";
 import { liveOf, spinnerMs } from "./live.ts";
 import type { Answer, Host, Leave } from "./ports.ts";
+import type { Reflow } from "./reflow.ts";
 import { paint, type Row } from "./rows.ts";
-import type { Reflow, Screen } from "./screen.ts";
+import type { Screen } from "./screen.ts";
 import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
 import type { Attended } from "./takeover.ts";
 import type { Terminal } from "./terminal.ts";
+import type { Transcript } from "./transcript.ts";
 
 export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
 
@@ -32,6 +34,11 @@ export type App = TuiOptions & {
   works: Set<Promise<void>>;
   /** What the person ran while it worked: said at the next step. */
   heard: UserBlock[][];
+  /**
+   * What was drawn last: the transcript, and the rows of its tail with the blank ones above. `onlyTold`: what was
+   * printed since is all of the reply.
+   */
+  drawn: { transcript: Transcript; tail: number; onlyTold: boolean } | undefined;
   leave: (how: Leave) => void;
   drawTimer: NodeJS.Timeout | undefined;
   keyTimer: NodeJS.Timeout | undefined;
@@ -57,7 +64,10 @@ export function print(app: App, rows: readonly Row[]): void {
 
 /** What an action makes of the state; it is on screen within so many milliseconds. */
 export function dispatch(app: App, action: Action, withinMs = 0): void {
-  if (app.state) apply(app, reduce(app.state, action), withinMs);
+  if (!app.state) return;
+  const changed = reduce(app.state, action);
+  if (app.drawn && changed.rows.length > 0) app.drawn.onlyTold &&= action.type === "part";
+  apply(app, changed, withinMs);
 }
 
 /** Takes over a change; it is on screen within so many milliseconds. */
@@ -82,10 +92,12 @@ export function tick(app: App): void {
 
 /** Brings the screen up to date. */
 export function draw(app: App): void {
+  if (!app.held && !app.closed) app.terminal.look();
   const { state, host } = app;
   if (!state || !host || app.held || app.settling || app.closed) return;
   clearTimeout(app.drawTimer);
   app.drawTimer = undefined;
   const live = liveOf(state, Date.now(), detailsOf(state, host.log.events()));
+  app.drawn = { transcript: state.transcript, tail: live.tail.length, onlyTold: true };
   app.screen.draw(app.history.splice(0), frameOf(live, state.size.columns, app.colour));
 }

@@ -113,6 +113,7 @@ async function editOutside(app: App, host: Host): Promise<void> {
     return undefined;
   });
   app.terminal.take();
+  app.screen.locate();
   app.held = false;
   if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
   draw(app);

@@ -61,7 +61,9 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
         withGap(taskRows(state.tasks, { columns: size.columns, working: state.busy !== undefined }), spaced),
         left > 12 ? 8 : left - 2,
       );
-  const gap: Row[] = spaced && left > 0 ? [[]] : [];
+  // The lines of one answer follow each other.
+  const goesOn = tail.length > 0 && state.transcript.last === "text";
+  const gap: Row[] = spaced && left > 0 && !goesOn ? [[]] : [];
   const above = [...gap, ...tail, ...calls, ...tasks, ...queue, ...activity].length;
   const inDialog = question && !details && dialog.length > 0;
   const at = inDialog ? question.caret : written.caret;

@@ -1,10 +1,13 @@
 /** Markdown as rows, one source line at a time, so that an answer can be shown for good while it streams. Pure. */
 
 import { highlight } from "./highlight.ts";
-import { cut, cutRow, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
+import { cut, cutRow, plain, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
 
-/** Where in the text we are: inside a fence, or in a table whose width is not known yet. */
-export type Place = { fence?: { mark: string; language: string }; table?: string[] };
+/**
+ * Where in the text we are: inside a fence, or in a table whose width is not known yet. `told`: characters of the
+ * line under way that are rows already.
+ */
+export type Place = { fence?: { mark: string; language: string }; table?: string[]; told?: number };
 
 /** What a line became, and the place after it. */
 export type Told = { rows: Row[]; place: Place };
@@ -15,7 +18,8 @@ const maxTable = 200;
 /** One whole line of the source, without its line feed. */
 export function markdownLine(line: string, place: Place, columns: number): Told {
   const text = safe(line);
-  if (place.fence) return fenced(text, place.fence, columns);
+  if (place.fence) return fenced(text, place.fence, columns, place.told);
+  if (place.told) return { rows: proseRows(text, columns, place.told), place: {} };
   if (/^\s*\|.*\|\s*$/.test(text) && (place.table?.length ?? 0) < maxTable)
     return { rows: [], place: { table: [...(place.table ?? []), text] } };
   const before = markdownEnd(place, columns);
@@ -37,26 +41,99 @@ export function markdownTail(line: string, place: Place, columns: number): Row[]
   return [...rows, ...markdownEnd(after, columns)];
 }
 
-function fenced(text: string, fence: { mark: string; language: string }, columns: number): Told {
+/** The first rows of a line under way that nothing to come can change; undefined while it has not more than `most`. */
+export function markdownHead(line: string, place: Place, columns: number, most: number): Told | undefined {
+  const { told = 0 } = place;
+  const long = line.length - told;
+  if (place.fence || place.table || long * 2 < columns * most || long > longestHead || /^\s*\|/.test(line))
+    return undefined;
+  const whole = safe(line);
+  const begin = Math.max(told, proseOf(whole).from);
+  const text = whole.slice(0, begin + 4 * columns * (most + 1));
+  const rows = proseRows(text, columns, told);
+  if (rows.length <= most) return undefined;
+  const ends = Array.from(text.matchAll(breaks), ({ index, 0: found }) => index + found.length).filter(
+    (end) => end > begin,
+  );
+  const rowsTo = (end: number) => proseRows(text.slice(0, end).trimEnd(), columns, told);
+  for (let count = most; count > 0; count--) {
+    const at = lastWhere(ends, (end) => rowsTo(end).length <= count);
+    const [end, next] = [ends[at], ends[at + 1]];
+    // The word behind the row may not get shorter either: it could then have stood in it.
+    if (end === undefined || next === undefined || !isClosed(text.slice(begin, next))) continue;
+    const head = rows.slice(0, count);
+    if (words(rowsTo(end)) === words(head)) return { rows: head, place: { ...place, told: end } };
+  }
+  return undefined;
+}
+
+/** Index of the last of these for which it holds, where it holds for all before that one; -1 for none. */
+function lastWhere(items: readonly number[], holds: (item: number) => boolean): number {
+  let [low, high] = [-1, items.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (holds(items[middle] ?? 0)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function words(rows: readonly Row[]): string {
+  return rows.map((row) => plain(row).trimEnd()).join("\n");
+}
+
+const longestHead = 8000;
+/** Where a line may go on in another row: behind spaces, and behind characters of scripts without them. */
+const breaks = / +(?=\S)|[\u3000-\u9fff\uac00-\ud7af\uff00-\uff65](?=.)/g;
+/** What could begin something that is not over yet. */
+const opener = /`|\*\*(?=\S)|(?<![\w*])\*(?=[^\s*])|(?<!\w)_(?=[^\s_])|~~(?=\S)|\[|\\$/;
+
+function isClosed(text: string): boolean {
+  return inline(text).every((span) => span.tone !== undefined || !opener.test(span.text));
+}
+
+function fenced(text: string, fence: { mark: string; language: string }, columns: number, told = 0): Told {
   const closes = /^\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
   if (closes?.startsWith(fence.mark)) return { rows: [], place: {} };
-  const rows = wrap([{ text: "  " }, ...highlight(text, fence.language)], columns, "  ");
+  const rest = highlight(text.slice(told), fence.language);
+  const rows = told > 0 && rest.length === 0 ? [] : wrap([{ text: "  " }, ...rest], columns, "  ");
   return { rows, place: { fence } };
 }
 
-function proseRows(text: string, columns: number): Row[] {
-  const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/.exec(text);
-  if (heading) return wrap(inline(heading[2] ?? "", "heading"), columns);
-  if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
-    return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
-  const quote = /^\s{0,3}>\s?(.*)$/.exec(text);
-  if (quote) return wrap([{ text: "│ ", tone: "dim" }, ...inline(quote[1] ?? "", "em")], columns, "│ ");
-  const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?(.*)$/.exec(text);
-  if (!item) return wrap(inline(text), columns, /^\s*/.exec(text)?.[0]);
-  const [, indent = "", bullet = "", box, rest = ""] = item;
+/** What a line of prose is: what stands before its words, where they begin and end, and what goes before later rows. */
+type Prose = { lead: Row; from: number; to: number; indent: string; tone?: Tone };
+
+function proseOf(text: string): Prose {
+  const to = text.length;
+  const [heading] = /^ {0,3}#{1,6}\s+/.exec(text) ?? [];
+  if (heading !== undefined)
+    return {
+      lead: [],
+      from: heading.length,
+      to: text.replace(/\s*#*$/, "").length,
+      indent: "",
+      tone: "heading",
+    };
+  const [quote] = /^\s{0,3}>\s?/.exec(text) ?? [];
+  if (quote !== undefined)
+    return { lead: [{ text: "│ ", tone: "dim" }], from: quote.length, to, indent: "│ ", tone: "em" };
+  const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?/.exec(text);
+  if (!item) return { lead: [], from: 0, to, indent: /^\s*/.exec(text)?.[0] ?? "" };
+  const [all, indent = "", bullet = "", box] = item;
   const mark = box === undefined ? (bullet.length === 1 ? "•" : bullet) : box === " " ? "☐" : "☑";
   const lead = `${indent}${mark} `;
-  return wrap([{ text: lead, tone: "dim" }, ...inline(rest)], columns, " ".repeat(width(lead)));
+  return { lead: [{ text: lead, tone: "dim" }], from: all.length, to, indent: " ".repeat(width(lead)) };
+}
+
+/** The rows of a line, or of what is left of it behind the `told` characters. */
+function proseRows(text: string, columns: number, told = 0): Row[] {
+  if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
+    return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
+  const { lead, from, to, indent, tone } = proseOf(text);
+  if (told <= from) return wrap([...lead, ...inline(text.slice(from, to), tone)], columns, indent);
+  return told < to
+    ? wrap([{ text: indent }, ...inline(text.slice(told, to).replace(/^ /, ""), tone)], columns, indent)
+    : [];
 }
 
 const marks =

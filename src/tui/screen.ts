@@ -3,6 +3,7 @@
  * redrawn in place, changed lines only. One write a frame, in synchronized output; nothing is ever cleared above.
  */
 
+import { heightOf, type Reflow, type Region, reflowed } from "./reflow.ts";
 import { width } from "./rows.ts";
 
 /** Where the terminal's cursor stands, from the top left of the live area. */
@@ -16,8 +17,16 @@ export type Screen = {
   draw(history: readonly string[], frame: Frame): void;
   /** The window has another size: what is on screen has been wrapped anew. */
   resized(size: Size): void;
+  /** How many lines at the top of the live area have left the window upwards, whole or in part: for good. */
+  lost(): number;
+  /** So many lines at the top of the live area stay as they are, for good. */
+  keep(lines: number): void;
   /** Takes the live area away; the cursor stands where it began. */
   clear(): void;
+  /** Asks the terminal where the cursor is. */
+  locate(): void;
+  /** The terminal's answer: the row of the window, from 0. */
+  located(row: number): void;
 };
 
 const begin = "\x1b[?2026h";
@@ -31,52 +40,68 @@ export type ScreenOptions = {
   reflow: Reflow;
 };
 
-/**
- * What a terminal does with its lines when it gets narrower. `exact`: wraps all of them, and the cursor stays at its
- * character. `xterm.js`: leaves the cursor's line alone, and moves the cursor down also for rows that come to stand
- * below it. `none`: cuts them off.
- */
-export type Reflow = "exact" | "xterm.js" | "none";
-
 const noFrame: Frame = { lines: [], caret: { row: 0, column: 0 } };
 
-/** A screen whose live area begins at the cursor. */
+const whereIsTheCursor = "\x1b[6n";
+
+/** A screen whose live area begins at the cursor; until the terminal tells, that is taken to be in the first row. */
 export function createScreen({ write, size, reflow }: ScreenOptions): Screen {
   let shown = noFrame;
-  /** Columns that `shown` was drawn for, and those that the terminal has now. */
-  let drawnFor = size.columns;
-  let { columns } = size;
-  const height = (lines: readonly string[]): number =>
-    lines.reduce((sum, line) => sum + (reflow === "none" ? 1 : heightOf(line, columns)), 0);
-  const toTop = (): string => {
-    const { lines, caret } = shown;
-    const below = lines.slice(caret.row + 1);
-    const within = reflow === "exact" ? Math.floor(caret.column / columns) : 0;
-    const pushed = reflow === "xterm.js" ? height(below) - below.length : 0;
-    return `${up(height(lines.slice(0, caret.row)) + within + pushed)}\r`;
+  /** The window as it was drawn for last, and as it is now. */
+  let [drawnFor, now] = [size, size];
+  /** Where `shown` stands. */
+  let region: Region = { lines: [], cursor: 0, column: 0, y: 0 };
+  let askedAt = 0;
+  const toTop = () => `${up(region.cursor)}\r`;
+  /** The live area begins `above` rows below where it began, and looks like `frame`. */
+  const stands = (frame: Frame, above: number): void => {
+    const { lines, caret } = frame;
+    const top = Math.max(0, region.y - region.cursor) + above;
+    const scrolled = Math.max(0, top + Math.max(1, lines.length) - now.rows);
+    const held = lines.map((line) => ({ width: width(withoutStyle(line)), rows: 1 }));
+    region = { lines: held, cursor: caret.row, column: caret.column, y: top - scrolled + caret.row };
+    [shown, drawnFor] = [frame, now];
   };
   return {
     draw(history, frame) {
-      const fresh = history.length > 0 || drawnFor !== columns || shown.lines.length === 0;
-      const bytes = fresh ? redraw(toTop(), height(shown.lines), history, frame) : update(shown, frame);
-      shown = frame;
-      drawnFor = columns;
+      const fresh = history.length > 0 || drawnFor !== now || shown.lines.length === 0;
+      const old = heightOf(region.lines);
+      const bytes = fresh ? redraw(toTop(), old, history, frame) : update(shown, frame);
+      stands(frame, history.length);
       if (bytes !== "") write(begin + bytes + end);
     },
     resized(next) {
-      columns = next.columns;
+      if (next.columns === now.columns && next.rows === now.rows) return;
+      region = reflowed(region, now, next, reflow);
+      now = next;
+    },
+    lost() {
+      const { lines, cursor, y } = region;
+      const within = lines.findIndex((_, index) => heightOf(lines.slice(0, index)) >= cursor - y);
+      return within < 0 ? lines.length : within;
+    },
+    keep(count) {
+      const { lines, caret } = shown;
+      const cursor = region.cursor - heightOf(region.lines.slice(0, count));
+      if (cursor < 0) return;
+      shown = { lines: lines.slice(count), caret: { ...caret, row: caret.row - count } };
+      region = { ...region, lines: region.lines.slice(count), cursor };
     },
     clear() {
-      if (shown.lines.length > 0) write(`${begin}${toTop()}${eraseLine}\n${eraseDown}${up(1)}${end}`);
-      shown = noFrame;
-      drawnFor = columns;
+      if (shown.lines.length > 0) write(`${begin}${toTop()}${eraseDown}${end}`);
+      stands(noFrame, 0);
+    },
+    locate() {
+      askedAt = region.y;
+      write(whereIsTheCursor);
+    },
+    located(row) {
+      const below = Math.max(0, region.lines.length - 1 - region.cursor);
+      const y = Math.min(region.y + row - askedAt, now.rows - 1 - below);
+      region = { ...region, y: Math.max(0, y) };
+      askedAt = row;
     },
   };
-}
-
-/** Rows that a line takes in a window of `columns`. */
-function heightOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(width(withoutStyle(line)) / Math.max(1, columns)));
 }
 
 function withoutStyle(line: string): string {
@@ -86,8 +111,8 @@ function withoutStyle(line: string): string {
 /** `old`: rows that the live area took until now; what of them is not written over is erased. */
 function redraw(toTop: string, old: number, history: readonly string[], { lines, caret }: Frame): string {
   const written = [...history, ...lines].map((line) => eraseLine + line).join("\r\n");
-  const rest = history.length + lines.length < old ? `\r\n${eraseDown}${up(1)}` : "";
-  return `${toTop}${written}${rest}${place(lines.length - 1, caret)}`;
+  const rest = history.length + lines.length < old ? eraseDown : "";
+  return `${toTop}${rest}${written}${place(lines.length - 1, caret)}`;
 }
 
 /** From the last line drawn to the caret. */

@@ -16,6 +16,8 @@ export type Terminal = {
   lend(lent: boolean): void;
   write(bytes: string | Buffer): void;
   size(): Size;
+  /** Looks whether the window has another size already, before the signal that tells it is heard. */
+  look(): void;
   onData(listener: (chunk: string) => void): void;
   onResize(listener: () => void): void;
 };
@@ -61,6 +63,8 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
       if (taken) guard.taken(modes, lent);
     },
     write: (bytes) => void stdout.write(bytes),
+    // What Node itself does on SIGWINCH: when the size is another one, it emits `resize`.
+    look: () => (stdout as { _refreshSize?: () => void })._refreshSize?.(),
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     onData: (listener) => void stdin.on("data", listener),
     onResize: (listener) => void stdout.on("resize", listener),

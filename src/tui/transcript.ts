@@ -5,7 +5,15 @@ import type { EventOf, LogEvent } from "../core/events.ts";
 import type { ModelPart } from "../core/ports.ts";
 import { findCall } from "../core/questions.ts";
 import { endText, noteOf, noteRows, userRows } from "./event-rows.ts";
-import { gist, markdownEnd, markdownLine, markdownTail, type Place } from "./markdown.ts";
+import {
+  gist,
+  markdownEnd,
+  markdownHead,
+  markdownLine,
+  markdownTail,
+  type Place,
+  type Told,
+} from "./markdown.ts";
 import { type Row, safe, wrap } from "./rows.ts";
 import { type Around, resultRows } from "./tool-rows.ts";
 
@@ -53,7 +61,8 @@ export function addPart(transcript: Transcript, part: ModelPart, around: Around)
     case "input_delta":
       return still(transcript);
     case "attempt_failed": {
-      const earlier = reply.text.slice(0, reply.shown) || reply.earlier;
+      const seen = reply.place.told ? reply.text : reply.text.slice(0, reply.shown);
+      const earlier = seen || reply.earlier;
       return still({
         ...transcript,
         reply: { ...noReply, place: reply.place, thoughtShown: reply.thoughtShown, earlier },
@@ -66,10 +75,25 @@ const longestTail = 8000;
 
 /** The text that is not in the history yet, as it looks now. */
 export function tailRows({ reply }: Transcript, { columns }: Around): Row[] {
+  if (reply.earlier !== "") return [];
+  const { shown, text, place } = reply;
   // Of a line without an end only its own end can be seen.
-  const text = reply.text.slice(Math.max(reply.shown, reply.text.length - longestTail));
-  if (text === "" && !reply.place.table) return [];
-  return markdownTail(text, reply.place, columns - margin.length).map(indented);
+  const from = Math.max(shown, text.length - longestTail);
+  if (from === text.length && !place.table) return [];
+  const told = Math.max(0, (place.told ?? 0) - (from - shown));
+  return markdownTail(text.slice(from), { ...place, told }, columns - margin.length).map(indented);
+}
+
+/**
+ * What the reply adds to the history when its tail, as it looked in `drawn`, has become history where it stood;
+ * undefined when that cannot be: another reply has begun since, or what stood there may still look different.
+ */
+export function tellTail({ reply }: Transcript, drawn: Transcript, around: Around): Step | undefined {
+  const { text, shown, place } = drawn.reply;
+  const line = text.slice(shown);
+  if (line === "" || place.table || /^\s*\|/.test(line) || !reply.text.startsWith(text)) return undefined;
+  const told = { ...reply, shown, place: { ...place, told: safe(line).length } };
+  return showLines({ ...drawn, reply: told }, reply.text, around);
 }
 
 /** What an event adds to the history. `events`: the log up to it. */
@@ -117,7 +141,10 @@ function endedLine(reply: Reply): Reply {
   return reply.text === "" || reply.text.endsWith("\n") ? reply : { ...reply, text: `${reply.text}\n` };
 }
 
-/** The lines of `text` that are whole and not shown yet. */
+/** Rows of a line under way that are held back at most, where they can be told. */
+const heldRows = 3;
+
+/** The lines of `text` that are whole and not shown yet, and what is settled of the line under way. */
 function showLines(transcript: Transcript, text: string, around: Around): Step {
   const reply = resumed({ ...transcript.reply, text });
   if (reply === undefined) {
@@ -130,14 +157,20 @@ function showLines(transcript: Transcript, text: string, around: Around): Step {
     return { transcript: again.transcript, rows: [...note.rows, ...again.rows] };
   }
   if (reply.earlier !== "") return still({ ...transcript, reply });
-  const end = text.lastIndexOf("\n") + 1;
-  if (end <= reply.shown) return still({ ...transcript, reply });
+  const end = Math.max(reply.shown, text.lastIndexOf("\n") + 1);
+  const lines = end > reply.shown ? text.slice(reply.shown, end - 1).split("\n") : [];
+  const columns = around.columns - margin.length;
   const rows: Row[] = [];
   let { place } = reply;
-  for (const line of text.slice(reply.shown, end - 1).split("\n")) {
-    const told = markdownLine(line, place, around.columns - margin.length);
+  for (const line of lines) {
+    const told = markdownLine(line, place, columns);
     place = told.place;
     rows.push(...told.rows);
+  }
+  for (let head: Told | undefined; ; rows.push(...head.rows)) {
+    head = markdownHead(text.slice(end), place, columns, heldRows);
+    if (!head) break;
+    place = head.place;
   }
   return block(
     { ...transcript, reply: { ...reply, shown: end, place } },
@@ -151,7 +184,9 @@ function resumed(reply: Reply): Reply | undefined {
   const { earlier, text } = reply;
   if (earlier === "") return reply;
   if (text.length < earlier.length) return earlier.startsWith(text) ? reply : undefined;
-  return text.startsWith(earlier) ? { ...reply, earlier: "", shown: earlier.length } : undefined;
+  return text.startsWith(earlier)
+    ? { ...reply, earlier: "", shown: earlier.lastIndexOf("\n") + 1 }
+    : undefined;
 }
 
 /** An answer does not begin with blank rows; the space before it is the transcript's. */

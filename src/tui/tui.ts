@@ -10,8 +10,9 @@ import { onKey } from "./input/on-key.ts";
 import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
 import { cutRow } from "./rows.ts";
 import { createScreen } from "./screen.ts";
-import { initialState, reduce } from "./state.ts";
+import { aroundOf, initialState, reduce } from "./state.ts";
 import { giveUp, offer, resizeTaken, typed } from "./takeover.ts";
+import { tellTail } from "./transcript.ts";
 import { pastRows, welcomeRows } from "./welcome.ts";
 
 const resizeMs = 60;
@@ -29,7 +30,7 @@ export function createTui(options: TuiOptions): Tui {
   const app: App = {
     ...options,
     screen,
-    keys: createKeyReader(),
+    keys: createKeyReader(screen.located),
     state: undefined,
     host: undefined,
     history: [],
@@ -39,6 +40,7 @@ export function createTui(options: TuiOptions): Tui {
     stops: new Set(),
     works: new Set(),
     heard: [],
+    drawn: undefined,
     leave: () => {},
     drawTimer: undefined,
     keyTimer: undefined,
@@ -55,6 +57,7 @@ export function createTui(options: TuiOptions): Tui {
   const onStop = () => suspend(app, process.pid, onStop);
   process.on("SIGTSTP", onStop);
   terminal.take();
+  screen.locate();
   return {
     person: personOf(app),
     attach: (host, first) => attach(app, host, first),
@@ -134,13 +137,22 @@ function onData(app: App, chunk: string): void {
   const ours = typed(app, chunk);
   if (!ours) return;
   clearTimeout(app.keyTimer);
+  app.keyTimer = undefined;
   onKeys(app, app.keys.push(ours));
-  if (app.keys.isWaiting()) app.keyTimer = setTimeout(() => flushKeys(app), keyMs);
+  flushLater(app);
 }
 
-function flushKeys(app: App): void {
-  onKeys(app, app.keys.flush());
-  if (app.keys.isWaiting()) app.keyTimer = setTimeout(() => flushKeys(app), keyMs);
+function flushLater(app: App): void {
+  if (!app.keys.isWaiting()) return;
+  const timer = setTimeout(() => {
+    // What has come meanwhile is read first, however busy it was.
+    setImmediate(() => {
+      if (app.keyTimer !== timer) return;
+      onKeys(app, app.keys.flush());
+      flushLater(app);
+    });
+  }, keyMs);
+  app.keyTimer = timer;
 }
 
 function onKeys(app: App, keys: readonly Key[]): void {
@@ -162,6 +174,7 @@ function onResize(app: App): void {
   app.screen.resized(size);
   resizeTaken(app);
   if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
+  if (app.screen.lost() > 1) keepTail(app);
   // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
   app.settling = true;
   clearTimeout(app.drawTimer);
@@ -169,6 +182,18 @@ function onResize(app: App): void {
     app.settling = false;
     draw(app);
   }, resizeMs);
+}
+
+/** What has left the window upwards cannot be drawn anew: an answer under way stays where it stands, and goes on below. */
+function keepTail(app: App): void {
+  const { state, drawn } = app;
+  const told = state && drawn?.onlyTold && tellTail(state.transcript, drawn.transcript, aroundOf(state));
+  if (!told) return;
+  app.screen.keep(drawn.tail);
+  app.state = { ...state, transcript: told.transcript };
+  app.history = [];
+  print(app, told.rows);
+  app.drawn = undefined;
 }
 
 /** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
@@ -189,6 +214,7 @@ function resume(app: App): void {
   if (app.closed) return;
   app.terminal.release();
   app.terminal.take();
+  app.screen.locate();
   app.held = false;
   draw(app);
 }

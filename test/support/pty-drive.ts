@@ -14,6 +14,8 @@ export type Drive = {
   screen(): string[];
   /** The scrollback and the window; rows that the terminal wrapped are one. */
   whole(): string[];
+  /** The window's cells, row by row, as the emulator holds them. */
+  cells(): xterm.IBufferCell[][];
   /** Where the cursor stands in the window, and whether it is shown. */
   cursor(): { row: number; column: number; shown: boolean };
   /** Everything that was written. */
@@ -60,6 +62,10 @@ export function driveProgram(
     for (const [, how] of bytes.matchAll(/\x1b\[\?25([hl])/g)) seen.shown = how === "h";
     terminal.write(bytes);
   });
+  // What the program asks the terminal is answered, as any terminal does.
+  terminal.onData((answer) => {
+    if (!seen.over) pty.write(answer);
+  });
   const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     pty.onExit(({ exitCode, signal }) => {
       seen.over = true;
@@ -73,9 +79,12 @@ export function driveProgram(
       pty.write(keys);
     },
     resize(nextColumns, nextRows) {
-      if (seen.over) return;
-      pty.resize(nextColumns, nextRows);
-      terminal.resize(nextColumns, nextRows);
+      // As a terminal does: what was written for the size before is shown first.
+      terminal.write("", () => {
+        if (seen.over) return;
+        pty.resize(nextColumns, nextRows);
+        terminal.resize(nextColumns, nextRows);
+      });
     },
     ...viewOf(terminal, seen),
     ended,
@@ -105,6 +114,14 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
         else joined.push(text);
       }
       return joined;
+    },
+    cells() {
+      const { baseY } = terminal.buffer.active;
+      return lines(baseY, baseY + terminal.rows).map((line) =>
+        Array.from({ length: terminal.cols }, (_, column) => line?.getCell(column)).filter(
+          (cell) => cell !== undefined,
+        ),
+      );
     },
     cursor: () => ({
       row: terminal.buffer.active.cursorY,

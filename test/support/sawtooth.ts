@@ -36,7 +36,7 @@ export function makePlace(url?: string): Place {
     SAWTOOTH_HOME: join(home, "sawtooth"),
     ...(url ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-canary-7f3a" } : {}),
   };
-  return { home, cwd, env, remove: () => rmSync(root, { recursive: true, force: true }) };
+  return { home, cwd, env, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export type Started = { child: ChildProcess; ended: Promise<Ended>; stdout(): string; stderr(): string };

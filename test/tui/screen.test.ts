@@ -140,4 +140,45 @@ describe("after a change of the size", () => {
     screen.draw([], frame(next, 5, 7));
     expect(await text()).toEqual(["first", "second", ...next]);
   });
+
+  test("again and again, before anything is drawn, what is above is never touched", async () => {
+    const random = seededRandom(11);
+    const pick = (most: number) => Math.floor(random() * most);
+    const sizes = [80, 50, 120, 20, 33, 64].flatMap((columns) =>
+      [24, 5, 10, 30].map((height) => [columns, height] as const),
+    );
+    for (let round = 0; round < 25; round++) {
+      const { screen, text, resize, write } = onTerminal(80, 24);
+      // The shell has filled the window before.
+      const above = Array.from({ length: 30 }, (_, index) => `above ${index}`);
+      write(above.map((line) => `${line}\r\n`).join(""));
+      screen.located(23);
+      let columns = 80;
+      const history: string[] = [];
+      for (let step = 0; step < 12; step++) {
+        const lines = [`top ${"x".repeat(pick(columns - 8))}`, "middle", `prompt ${"y".repeat(pick(12))}`];
+        const below = Array.from({ length: pick(3) }, () => "s".repeat(1 + pick(columns - 1)));
+        const added = pick(2) === 0 ? [`history ${round} ${step}`] : [];
+        history.push(...added);
+        screen.draw(
+          added,
+          frame(
+            [...lines, ...below].map((line) => line.slice(0, columns)),
+            2,
+            pick(9),
+          ),
+        );
+        for (let many = pick(4); many > 0; many--) {
+          const [next, height] = sizes[pick(sizes.length)] ?? [80, 24];
+          await resize(next, height);
+          columns = next;
+        }
+      }
+      screen.draw([], frame(["the end"]));
+      const whole = await text();
+      const kept = whole.filter((line) => /^(above|history)/.test(line));
+      expect(kept).toEqual([...above, ...history]);
+      expect(whole.at(-1)).toBe("the end");
+    }
+  });
 });

@@ -5,6 +5,7 @@ import { noUsage } from "../../src/core/model-card.ts";
 import type { ModelPart } from "../../src/core/ports.ts";
 import { plain } from "../../src/tui/rows.ts";
 import { addEvent, addPart, emptyTranscript, tailRows } from "../../src/tui/transcript.ts";
+import { seededRandom } from "../support/random.ts";
 
 const around = { cwd: "/w", columns: 60 };
 
@@ -155,4 +156,52 @@ test("no row is wider than the window", () => {
     { type: "warning", text: wide },
   );
   for (const row of rows) expect([...row].length).toBeLessThanOrEqual(60);
+});
+
+describe("a long line under way", () => {
+  const words = [
+    "plain",
+    "**two words**",
+    "`some code`",
+    "_leaning_",
+    "snake_case",
+    "2 * 3",
+    "[a link](https://e.org/x)",
+    "日本語。",
+    "x".repeat(70),
+  ];
+
+  test("becomes the same rows as the whole line at once, however it comes", () => {
+    const random = seededRandom(5);
+    const pick = (most: number) => Math.floor(random() * most);
+    for (let round = 0; round < 150; round++) {
+      const lead = ["", "- ", "  1. ", "> ", "## "][pick(5)];
+      const line =
+        lead + Array.from({ length: 10 + pick(60) }, () => words[pick(words.length - 2)]).join(" ");
+      const size = 1 + pick(30);
+      const pieces = Array.from({ length: Math.ceil(line.length / size) }, (_, at) =>
+        said(line.slice(at * size, (at + 1) * size)),
+      );
+      const trimmed = (rows: string[]) => rows.map((row) => row.trimEnd());
+      expect(trimmed(tell(...pieces, reply(text(line))).rows)).toEqual(trimmed(tell(reply(text(line))).rows));
+    }
+  });
+
+  test("is told while it comes, so that not more than three rows wait", () => {
+    const { rows, tail } = tell(said("some words of it ".repeat(60)));
+    expect(rows.length).toBeGreaterThan(10);
+    expect(tail.length).toBeLessThanOrEqual(3);
+  });
+
+  test("waits as a whole where a mark in it is open", () => {
+    const { rows, tail } = tell(said(`see **${"some words of it ".repeat(30)}`));
+    expect(rows).toEqual([]);
+    expect(tail.length).toBeGreaterThan(5);
+  });
+
+  test("goes on behind what a failed attempt has told of it", () => {
+    const line = Array.from({ length: 90 }, (_, index) => `w${index}`).join(" ");
+    const { rows } = tell(said(line.slice(0, 300)), failed, said(line), reply(text(line)));
+    expect(rows.join(" ").match(/w\d+/g)).toEqual(line.split(" "));
+  });
 });

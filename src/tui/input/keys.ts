@@ -18,6 +18,8 @@ const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
 /** A line feed with more behind it in one read: it was pasted into a terminal without bracketed paste. */
 const burst = /[\r\n][^\x00-\x1f\x7f]/;
+/** Words and Enter in one read: where more follows at once, it is the beginning of a burst. */
+const perhapsBurst = /^[^\x00-\x1f\x7f]+[\r\n]$/;
 
 const finals: Record<string, string> = {
   A: "up",
@@ -52,8 +54,8 @@ const controls: Record<string, string> = {
   "\x1e": "ctrl-^",
 };
 
-/** A reader for one terminal. */
-export function createKeyReader(): KeyReader {
+/** A reader for one terminal. `located`: hears the row of the cursor, from 0, when the terminal tells it. */
+export function createKeyReader(located: (row: number) => void = () => {}): KeyReader {
   let pending = "";
   /** Set while a paste is open, and for a moment behind its end: the end may have been a part of it. */
   let paste: { chunks: string[]; tail: string; ended: boolean } | undefined;
@@ -83,12 +85,16 @@ export function createKeyReader(): KeyReader {
     paste = { chunks: [], tail: "", ended: false };
     return [...before, ...push(text.slice(start + pasteStart.length))];
   };
-  const keysIn = (text: string): Key[] => {
+  const keysIn = (given: string): Key[] => {
+    const text = given.replaceAll(/\x1b\[(\d+);\d+R/g, (_, row: string) => {
+      located(Number(row) - 1);
+      return "";
+    });
     const isBurst = !text.includes("\x1b") && (inBurst || burst.test(text));
     inBurst = isBurst && text !== "";
     if (isBurst) return text === "" ? [] : [{ type: "paste", text: lineFeeds(text) }];
-    const { keys, rest } = split(text);
-    pending = rest;
+    const { keys, rest } = split(perhapsBurst.test(text) ? text.slice(0, -1) : text);
+    pending = perhapsBurst.test(text) ? text.slice(-1) : rest;
     return keys;
   };
   return {

@@ -88,3 +88,19 @@ describe("a paste", () => {
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 });
+
+test("words and Enter in one read are one burst with what comes at once behind them, else they are Enter", () => {
+  const reader = createKeyReader();
+  expect(reader.push("first line\r")).toEqual([{ type: "text", text: "first line" }]);
+  expect(reader.push("second line\r")).toEqual([{ type: "paste", text: "\nsecond line\n" }]);
+  expect(reader.flush()).toEqual([]);
+  expect(reader.push("typed\r")).toEqual([{ type: "text", text: "typed" }]);
+  expect(reader.flush()).toEqual([{ type: "key", key: "enter" }]);
+});
+
+test("where the cursor is, as the terminal tells it, is no key", () => {
+  const rows: number[] = [];
+  const reader = createKeyReader((row) => rows.push(row));
+  expect(reader.push("\x1b[24;1Ra\rb")).toEqual([{ type: "paste", text: "a\nb" }]);
+  expect(rows).toEqual([23]);
+});

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { open } from "../support/scene.ts";
+
+const words = Array.from({ length: 160 }, (_, index) => `word${index}`);
+const paragraph = words.join(" ");
+
+/** How often each word stands in a text, where that is not once. */
+function notOnce(text: string): [string, number][] {
+  const found = text.match(/\bword\d+\b/g) ?? [];
+  return words
+    .map((word): [string, number] => [word, found.filter((each) => each === word).length])
+    .filter(([, times]) => times !== 1);
+}
+
+test.each([
+  [80, 24],
+  [40, 10],
+  [20, 6],
+])("a long paragraph streams into a window of %d by %d, each word once", async (columns, rows) => {
+  const { terminal } = await open([{ text: paragraph, fault: { pauseMs: 15 } }], [], { columns, rows });
+  terminal.send("go\r");
+  await terminal.until("word159");
+  await terminal.quiet(400);
+  expect(notOnce(terminal.whole().join("\n"))).toEqual([]);
+});
+
+describe("while an answer has stopped in the middle of a line", () => {
+  test.each([
+    [
+      "smaller and smaller",
+      [
+        [50, 20],
+        [20, 5],
+        [40, 10],
+      ],
+    ],
+    [
+      "small at once",
+      [
+        [20, 5],
+        [40, 10],
+      ],
+    ],
+    [
+      "small and large again",
+      [
+        [20, 5],
+        [80, 24],
+        [20, 5],
+        [120, 30],
+      ],
+    ],
+    [
+      "narrow",
+      [
+        [24, 24],
+        [80, 24],
+      ],
+    ],
+    [
+      "to nothing",
+      [
+        [1, 1],
+        [80, 24],
+      ],
+    ],
+  ] as [string, [number, number][]][])(
+    "the window gets %s, and each word is there once",
+    async (_, sizes) => {
+      const fault = { silentAfterEvents: 6 };
+      const { terminal } = await open([{ text: `${paragraph}\n\n${"more ".repeat(300)}`, fault }]);
+      terminal.send("go\r");
+      await terminal.until(/word\d\d/);
+      await sleep(700);
+      for (const [columns, rows] of sizes) {
+        terminal.resize(columns, rows);
+        await sleep(250);
+      }
+      terminal.send("\x1b");
+      await terminal.until("interrupted");
+      const last = Math.max(
+        ...(
+          terminal
+            .whole()
+            .join("\n")
+            .match(/word(\d+)/g) ?? []
+        ).map((one) => Number(one.slice(4))),
+      );
+      expect(last).toBeGreaterThan(20);
+      expect(notOnce(terminal.whole().join("\n")).filter(([word]) => Number(word.slice(4)) < last)).toEqual(
+        [],
+      );
+    },
+  );
+});
+
+test("500 changes of the size around the ends of commands leave one prompt and each row once", async () => {
+  const calls = Array.from({ length: 40 }, (_, index) => ({ bash: { command: `echo out ${index}` } }));
+  const turns = [...calls.map((call) => ({ calls: [call] })), { text: "all of it is done" }];
+  const { terminal } = await open(turns, ["--permission-mode", "auto"]);
+  terminal.send("go\r");
+  for (let index = 0; index < 500; index++) {
+    const [columns, rows] = [
+      [80, 24],
+      [61, 17],
+      [100, 30],
+      [73, 20],
+    ][index % 4] ?? [80, 24];
+    terminal.resize(columns ?? 80, rows ?? 24);
+    await sleep(3);
+  }
+  terminal.resize(80, 24);
+  await terminal.until("all of it is done");
+  await terminal.quiet(400);
+  const whole = terminal.whole().join("\n");
+  expect(whole.split("› what to do?")).toHaveLength(2);
+  for (let index = 0; index < 40; index++) expect(whole.split(`echo out ${index} ·`)).toHaveLength(2);
+  expect(terminal.raw()).not.toMatch(/\x1b\[[23]J|\x1b\[\?1049h/);
+});
