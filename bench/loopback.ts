@@ -46,6 +46,30 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
+/** A server whose one answer never ends: a piece of text every so many milliseconds. */
+export async function startStream(
+  pieceAt: (index: number) => string,
+  everyMs: number,
+): Promise<Pick<Loopback, "url" | "close">> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const [head = "", text = ""] = streamOf(undefined, 0).split(/(?=event: content_block_delta)/);
+    const delta = text.split("\n\n")[0] ?? "";
+    response.write(head);
+    let index = 0;
+    const timer = setInterval(() => {
+      response.write(`${delta.replace('"Done."', JSON.stringify(pieceAt(index++)))}\n\n`);
+    }, everyMs);
+    response.on("close", () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => closeServer(server),
+  };
+}
+
 /** The reply as server-sent events, in the order of the Messages API. */
 function streamOf(call: Call | undefined, index: number): string {
   const usage = {

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
+import { longSession } from "./long.ts";
 import { replaySteps } from "./replay.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, version } from "./start.ts";
@@ -24,6 +25,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,
+  "tui-long": longSession,
 };
 
 const chosen = process.argv.slice(2);

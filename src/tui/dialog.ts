@@ -131,7 +131,7 @@ function shortened(rows: Row[], most: number, columns: number): Row[] {
   if (rows.length <= most) return rows;
   const more = ` … ${rows.length - most} more rows`;
   const last = cutRow(rows[most - 1] ?? [], columns - more.length);
-  return [...rows.slice(0, most - 1), [...last, { text: more, tone: "warn" }]];
+  return [...rows.slice(0, most - 1), [...last, { text: more, tone: "strong" }]];
 }
 
 /** The answer that a whole line gives: a number or a letter; "instead" asks for another line. */

@@ -57,16 +57,22 @@ function ranRows(command: string, output: string, columns: number): Row[] {
 
 export type Note = [tone: "dim" | "warn" | "bad" | "accent", text: string];
 
+/** Colour is for the mark: words in yellow cannot be read on a light background. */
 export function noteRows([tone, text]: Note, { columns }: Around): Row[] {
   const mark = tone === "dim" ? "·" : tone === "accent" ? "▼" : "!";
-  return wrap([{ text: `  ${mark} ${safe(text.replaceAll("\n", " "))}`, tone }], columns, "    ");
+  const words = { text: safe(text.replaceAll("\n", " ")), ...(tone === "dim" ? { tone } : {}) };
+  return wrap([{ text: `  ${mark} `, tone }, words], columns, "    ");
 }
+
+const refusedKey =
+  "the API key was not accepted: check it in the environment; `sawtooth doctor` tells which one is used";
 
 export function noteOf(event: LogEvent): Note | undefined {
   switch (event.type) {
     case "context_edited":
       return ["accent", editText(event)];
     case "model_failed":
+      if (event.kind === "credentials") return ["warn", refusedKey];
       return event.attempt === 0
         ? undefined
         : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];

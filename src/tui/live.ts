@@ -47,20 +47,19 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
   const editor = hidden ? [] : take(written.rows, left);
   const status = take(statusOf(state), size.rows >= 12 ? 2 : 1);
   const dialog = take(details ?? question?.rows ?? [], left);
+  const rest = spaced && hidden && left > 8 ? take([[]], 1) : [];
   const completion = take(completionRows(state), Math.min(8, left));
   const activity = take(withGap(activityRows(state, now), spaced), 2);
   const queue = take(queueRows(state), 3);
+  const third = Math.max(1, Math.floor(size.rows / 3));
   const waiting = state.terminal ? offerRows(state.terminal, size.columns) : [];
-  const offered = take(withGap(waiting, spaced), Math.max(2, Math.floor(size.rows / 3)));
-  const called = take(withGap(callRows(state, now), spaced), Math.max(1, Math.floor(size.rows / 3)));
+  const offered = take(withGap(waiting, spaced), Math.max(2, third));
+  const called = take(withGap(callRows(state, now, Math.min(left, third) - Number(spaced)), spaced), third);
   const calls = [...called, ...offered];
-  const tail = take(tailRows(state.transcript, around), Math.max(1, Math.floor(size.rows / 3)));
-  const tasks = details
-    ? []
-    : take(
-        withGap(taskRows(state.tasks, { columns: size.columns, working: state.busy !== undefined }), spaced),
-        left > 12 ? 8 : left - 2,
-      );
+  const tail = take(tailRows(state.transcript, around), third);
+  const room = details ? 0 : left > 12 ? 8 : left - 2;
+  const panel = { columns: size.columns, working: state.busy !== undefined, room: room - Number(spaced) };
+  const tasks = take(withGap(taskRows(state.tasks, panel), spaced), room);
   // The lines of one answer follow each other.
   const goesOn = tail.length > 0 && state.transcript.last === "text";
   const gap: Row[] = spaced && left > 0 && !goesOn ? [[]] : [];
@@ -68,7 +67,7 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
   const inDialog = question && !details && dialog.length > 0;
   const at = inDialog ? question.caret : written.caret;
   const first = inDialog ? above + dialog.length - question.rows.length : above + dialog.length;
-  const last = above + dialog.length + editor.length + completion.length + status.length - 1;
+  const last = above + dialog.length + rest.length + editor.length + completion.length + status.length - 1;
   const caret = {
     row: Math.max(0, Math.min(first + at.row, last)),
     column: Math.min(at.column, size.columns - 1),
@@ -79,7 +78,7 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
     tasks,
     queue,
     activity,
-    dialog,
+    dialog: [...dialog, ...rest],
     editor,
     completion,
     status,
@@ -133,7 +132,7 @@ function statusOf(state: State): Row[] {
   const rows = statusRows(facts, mode, { cwd: place.shortCwd, branch: place.branch }, size.columns - 2);
   const indented = rows.map((row): Row => [{ text: "  " }, ...row]);
   return notice && editor.text !== ""
-    ? [[{ text: cut(`  ${notice}`, size.columns), tone: "warn" }], ...indented.slice(1)]
+    ? [[{ text: cut(`  ${notice}`, size.columns), tone: "strong" }], ...indented.slice(1)]
     : indented;
 }
 
@@ -171,8 +170,10 @@ function activityRows(state: State, now: number): Row[] {
   if (!busy || asked.length > 0 || terminal?.taken) return [];
   const seconds = Math.floor((now - busy.since) / 1000);
   const glyph = frames[Math.floor(now / spinnerMs) % frames.length] ?? "";
-  const time = seconds < 90 ? `${seconds} s` : lasted(1000 * seconds);
-  const text = ` ${doingText(state, now)} · ${time}${busy.stopping ? "" : " · Esc interrupts"}`;
+  const time = seconds < 90 ? ` · ${seconds} s` : ` · ${lasted(1000 * seconds)}`;
+  // Two counts of seconds in one row would be one too many.
+  const since = state.doing.type === "retrying" ? "" : time;
+  const text = ` ${doingText(state, now)}${since}${busy.stopping ? "" : " · Esc interrupts"}`;
   return [
     [
       { text: `  ${glyph}`, tone: "accent" },
@@ -194,18 +195,28 @@ function doingText({ doing, busy, running }: State, now: number): string {
     case "calling":
       return "Writing a call";
     case "retrying":
-      return `Again in ${Math.max(0, Math.ceil((doing.until - now) / 1000))} s: ${doing.why}`;
+      return `Trying again in ${Math.max(0, Math.ceil((doing.until - now) / 1000))} s: ${doing.why}`;
   }
 }
 
 const shownOutput = 6;
 
-function callRows(state: State, now: number): Row[] {
+/** The calls first, then the ends of what they print, as far as there is room. */
+function callRows(state: State, now: number, room: number): Row[] {
   const around = aroundOf(state);
-  return state.running.flatMap((one, index) => [
-    callRow({ text: index === 0 ? "●" : "○", tone: "accent" }, one.call, elapsed(one, now), around),
-    ...(state.terminal && runsOnTerminal(one) ? [] : outputRows(one, around.columns)),
-  ]);
+  const { running } = state;
+  const heads = running.length <= room ? running : running.slice(0, Math.max(1, room - 1));
+  const more = running.length - heads.length;
+  const each = Math.floor(Math.max(0, room - running.length) / Math.max(1, running.length));
+  const output = (one: Running): Row[] =>
+    each === 0 || (state.terminal && runsOnTerminal(one)) ? [] : outputRows(one, around.columns).slice(-each);
+  return [
+    ...heads.flatMap((one, index) => [
+      callRow({ text: index === 0 ? "●" : "○", tone: "accent" }, one.call, elapsed(one, now), around),
+      ...output(one),
+    ]),
+    ...(more > 0 ? [[{ text: `    … ${many(more, "more call")}`, tone: "dim" as const }]] : []),
+  ];
 }
 
 /** Then its terminal shows its output, where that is shown. */

@@ -182,10 +182,11 @@ function tableRows(lines: readonly string[], columns: number): Row[] {
   );
   const widths = narrowed(natural, columns - gap.length * Math.max(0, count - 1));
   const hasHead = table.length > 1 && isRule(table[1] ?? []);
+  const rightAligned = (at: number) => hasHead && /^-+:$/.test(table[1]?.[at] ?? "");
   return shown.flatMap((cells, index) => {
     const row = widths.flatMap((room, at) => [
       ...(at > 0 ? [{ text: gap }] : []),
-      ...filled(cells[at] ?? [], room),
+      ...filled(cells[at] ?? [], room, rightAligned(at)),
     ]);
     if (index > 0 || !hasHead) return [row];
     const rule = widths.map((room) => "─".repeat(room)).join(gap);
@@ -212,9 +213,10 @@ function narrowed(widths: number[], room: number): number[] {
   return fitted;
 }
 
-function filled(cell: Row, room: number): Row {
+function filled(cell: Row, room: number, right: boolean): Row {
   const short = rowWidth(cell) > room ? cutRow(cell, room) : cell;
-  return [...short, { text: " ".repeat(Math.max(0, room - rowWidth(short))) }];
+  const blank = { text: " ".repeat(Math.max(0, room - rowWidth(short))) };
+  return right ? [blank, ...short] : [...short, blank];
 }
 
 /** One line of plain words out of a text: for lists and summaries. */

@@ -3,7 +3,10 @@
 import stringWidth from "string-width";
 import { cleanLine } from "../core/clean-text.ts";
 
-/** What a text means; `paint` knows how each looks. Named colours only, so that light and dark themes both work. */
+/**
+ * What a text means; `paint` knows how each looks. Named colours only, which every theme adapts to its background;
+ * yellow, which most light themes do not, is for single marks.
+ */
 export type Tone =
   | "dim"
   | "strong"
@@ -49,7 +52,7 @@ const colours: Partial<Record<Tone, string>> = {
   warn: "33",
   keyword: "35",
   string: "32",
-  number: "33",
+  number: "36",
 };
 
 /** The row as the terminal reads it. Without colour, weight and slant stay. */

@@ -1,11 +1,11 @@
 /** The status line: model, mode, place, the context as a bar and a curve, what it costs and what is held back. Pure. */
 
 import { compact } from "../context/amounts.ts";
-import { contextSizes } from "../context/curve.ts";
 import { shares } from "../context/economist.ts";
 import { softWindow } from "../context/window.ts";
 import type { LogEvent } from "../core/events.ts";
-import { inputTotal } from "../core/model-card.ts";
+import { foldOf } from "../core/fold.ts";
+import { costOf, inputTotal, type ModelCard } from "../core/model-card.ts";
 import type { PermissionMode } from "../core/permission.ts";
 import { currentEngine, currentModel, lastOf, openFocus, spending } from "../core/questions.ts";
 import { type Row, rowWidth, type Span, type Tone } from "./rows.ts";
@@ -33,20 +33,19 @@ const shownSteps = 60;
 /** The facts of a log that begins with `session_started`. */
 export function factsOf(events: readonly LogEvent[]): Facts {
   const { model, effort } = currentModel(events);
-  const sizes = contextSizes(events);
+  const sizes = [...newestSizes(events)];
   const { cost, usage } = spending(events);
   const input = inputTotal(usage);
   const held = lastOf(events, "model_request")?.heldTokens ?? 0;
-  const before = spending(events.slice(0, turnStart(events))).cost;
   const focus = openFocus(events)?.objective;
   return {
     model: model.id,
     ...(effort ? { effort } : {}),
     tokens: sizes.at(-1) ?? 0,
     soft: softWindow(model, currentEngine(events).engine.window).tokens,
-    sizes: sizes.slice(-shownSteps),
+    sizes,
     ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
-    turnCost: cost - before,
+    turnCost: newestTurn(events).cost,
     cost,
     held,
     heldCost: (held * shares(model).r * model.prices.input) / 1e6,
@@ -54,10 +53,40 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   };
 }
 
+/** Input tokens of the last answered steps, as the API reported them. */
+const newestSizes = foldOf<number[]>(
+  () => [],
+  (sizes, event) => {
+    const size = event.type === "assistant_message" ? inputTotal(event.usage) : 0;
+    if (size > 0 && sizes.push(size) > shownSteps) sizes.shift();
+    return sizes;
+  },
+);
+
+/** The newest turn, running or over: the index of its first event, and what it cost. */
+type NewestTurn = { from: number; read: number; cost: number; over: boolean; model?: ModelCard };
+
+const newestTurn = foldOf<NewestTurn>(
+  // Before the first turn stands the event that describes the session.
+  () => ({ from: 1, read: 0, cost: 0, over: false }),
+  (before, event) => {
+    const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
+    const model =
+      event.type === "session_started" || event.type === "model_changed" ? event.model : turn.model;
+    const asked = event.type === "assistant_message" || event.type === "side_call";
+    return {
+      from: turn.from,
+      read: turn.read + 1,
+      cost: turn.cost + (asked && model ? costOf(event.usage, model.prices) : 0),
+      over: event.type === "turn_ended",
+      ...(model ? { model } : {}),
+    };
+  },
+);
+
 /** Index of the first event of the newest turn, running or over; never 0, where the session is described. */
 export function turnStart(events: readonly LogEvent[]): number {
-  const over = events.at(-1)?.type === "turn_ended" ? events.length - 1 : events.length;
-  return Math.max(1, events.slice(0, over).findLastIndex(({ type }) => type === "turn_ended") + 1);
+  return newestTurn(events).from;
 }
 
 export type Place = { cwd: string; branch?: string | undefined };
@@ -86,7 +115,7 @@ function dim(text: string): Span {
 }
 
 function modeTone(mode: PermissionMode): Tone {
-  return mode === "auto" ? "warn" : mode === "plan" ? "accent" : "good";
+  return mode === "auto" ? "bad" : mode === "plan" ? "accent" : "good";
 }
 
 function moneyParts({ hitRate, turnCost, cost }: Facts): Part[] {
@@ -108,8 +137,14 @@ function contextParts({ tokens, soft, sizes, held, heldCost, focus }: Facts): Pa
   const tone = share >= 0.9 ? "bad" : share >= 0.7 ? "warn" : "accent";
   const cost = heldCost >= 0.0001 ? `, $${heldCost.toFixed(4)} a step` : "";
   return [
-    { spans: [{ text: bar(share), tone }, dim(` ${compact(tokens)} of ${compact(soft)}`)], rank: 0 },
-    { spans: [{ text: sparkline(sizes), tone: "accent" }], rank: 1 },
+    {
+      spans: [dim("context "), ...barOf(share, tone), dim(` ${compact(tokens)} of ${compact(soft)}`)],
+      rank: 0,
+    },
+    // Of one step or two there is nothing to compare.
+    ...(sizes.length > 2
+      ? [{ spans: [dim("by step "), { text: sparkline(sizes), tone: "accent" as const }], rank: 1 }]
+      : []),
     ...(held > 0 ? [{ spans: [dim(`holding ${compact(held)} stale${cost}`)], rank: 2 }] : []),
     ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 3 }] : []),
   ];
@@ -119,10 +154,13 @@ const barWidth = 10;
 const partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** The share as a bar of ten columns, what is free as dots. */
-export function bar(share: number, columns = barWidth): string {
+export function barOf(share: number, tone: Tone, columns = barWidth): Row {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
   const drawn = "█".repeat(Math.floor(eighths / 8)) + (partial[eighths % 8] ?? "");
-  return drawn.padEnd(columns, "·");
+  return [
+    { text: drawn, tone },
+    { text: "·".repeat(columns - drawn.length), tone: "dim" },
+  ];
 }
 
 const levels = "▁▂▃▄▅▆▇█";

@@ -6,34 +6,35 @@ type Task = { status: string; text: string };
 
 const shownOpen = 5;
 
-/** No rows when everything is done; one when nobody works on it. */
-export function taskRows(
-  list: string | undefined,
-  { columns, working }: { columns: number; working: boolean },
-): Row[] {
+export type Panel = { columns: number; working: boolean; room: number };
+
+/** No rows when everything is done; one when nobody works on it, or where there is no room for more. */
+export function taskRows(list: string | undefined, { columns, working, room }: Panel): Row[] {
   const tasks = [...(list ?? "").matchAll(/^\s*[-*] \[([ xX>])\] (.*)$/gm)].map(
     ([, status = "", text = ""]): Task => ({ status: status.toLowerCase(), text }),
   );
   const open = tasks.filter(({ status }) => status !== "x");
   if (open.length === 0) return [];
   const done = tasks.length - open.length;
-  if (!working)
+  const active = open.find(({ status }) => status === ">") ?? open[0];
+  if (!working || room < 3)
     return [
       [
         {
-          text: cut(`  ☐ ${done} of ${tasks.length} tasks done; next: ${safe(open[0]?.text ?? "")}`, columns),
+          text: cut(`  ☐ ${done} of ${tasks.length} tasks done; next: ${safe(active?.text ?? "")}`, columns),
           tone: "dim",
         },
       ],
     ];
-  const shown = open.slice(0, shownOpen).map(({ status, text }): Row => {
+  const most = Math.max(1, Math.min(shownOpen, room - 2));
+  const shown = open.slice(0, most).map(({ status, text }): Row => {
     const active = status === ">";
     return [
       { text: active ? "  ▸ " : "  ☐ ", tone: active ? "accent" : "dim" },
       { text: cut(safe(text), columns - 4), tone: active ? "strong" : "dim" },
     ];
   });
-  const more = open.length - shownOpen;
+  const more = open.length - most;
   return [
     ...(done > 0 ? [[{ text: `  ☑ ${done} done`, tone: "dim" as const }]] : []),
     ...shown,

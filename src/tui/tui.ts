@@ -5,6 +5,7 @@ import type { UserBlock } from "../core/blocks.ts";
 import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
 import { commands } from "./commands.ts";
 import { perform } from "./effects.ts";
+import { noteRows } from "./event-rows.ts";
 import { createKeyReader, type Key } from "./input/keys.ts";
 import { onKey } from "./input/on-key.ts";
 import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
@@ -63,7 +64,7 @@ export function createTui(options: TuiOptions): Tui {
     attach: (host, first) => attach(app, host, first),
     warn: (text) =>
       void (app.state
-        ? dispatch(app, { type: "print", rows: [[{ text: `  ! ${text}`, tone: "warn" }]] })
+        ? dispatch(app, { type: "print", rows: noteRows(["warn", text], aroundOf(app.state)) })
         : app.history.push(`! ${text}`)),
     stopped: () => stopped(app),
     close: () => close(app),

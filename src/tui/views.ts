@@ -12,7 +12,7 @@ import { inputTotal } from "../core/model-card.ts";
 import { allOf, lastOf, type OpenFocus, spending, started } from "../core/questions.ts";
 import { gist } from "./markdown.ts";
 import { cut, cutRow, type Row, safe, width, wrap } from "./rows.ts";
-import { bar } from "./status.ts";
+import { barOf } from "./status.ts";
 
 const largest = 6;
 
@@ -48,7 +48,7 @@ function barRow(name: string, amount: string, share: number, columns: number): R
   const room = Math.max(5, Math.min(30, columns - 36));
   return [
     { text: `  ${name.padEnd(14)}${amount.padStart(9)} ${percent(share, 0).padStart(5)}  ` },
-    { text: bar(share, room), tone: "accent" },
+    ...barOf(share, "accent", room),
   ];
 }
 

@@ -21,6 +21,8 @@ export function welcomeRows(events: readonly LogEvent[], version: string, shortC
 
 /** Messages of the person that are shown again. */
 const shownMessages = 3;
+/** Events that are looked at for that: a turn of hundreds of steps is shown by its end. */
+const shownEvents = 200;
 
 /** The newest turns of a session that goes on. */
 export function pastRows(events: readonly LogEvent[], around: Around): Row[] {
@@ -28,11 +30,11 @@ export function pastRows(events: readonly LogEvent[], around: Around): Row[] {
   if (said.length === 0) return [];
   const from = said.at(-shownMessages)?.seq ?? 0;
   const hidden = said.length - shownMessages;
+  const newest = events.slice(-shownEvents).filter(({ seq }) => seq >= from);
   let transcript = emptyTranscript();
   const rows: Row[] = [];
-  for (const [index, event] of events.entries()) {
-    if (event.seq < from) continue;
-    const added = addEvent(transcript, event, events.slice(0, index + 1), around);
+  for (const event of newest) {
+    const added = addEvent(transcript, event, events, around);
     transcript = added.transcript;
     rows.push(...added.rows);
   }

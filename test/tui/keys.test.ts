@@ -81,7 +81,7 @@ test("a retry is counted down, and the answer is shown once", async () => {
     { text: "the answer" },
   ]);
   terminal.send("go\r");
-  await terminal.until(/Again in [12] s/);
+  await terminal.until(/Trying again in [12] s/);
   await terminal.until("the answer");
   await terminal.quiet();
   expect(terminal.whole().join("\n").split("the answer")).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventBody } from "../../src/core/events.ts";
+import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import { commands } from "../../src/tui/commands.ts";
 import { frameOf } from "../../src/tui/frame.ts";
 import { onKey } from "../../src/tui/input/on-key.ts";
@@ -158,7 +158,38 @@ describe("the live area", () => {
     const status = frameOf(liveOf(after, 0), 100, false).lines.slice(-2).map(bare);
     expect(status).toEqual([
       "  ask  test  ~/日本 (main)  cache 98 %  $0.019",
-      "  █████····· 60k of 120k  █  holding 18k stale, $0.0036 a step",
+      "  context █████····· 60k of 120k  holding 18k stale, $0.0036 a step",
     ]);
   });
+});
+
+describe("in a window of 40 by 10", () => {
+  test("a running call keeps its name above its output, and the task under way is told", () => {
+    let { state } = stateOf([40, 10]);
+    for (const number of [1, 2, 3, 5]) {
+      for (const action of happening(number, "make check")) state = reduce(state, action).state;
+    }
+    const lines = frameOf(liveOf(state, 60_000), 40, false).lines.map(bare);
+    expect(lines.join("\n")).toMatch(/● bash make check[\s\S]*○ bash make check/);
+    expect(lines.join("\n")).toContain("next: make check");
+  });
+});
+
+test("10,000 events are taken over without reading the log anew for each", () => {
+  const { state: first } = stateOf([80, 24]);
+  const events: LogEvent[] = [{ ...started(), seq: 0, at: 0 } as LogEvent];
+  let state = first;
+  let read = 0;
+  const log = new Proxy(events, {
+    get(target, key) {
+      if (typeof key === "string" && /^\d+$/.test(key)) read += 1;
+      return Reflect.get(target, key);
+    },
+  });
+  for (let index = 1; index <= 10_000; index++) {
+    const event = { type: "warning", text: "w", seq: index, at: index } as LogEvent;
+    events.push(event);
+    state = reduce(state, { type: "event", event, events: log }).state;
+  }
+  expect(read).toBeLessThan(40 * 10_000);
 });
