@@ -35,10 +35,10 @@ export type App = TuiOptions & {
   /** What the person ran while it worked: said at the next step. */
   heard: UserBlock[][];
   /**
-   * What was drawn last: the transcript, and the rows of its tail with the blank ones above. `onlyTold`: what was
-   * printed since is all of the reply.
+   * What was drawn last: the transcript, and the rows of its tail, with the blank one above it if there is one.
+   * `onlyTold`: what was printed since is all of the reply.
    */
-  drawn: { transcript: Transcript; tail: number; onlyTold: boolean } | undefined;
+  drawn: { transcript: Transcript; tail: number; blank: number; onlyTold: boolean } | undefined;
   leave: (how: Leave) => void;
   drawTimer: NodeJS.Timeout | undefined;
   keyTimer: NodeJS.Timeout | undefined;
@@ -98,6 +98,7 @@ export function draw(app: App): void {
   clearTimeout(app.drawTimer);
   app.drawTimer = undefined;
   const live = liveOf(state, Date.now(), detailsOf(state, host.log.events()));
-  app.drawn = { transcript: state.transcript, tail: live.tail.length, onlyTold: true };
+  const blank = live.tail[0]?.length === 0 ? 1 : 0;
+  app.drawn = { transcript: state.transcript, tail: live.tail.length, blank, onlyTold: true };
   app.screen.draw(app.history.splice(0), frameOf(live, state.size.columns, app.colour));
 }

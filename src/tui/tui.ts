@@ -175,7 +175,7 @@ function onResize(app: App): void {
   app.screen.resized(size);
   resizeTaken(app);
   if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
-  if (app.screen.lost() > 1) keepTail(app);
+  if (app.drawn && app.screen.lost() > app.drawn.blank) keepTail(app);
   // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
   app.settling = true;
   clearTimeout(app.drawTimer);

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { open } from "../support/scene.ts";
@@ -117,4 +119,22 @@ test("500 changes of the size around the ends of commands leave one prompt and e
   expect(whole.split("› what to do?")).toHaveLength(2);
   for (let index = 0; index < 40; index++) expect(whole.split(`echo out ${index} ·`)).toHaveLength(2);
   expect(terminal.raw()).not.toMatch(/\x1b\[[23]J|\x1b\[\?1049h/);
+});
+
+test("a window of no size at all while an answer streams loses no word of it", async () => {
+  const { terminal } = await open([{ text: paragraph, fault: { pauseMs: 60 } }]);
+  const tty = readlinkSync(`/proc/${terminal.pid}/fd/0`);
+  const setSize = (columns: number, rows: number) =>
+    execFileSync("stty", ["-F", tty, "cols", String(columns), "rows", String(rows)]);
+  terminal.send("go\r");
+  await terminal.until(/word\d/);
+  for (let round = 0; round < 4; round++) {
+    setSize(0, 0);
+    await sleep(90);
+    setSize(80, 24);
+    await sleep(90);
+  }
+  await terminal.until("› what to do?");
+  await terminal.quiet(300);
+  expect(notOnce(terminal.whole().join("\n"))).toEqual([]);
 });
