@@ -2,6 +2,7 @@
 
 import type { Policy } from "../context/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { ModelCard } from "../core/model-card.ts";
 import type {
   Access,
   Artifacts,
@@ -25,6 +26,9 @@ export type Limits = {
 export type Permission =
   | { decision: "allow" }
   | { decision: "deny"; rule: string; by: "mode" | "rule" | "always" | "user" | "headless"; reason: string };
+
+/** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
+export type OtherModels = { cards: readonly ModelCard[]; always: boolean; open(card: ModelCard): Model };
 
 export type Agent = {
   log: EventLog;
@@ -53,6 +57,10 @@ export type Agent = {
   readTasks(): string | undefined;
   /** What the model is asked when a summary is due. */
   summaryPrompt: string;
+  /** Other models of the provider that may write a summary where that is much cheaper. */
+  summaries: OtherModels;
+  /** Whether there is a file or folder with this absolute path. */
+  pathExists(path: string): boolean;
   /** The words of reminders: prompts/reminders.md. */
   reminderWords: string;
 };

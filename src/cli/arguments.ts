@@ -37,7 +37,7 @@ export type Flags = {
   verbose: boolean;
   plain: boolean;
   debug?: string;
-  step?: number;
+  step?: string;
   /** File that `report` writes as a page. */
   html?: string;
   /** Of `sessions export`. */
@@ -246,7 +246,7 @@ function flagsOf(values: Values): Flags {
     ...given("appendSystemPrompt", values["append-system-prompt"]),
     ...given("debug", values.debug),
     ...given("jsonSchema", values["json-schema"]),
-    ...given("step", wholeNumber("--step", values.step)),
+    ...given("step", values.step),
     ...given("html", values.html),
     ...given("format", oneOf("--format", values.format, ["md", "html", "json"])),
     ...given("list", values.list),

@@ -3,11 +3,12 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { OtherModels } from "../agent/agent.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { type Model, ModelError } from "../core/ports.ts";
 import { anthropicModel } from "../models/anthropic.ts";
 import { encodeAnthropic } from "../models/anthropic-encoding.ts";
-import { findCard } from "../models/cards.ts";
+import { findCard, listCards } from "../models/cards.ts";
 import { dialectOf, openaiModel } from "../models/openai.ts";
 import { encodeOpenai } from "../models/openai-encoding.ts";
 import { recordedModel, recording } from "../models/recorded.ts";
@@ -70,6 +71,29 @@ async function make(provider: string, id: string, name: string, choice: Choice):
         `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol or scripted/run.yaml`,
       );
   }
+}
+
+/**
+ * The models that may write summaries in place of `own`: those of its provider, on the provider's own host, as others
+ * need not have them. `wanted`: "auto", "own", or one model that is asked whatever it costs. Throws `UsageError`.
+ */
+export function summaryModels(own: ModelCard, wanted: string | undefined, choice: Choice): OtherModels {
+  const [provider = ""] = own.id.split("/");
+  const open = (card: ModelCard): Model =>
+    withRetry(provider === "openai" ? openai(card, choice.env) : anthropic(card, choice.env), {
+      sleep: interruptibleSleep,
+      random: Math.random,
+    });
+  const always = wanted !== undefined && wanted !== "auto" && wanted !== "own";
+  if (always && !wanted.startsWith(`${provider}/`))
+    throw new UsageError(
+      `summaryModel ${wanted}: must be "auto", "own" or a model of ${provider}, which this session talks to`,
+    );
+  if (always) return { cards: [cardOf(wanted, choice)], always, open };
+  const isOffered = provider === "anthropic" || (provider === "openai" && !choice.env.OPENAI_BASE_URL);
+  const cards = wanted === "own" || !isOffered || choice.flags.record !== undefined ? [] : listCards();
+  const others = cards.filter(({ id }) => id.startsWith(`${provider}/`) && id !== own.id);
+  return { cards: others.map(({ id }) => cardOf(id, choice)), always, open };
 }
 
 /** What puts requests of a stored session into bytes, no key needed. OpenAI's depend on the host of `env`. */

@@ -12,7 +12,7 @@ Commands
   fix                   run the checks; what fails is the task, and the checks decide when it is done (see below)
   batch <file>          run each task of a file on files of its own (see below); --summary <folders…> adds results up
   report [session]      context and cost of a session (--verbose: every step and edit); --html <file> writes a page;
-                        --step n prints the exact request of step n
+                        --step n prints the exact request of step n, --step summary-n that of summary call n
   replay <files|folders…>  recordings of any agent under other policies and prices (see below)
   sessions [list]       stored sessions of this folder, newest first (list --verbose: of every folder)
   sessions show|export [session]   one to read; export --format md|html|json writes it to stdout

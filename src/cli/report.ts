@@ -15,11 +15,13 @@ import { drawCurve } from "../context/curve.ts";
 import { type SessionReport, sessionReport, stateOf } from "../context/report.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
+import { requestOfSummary } from "../context/summary-call.ts";
 import { cleanLine, count } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import { addUsage, inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
 import { allOf } from "../core/questions.ts";
+import type { ModelRequest } from "../core/request.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
 import { UsageError } from "./flag-values.ts";
 
@@ -256,10 +258,25 @@ function curveOf(steps: readonly StepRow[], edits: readonly EditRow[], limit = 0
   );
 }
 
-/** The exact body that was sent at `step`, rebuilt from the log. Throws `UsageError`. */
-export function stepBody(events: readonly LogEvent[], step: number, encode: Model["encode"]): string {
-  const composed = requestOfStep(events, step);
+/** The exact body of step `12`, or of summary call `summary-2`, rebuilt from the log. Throws `UsageError`. */
+export function stepBody(events: readonly LogEvent[], which: string, encode: Model["encode"]): string {
+  const [, summary, digits] = /^(summary-)?([1-9]\d*)$/.exec(which) ?? [];
+  if (!digits)
+    throw new UsageError(`--step ${which}: must be a step such as 12, or a summary call such as summary-1`);
+  if (summary) return encode(summaryBody(events, Number(digits)));
+  const composed = requestOfStep(events, Number(digits));
   const steps = allOf(events, "model_request").length;
-  if (!composed) throw new UsageError(`--step ${step}: this session has ${steps} steps`);
+  if (!composed) throw new UsageError(`--step ${which}: this session has ${many(steps, "step")}`);
   return encode(composed.request);
+}
+
+function summaryBody(events: readonly LogEvent[], number: number): ModelRequest {
+  const calls = allOf(events, "side_call");
+  const request = requestOfSummary(events, number);
+  if (request) return request;
+  const why =
+    number > calls.length
+      ? `this session has ${many(calls.length, "summary call")}`
+      : "its log does not say what was asked";
+  throw new UsageError(`--step summary-${number}: ${why}`);
 }

@@ -209,10 +209,11 @@ function usageByModel(events: readonly LogEvent[]) {
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
     if (event.type !== "assistant_message" && event.type !== "side_call") continue;
-    const total = totals[model.id] ?? { usage: noUsage, cost: 0 };
-    totals[model.id] = {
+    const { id, prices } = event.type === "side_call" ? (event.card ?? model) : model;
+    const total = totals[id] ?? { usage: noUsage, cost: 0 };
+    totals[id] = {
       usage: addUsage(total.usage, event.usage),
-      cost: total.cost + costOf(event.usage, model.prices),
+      cost: total.cost + costOf(event.usage, prices),
     };
   }
   return Object.fromEntries(

@@ -22,7 +22,7 @@ import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
 import { readTaskList, todoTool } from "../tools/todo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseModel, summaryModels } from "./choose-model.ts";
 import { environmentPreamble, today } from "./environment.ts";
 import { duration, UsageError } from "./flag-values.ts";
 import { readPrompt } from "./package-files.ts";
@@ -77,7 +77,7 @@ function checkChoices(flags: Flags, settings: Settings): void {
 async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
   const { flags, env } = options;
   const cwd = folderOf(session, options);
-  const model = await modelOf(session, options, settings);
+  const model = await chooseModel(modelChoice(session, options, settings));
   if (flags.maxBudgetUsd !== undefined && model.card.prices.output === 0) {
     throw new UsageError(
       `--max-budget-usd needs prices, and none are known for ${model.card.id}: add them in settings`,
@@ -132,13 +132,13 @@ function folderOf(session: OpenSession, options: OpenOptions): string {
   return cwd;
 }
 
-function modelOf(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Model> {
-  const { flags, env, warn } = options;
+function modelChoice(session: OpenSession, options: OpenOptions, settings: Settings) {
+  const { flags, env, cwd, warn } = options;
   const events = session.log.events();
   const stored = events.length > 0 ? currentModel(events).model.id : undefined;
   const startAt = events.filter((event) => event.type === "assistant_message").length;
   const name = flags.model ?? stored ?? settings.model;
-  return chooseModel({ name, flags, env, cwd: options.cwd, startAt, overrides: settings.models, warn });
+  return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
 }
 
 function toolsOf(folder: string, workspace: string, shell: Shell): Tool[] {
@@ -198,6 +198,8 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),
     summaryPrompt: readPrompt("summary"),
+    summaries: summaryModels(model.card, settings.summaryModel, modelChoice(session, options, settings)),
+    pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
   };
 }

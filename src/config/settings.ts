@@ -17,6 +17,8 @@ export type Settings = {
   /** The soft window in tokens. */
   window?: number;
   focus?: "aggressive" | "passive";
+  /** Who writes summaries: "auto" (the session's model, or one of its provider at half the cost or less), "own", an id. */
+  summaryModel?: string;
   /** The engine's numbers by name, where they differ from the defaults. */
   engine?: Record<string, number>;
   /** What overrides the model cards, by id. */
@@ -45,6 +47,7 @@ const known: Record<keyof Settings, JsonSchema> = {
   context: text,
   window: { type: "integer", minimum: 1 },
   focus: { type: "string", enum: ["aggressive", "passive"] },
+  summaryModel: text,
   engine: { type: "object", additionalProperties: { type: "number", minimum: 0 } },
   models: { type: "object", additionalProperties: { type: "object" } },
   maxTurns: { type: "integer", minimum: 1 },

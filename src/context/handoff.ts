@@ -1,24 +1,51 @@
 /** The text that stands for a summarised span: facts from the log, and the model's prose between them. Pure. */
 
-import { isToolUse, resultText } from "../core/blocks.ts";
+import { resultText } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import { allOf, changedFiles, findCall, started } from "../core/questions.ts";
+import { allOf, changedFiles, findCall, openFocus, started } from "../core/questions.ts";
 import { knownTasks } from "../core/task-list.ts";
+import { type Check, contradictions } from "./contradictions.ts";
 import { textTokens } from "./tokens.ts";
 
 /** The whole handoff. `prose`: what the model wrote, verified; "" leaves the mechanical part alone. */
 export function handoffText(events: readonly LogEvent[], prose: string): string {
   const { folder } = started(events);
-  const sections = [
+  const tasks = knownTasks(events) ?? "";
+  const check = lastCheck(events);
+  const facts = sectionsOf([
+    ["Open focus (still running)", openFocus(events)?.objective ?? ""],
+    ["Task list (true as of now)", tasks],
+    ["Files changed", filesChanged(events)],
+    ["Last check", check ? `${check.command} → exit ${check.exitCode}` : ""],
+    ["Failed attempts", failureLedger(events)],
+  ]);
+  const wrong = contradictions(prose, { tasks, ...(check ? { check: withoutTool(check) } : {}) });
+  const words = sectionsOf([
     ["Knowledge", knowledge(events)],
     ["What you wrote", prose],
-    ["Task list (true as of now)", knownTasks(events) ?? ""],
-    ["Files changed", changedFiles(events).join("\n")],
-    ["Last check", lastCheck(events)],
-    ["Failed attempts", failureLedger(events)],
-  ].filter(([, text]) => text !== "");
-  const body = sections.map(([title, text]) => `## ${title}\n${text}`).join("\n\n");
-  return `[Handoff: earlier steps are folded into this. Full history: ${folder}/events.jsonl]\n\n${body}`;
+  ]);
+  const authority = prose === "" || facts.length === 0 ? [] : [authorityOf(wrong)];
+  const head = `[Handoff: earlier steps are folded into this. Full history: ${folder}/events.jsonl]`;
+  return [head, ...words, ...authority, ...facts].join("\n\n");
+}
+
+/** What follows the prose is true whatever the prose says; where it is known to err, that is said. */
+function authorityOf(wrong: readonly string[]): string {
+  const errors = wrong.length > 0 ? ` It does: ${wrong.join("; ")}.` : "";
+  return `[What follows is from the log itself. Where what you wrote says otherwise, this is right.${errors}]`;
+}
+
+function sectionsOf(sections: readonly (readonly [title: string, text: string])[]): string[] {
+  return sections.flatMap(([title, text]) => (text === "" ? [] : [`## ${title}\n${text}`]));
+}
+
+const mostFiles = 200;
+
+/** The newest ones, when they are very many. */
+function filesChanged(events: readonly LogEvent[]): string {
+  const paths = changedFiles(events);
+  const earlier = paths.length - mostFiles;
+  return [...(earlier > 0 ? [`(${earlier} earlier ones)`] : []), ...paths.slice(-mostFiles)].join("\n");
 }
 
 /** Every closed focus of the session, so that none is lost when a summary takes its entry. */
@@ -30,9 +57,15 @@ function knowledge(events: readonly LogEvent[]): string {
 }
 
 /** The newest command that ran, and how it ended. */
-function lastCheck(events: readonly LogEvent[]): string {
+function lastCheck(events: readonly LogEvent[]): Check | undefined {
   const ran = allOf(events, "tool_result").findLast((event) => event.stats?.exitCode !== undefined);
-  return ran ? `${commandOf(events, ran)} → exit ${ran.stats?.exitCode}` : "";
+  if (ran?.stats?.exitCode === undefined) return undefined;
+  return { command: commandOf(events, ran), exitCode: ran.stats.exitCode };
+}
+
+/** As a model would name it: the tool's name is not part of a command. */
+function withoutTool({ command, exitCode }: Check): Check {
+  return { command: command.replace(/^\w+: /, ""), exitCode };
 }
 
 const ledgerTokens = 1_000;
@@ -57,37 +90,4 @@ function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): 
   const input = (findCall(events, event.toolUseId)?.input ?? {}) as Record<string, unknown>;
   const subject = [input.command, input.path].filter((part) => typeof part === "string").join(" ");
   return `${event.toolName}: ${(subject || event.toolName).split("\n")[0]?.slice(0, 200).toWellFormed()}`;
-}
-
-/** Why a model's prose cannot be used, or undefined when it can. `replaced`: tokens of what it stands for. */
-export function rejectProse(
-  reply: Pick<EventOf<"assistant_message">, "content" | "stopReason">,
-  replaced: number,
-  events: readonly LogEvent[],
-): string | undefined {
-  const prose = proseOf(reply.content);
-  if (reply.content.some(isToolUse)) return "it called a tool";
-  if (prose === "") return "it was empty";
-  if (reply.stopReason === "max_tokens") return "it was cut off by its length";
-  if (textTokens(prose) > 0.75 * replaced)
-    return "it was not at least a quarter shorter than what it replaces";
-  const unknown = unknownPaths(prose, events);
-  return unknown.length > 0
-    ? `it names paths that never occurred: ${unknown.slice(0, 3).join(", ")}`
-    : undefined;
-}
-
-export function proseOf(content: EventOf<"assistant_message">["content"]): string {
-  return content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("\n")
-    .trim();
-}
-
-/** Absolute paths in the prose that stand nowhere in the log. */
-function unknownPaths(prose: string, events: readonly LogEvent[]): string[] {
-  const named = new Set(prose.match(/(?<![\w./~-])\/[\w.@-]+(?:\/[\w.@-]+)+/g) ?? []);
-  if (named.size === 0) return [];
-  const known = events.map((event) => JSON.stringify(event)).join("\n");
-  return [...named].filter((path) => !known.includes(path.replace(/[.,]+$/, "")));
 }

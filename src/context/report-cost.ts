@@ -47,7 +47,7 @@ export function costsOf(events: readonly LogEvent[]): Costs {
     if (event.type === "model_changed") model = event.model;
     if (event.type === "side_call") {
       sideUsage = addUsage(sideUsage, event.usage);
-      buckets.side += costOf(event.usage, model.prices);
+      buckets.side += costOf(event.usage, (event.card ?? model).prices);
     }
     if (event.type !== "assistant_message") continue;
     usage = addUsage(usage, event.usage);

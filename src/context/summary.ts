@@ -60,10 +60,13 @@ function freedTooLittle(events: readonly LogEvent[]): boolean {
 
 /** At most two summary calls in ten steps, and no more at all once two in a row were of no use. */
 function mayAsk(events: readonly LogEvent[]): boolean {
-  const calls = events.filter((event) => event.type === "side_call");
-  const lastTwo = calls.slice(-2);
-  if (lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted")) return false;
-  return newestSteps(events).filter(({ type }) => type === "side_call").length < 2;
+  return !haveNotPaid(events) && newestSteps(events).filter(({ type }) => type === "side_call").length < 2;
+}
+
+/** Whether the last two summary calls were of no use: then the model is not asked again. */
+export function haveNotPaid(events: readonly LogEvent[]): boolean {
+  const lastTwo = events.filter((event) => event.type === "side_call").slice(-2);
+  return lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted");
 }
 
 function newestSteps(events: readonly LogEvent[]): readonly LogEvent[] {

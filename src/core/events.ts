@@ -147,7 +147,16 @@ export type EventBody =
       model: string;
       durationMs: number;
       outcome: "accepted" | "rejected" | "failed";
+      /** Why it was not used, or what was mended of it. */
       detail?: string;
+      /** What was asked, after everything else: with it the request can be rebuilt. */
+      question?: string;
+      /** SHA-256 of the exact body. */
+      bodyHash?: string;
+      /** The model asked, where it is not the session's own. */
+      card?: ModelCard;
+      /** Dollars that the call was expected to cost on the session's own model, and on the cheapest other one. */
+      price?: { ownUsd: number; otherUsd?: number };
     }
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
   | { type: "warning"; text: string }

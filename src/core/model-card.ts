@@ -45,6 +45,8 @@ export type ModelCard = {
   prices: Prices;
   /** Whether thinking is asked for with `thinking: {type: "adaptive"}`. */
   thinking: "adaptive" | "none";
+  /** Whether a temperature other than the default is accepted. */
+  temperature?: boolean;
   contract: Contract;
 };
 

@@ -110,7 +110,9 @@ const spendingSoFar = foldOf<{ total: Spending; model?: ModelCard }>(
     if (event.type === "session_started" || event.type === "model_changed")
       return { ...state, model: event.model };
     if (event.type !== "assistant_message" && event.type !== "side_call") return state;
-    return { ...state, total: withCall(state.total, event, state.model) };
+    // A summary may be another model's.
+    const model = event.type === "side_call" ? (event.card ?? state.model) : state.model;
+    return { ...state, total: withCall(state.total, event, model) };
   },
 );
 

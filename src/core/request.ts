@@ -34,6 +34,8 @@ export type ModelRequest = {
   maxTokens: number;
   thinking: "adaptive" | "none";
   effort?: string;
+  /** Sent only to models that accept it (`ModelCard.temperature`). */
+  temperature?: number;
   /** Set for the rest of a session once a prefix-bound history was edited (provider-facts §2). */
   blockBinding?: "drop_block";
   /** Id of the reply before, where the API then tells why the cache missed (provider-facts §3). */

@@ -7,6 +7,7 @@ import { handoffText } from "../context/handoff.ts";
 import type { Plan } from "../context/policy.ts";
 import { snapshotOf } from "../context/snapshot.ts";
 import { policyStack } from "../context/stacks.ts";
+import { proseTokens } from "../context/summary-call.ts";
 import { blockTokens, textTokens } from "../context/tokens.ts";
 import { foldView, type View } from "../context/view.ts";
 import { type AssistantBlock, isThinking } from "../core/blocks.ts";
@@ -50,9 +51,6 @@ export type Replayed = {
   invalid: number;
   broken: string[];
 };
-
-/** Tokens of the prose that a summary call is taken to write. */
-const proseTokens = 800;
 
 /** Some agents ask again after a reply that was cut, with nothing said between; our requests end with the user. */
 const goOn: EventBody = { type: "user_message", content: [{ type: "text", text: "Continue." }] };

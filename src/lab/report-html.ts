@@ -7,8 +7,10 @@ import { type SessionReport, sessionReport, stateOf } from "../context/report.ts
 import type { EditRow } from "../context/report-edits.ts";
 import { hitRate, type StepRow } from "../context/report-steps.ts";
 import { momentsOf } from "../context/report-walk.ts";
+import { requestOfSummary } from "../context/summary-call.ts";
 import { count } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
+import { allOf } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { html, scriptJson } from "./html-text.ts";
 import { pageScript, pageStyle } from "./report-page.ts";
@@ -23,6 +25,7 @@ export function reportHtml(events: readonly LogEvent[], encode: (request: ModelR
     steps: report.steps.map(stepText),
     edits: report.edits.map(editText),
     requests: packBodies(bodiesOf(events, encode)),
+    summaries: packBodies(summaryBodies(events, encode)),
   };
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -43,6 +46,14 @@ function* bodiesOf(
   for (const { event, before, view } of momentsOf(events)) {
     if (event.type === "model_request") yield encode(composeRequest(before, view).request);
   }
+}
+
+/** The body of every summary call, rebuilt from the log; empty where an old log does not say what was asked. */
+function summaryBodies(events: readonly LogEvent[], encode: (request: ModelRequest) => string): string[] {
+  return allOf(events, "side_call").map((_, index) => {
+    const request = requestOfSummary(events, index + 1);
+    return request ? encode(request) : "";
+  });
 }
 
 function sha256(text: string): string {
@@ -81,6 +92,7 @@ ${tables.windowTable(report)}<h3>The largest items</h3>${tables.largestTable(rep
 <section><h2>Where the money went</h2><div class="pair"><div><h3>By bucket of the bill</h3>${tables.costTable(report)}</div><div><h3>By what it was for</h3>${tables.kindCostTable(report)}</div></div>
 <p class="soft">Steps that read less from the cache than stood in it: ${misses.edit} after an edit, ${misses.cold} after a pause, ${misses.model} after a change of model, ${misses.unexpected} for no reason in the log.
 The size estimate was off by ${percent(estimate.median)} in the median step and ${percent(estimate.p95)} at the 95th percentile.</p></section>
+${tables.summaryCalls(report)}
 ${trouble ? `<section><h2>Failures and warnings</h2>${trouble}</section>` : ""}
 <section><h2>Steps</h2><details><summary>All ${steps.length}, with the numbers of each</summary>${tables.stepsTable(report)}</details></section>
 <section id="requests"><h2>Requests</h2><div class="walk"><button type="button" id="earlier">earlier</button><label>step <input id="wanted" type="number" min="1" max="${steps.length}"></label><button type="button" id="later">later</button><span class="soft">exactly as sent, rebuilt from the log</span></div><div id="request"></div></section>`;

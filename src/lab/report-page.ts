@@ -57,10 +57,10 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const make = (tag, text, name) => { const node = document.createElement(tag); node.textContent = text ?? ""; if (name) node.className = name; return node; };
 
-function bodyOf(step) {
+function bodyOf(step, packed = data.requests) {
   let pieces = [];
-  for (const { keep, then } of data.requests.bodies.slice(0, step)) pieces = pieces.slice(0, keep).concat(then);
-  return pieces.map((index) => data.requests.pieces[index]).join("");
+  for (const { keep, then } of packed.bodies.slice(0, step)) pieces = pieces.slice(0, keep).concat(then);
+  return pieces.map((index) => packed.pieces[index]).join("");
 }
 
 const unmarked = (block) => { const { cache_control, ...rest } = block; return JSON.stringify(rest); };
@@ -174,6 +174,10 @@ for (const mark of document.querySelectorAll("[data-edit]")) {
     at("edit-" + mark.dataset.edit).classList.add("chosen");
   });
 }
+for (const node of document.querySelectorAll("[data-summary]")) node.addEventListener("toggle", () => {
+  if (!node.open || node.children.length > 1) return;
+  node.append(make("pre", bodyOf(Number(node.dataset.summary), data.summaries) || "the log does not say what was asked"));
+});
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-step]");
   if (link) show(Number(link.dataset.step), true);

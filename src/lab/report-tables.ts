@@ -193,3 +193,16 @@ export function troubleList({ failures, sideCalls, warnings }: SessionReport): s
   ];
   return lines.length === 0 ? "" : `<ul>${lines.map((line) => `<li>${html(line)}</li>`).join("")}</ul>`;
 }
+
+/** The calls for summaries: who was asked, what came of it and what it cost; each opens to its exact request. */
+export function summaryCalls({ sideCalls }: SessionReport): string {
+  if (sideCalls.length === 0) return "";
+  const rows = sideCalls.map(({ model, outcome, detail, usage, price }, index) => {
+    const expected = price
+      ? `, expected ${money(price.ownUsd)}${price.otherUsd === undefined ? "" : ` on the own model, ${money(price.otherUsd)} on the cheapest other`}`
+      : "";
+    const words = `${index + 1}. ${model}, ${outcome}${detail ? ` (${detail})` : ""}: ${count(inputTotal(usage))} tokens in, ${count(usage.outputTokens)} out${expected}`;
+    return `<details data-summary="${index + 1}"><summary>${html(words)}</summary></details>`;
+  });
+  return `<section><h2>Summary calls</h2><p class="soft">Each opens to the exact request, rebuilt from the log.</p>${rows.join("\n")}</section>`;
+}

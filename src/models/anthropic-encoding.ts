@@ -14,6 +14,7 @@ export function encodeAnthropic(request: ModelRequest): string {
     stream: true,
     ...(request.thinking === "adaptive" ? { thinking: thinkingOf(request) } : {}),
     ...(request.previousMessageId ? { diagnostics: { previous_message_id: request.previousMessageId } } : {}),
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.effort ? { output_config: { effort: request.effort } } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     ...(system ? { system: [marked({ type: "text", text: system }, atSystem?.ttl)] } : {}),

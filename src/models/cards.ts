@@ -60,6 +60,8 @@ function unknownCard(id: string): ModelCard {
     maxOutput: 32_000,
     prices: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
     thinking: "none",
+    // Servers with chat completions take it; of the Claude models the older ones do.
+    temperature: !id.startsWith("anthropic/"),
     contract: contractNamed(id.startsWith("anthropic/") ? "claude_unknown" : "automatic"),
   };
 }
@@ -96,6 +98,7 @@ const overrideSchema = object({
   window: tokens,
   maxOutput: tokens,
   thinking: { enum: ["adaptive", "none"] },
+  temperature: { type: "boolean" },
   prices: object({
     input: price,
     output: price,

@@ -9,7 +9,7 @@ export type Dialect = { official: boolean };
 
 /** The exact JSON body. What grows comes last. Thinking has no place here, and no marker says what to cache. */
 export function encodeOpenai(request: ModelRequest, { official }: Dialect): string {
-  const { system, tools, messages, effort, maxTokens } = request;
+  const { system, tools, messages, effort, maxTokens, temperature } = request;
   return JSON.stringify({
     model: request.model.slice(request.model.indexOf("/") + 1),
     // Other servers know the older name; OpenAI's reasoning models refuse it.
@@ -18,6 +18,8 @@ export function encodeOpenai(request: ModelRequest, { official }: Dialect): stri
     stream_options: { include_usage: true },
     ...(official ? { prompt_cache_key: cacheKey(request) } : {}),
     ...(official && effort ? { reasoning_effort: effort } : {}),
+    // OpenAI's reasoning models refuse it.
+    ...(!official && temperature !== undefined ? { temperature } : {}),
     ...(tools.length > 0 ? { tools: tools.map(encodeTool) } : {}),
     messages: [...(system ? [{ role: "system", content: system }] : []), ...messages.flatMap(encodeMessage)],
   });

@@ -78,8 +78,8 @@ describe("the report", () => {
 
 test("the exact body of a step is what its request encodes to; other numbers are refused", async () => {
   const events = await sessionLog();
-  expect(stepBody(events, 34, JSON.stringify)).toBe(JSON.stringify(requestOfStep(events, 34)?.request));
-  expect(() => stepBody(events, 63, JSON.stringify)).toThrow("this session has 62 steps");
+  expect(stepBody(events, "34", JSON.stringify)).toBe(JSON.stringify(requestOfStep(events, 34)?.request));
+  expect(() => stepBody(events, "63", JSON.stringify)).toThrow("this session has 62 steps");
 });
 
 test("the result object of a headless run carries the same totals", async () => {

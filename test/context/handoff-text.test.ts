@@ -1,11 +1,10 @@
-/** The text that stands for a summarised span, and which prose of a model is let into it. */
+/** The text that stands for a summarised span: what the log says, around what a model wrote. */
 
 import { describe, expect, test } from "vitest";
-import { handoffText, proseOf, rejectProse } from "../../src/context/handoff.ts";
+import { handoffText } from "../../src/context/handoff.ts";
 import { textTokens } from "../../src/context/tokens.ts";
-import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { EventBody } from "../../src/core/events.ts";
-import { call, memoryLog, reply, result, started, text, thinking, user } from "../support/logs.ts";
+import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
 
 function handoff(bodies: EventBody[], prose = ""): string {
   return handoffText(memoryLog([started(), user("go"), ...bodies]).events(), prose);
@@ -32,7 +31,7 @@ function failed(id: string, command: string, output: string): EventBody[] {
 describe("the handoff", () => {
   test("names the whole history, and has no section that would be empty", () => {
     expect(handoff([])).toBe(
-      "[Handoff: earlier steps are folded into this. Full history: /s/1/events.jsonl]\n\n",
+      "[Handoff: earlier steps are folded into this. Full history: /s/1/events.jsonl]",
     );
     expect(handoff([], "do b next")).toMatch(/\n\n## What you wrote\ndo b next$/);
   });
@@ -57,6 +56,61 @@ describe("the handoff", () => {
     expect(section(handed, "Files changed")).toBe("/w/a\n/w/b");
     expect(section(handed, "Last check")).toBe("bash: npm test → exit 1");
   });
+});
+
+describe("prose that contradicts the log", () => {
+  const list = "- [x] write the parser\n- [x] run it\n- [>] mend it\n- [ ] tell them\n(2 of 4 done)";
+  const log = [
+    result("t", list, "todo"),
+    reply(call("x", "bash", { command: "npm test" })),
+    { ...result("x"), stats: { exitCode: 1 } },
+  ] as EventBody[];
+  const errors = (prose: string) => /It does: (.*)\.\]/.exec(handoff(log, prose))?.[1];
+
+  test("stands before the facts, which are said to be right", () => {
+    const handed = handoff(log, "Item 2 is open.");
+    const order = ["What you wrote", "from the log itself", "[x] run it", "npm test → exit 1"];
+    const at = order.map((words) => handed.indexOf(words));
+    expect(at).toEqual(at.toSorted((a, b) => a - b));
+    expect(at).not.toContain(-1);
+  });
+
+  test.each([
+    ["Next steps: item 2 is open.", 'item 2, "run it", is done'],
+    ["The list: - [ ] write the parser", 'item 1, "write the parser", is done'],
+    ["Still to do: write the parser, which is not done", 'item 1, "write the parser", is done'],
+    ["Everything but the end: mend it (done)", 'item 3, "mend it", is not done'],
+    ["Facts: npm test passes now", "`npm test` ended with exit 1 when it ran last"],
+    ["The last check was green.", "`npm test` ended with exit 1 when it ran last"],
+  ])("%s", (prose, told) => {
+    expect(errors(prose)).toBe(told);
+  });
+
+  test.each([
+    "Item 2 is done, item 4 is open.",
+    "npm test fails with exit 1",
+    "We parse ports. Port 8123 is open.",
+  ])("but of true words nothing is said: %s", (prose) => {
+    expect(errors(prose)).toBeUndefined();
+    expect(handoff(log, prose)).toContain("says otherwise, this is right.]");
+  });
+});
+
+test("a focus that is still open is named, with its objective", () => {
+  const open = [
+    reply(call("f", "start_focus", { objective: "find the leak" })),
+    result("f", "ok", "start_focus"),
+  ];
+  expect(section(handoff(open), "Open focus (still running)")).toBe("find the leak");
+  expect(handoff([...open, result("g", "ok", "complete_focus")])).not.toContain("Open focus");
+});
+
+test("of more than 200 changed files the newest are named", () => {
+  const wrote = Array.from({ length: 205 }, (_, index) => `/w/${index}`);
+  const files = section(handoff([{ ...result("w"), stats: { wrote } } as EventBody]), "Files changed")?.split(
+    "\n",
+  );
+  expect([files?.[0], files?.[1], files?.length]).toEqual(["(5 earlier ones)", "/w/5", 201]);
 });
 
 describe("failed attempts", () => {
@@ -87,51 +141,5 @@ describe("failed attempts", () => {
   test("are cut at 200 characters a side", () => {
     const log = failed("a", "c".repeat(300), "e".repeat(300));
     expect(ledger(log)).toBe(`- bash: ${"c".repeat(200)} → ${"e".repeat(200)}`);
-  });
-});
-
-describe("prose of a model is refused", () => {
-  const events = memoryLog([
-    started(),
-    user("look at /w/app/main.ts"),
-    ...failed("a", "cat /etc/conf.d/x", "no"),
-  ]).events();
-  const judge = (content: AssistantBlock[], replaced = 1000, stopReason = "end_turn") =>
-    rejectProse({ content, stopReason }, replaced, events);
-
-  test("when it calls a tool, even with words beside it", () => {
-    expect(judge([text("fine"), call("x")])).toBe("it called a tool");
-  });
-
-  test("when it is empty, or thinking alone", () => {
-    expect(judge([])).toBe("it was empty");
-    expect(judge([thinking("hm"), text(" \n")])).toBe("it was empty");
-  });
-
-  test("when its length cut it off", () => {
-    expect(judge([text("fine")], 1000, "max_tokens")).toBe("it was cut off by its length");
-  });
-
-  test("when it is not a quarter shorter than what it replaces", () => {
-    expect(judge([text("x".repeat(300))], 100)).toBeUndefined();
-    expect(judge([text("x".repeat(301))], 100)).toBe(
-      "it was not at least a quarter shorter than what it replaces",
-    );
-  });
-
-  test("when it names paths that never occurred, of which three are told", () => {
-    expect(judge([text("see /w/app/main.ts, and /no/one.ts /no/two.ts /no/three.ts /no/four.ts")])).toBe(
-      "it names paths that never occurred: /no/one.ts, /no/two.ts, /no/three.ts",
-    );
-  });
-
-  test("but not for paths that did occur, ends of sentences, relative paths, addresses or fractions", () => {
-    const words =
-      "It is in /etc/conf.d/x. See /w/app/main.ts, src/a/b.ts, ~/a/b, https://a.b/c/d, and/or 1/2.";
-    expect(judge([text(words)])).toBeUndefined();
-  });
-
-  test("its text blocks are joined, its thinking is no part of it", () => {
-    expect(proseOf([thinking("t"), text(" a"), text("b\n")])).toBe("a\nb");
   });
 });

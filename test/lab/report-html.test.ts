@@ -19,7 +19,7 @@ function dataOf(page: string): Data {
 
 /** The function of the page that puts a request together, run on the page's data. */
 function bodyReader(page: string): (step: number) => string {
-  const source = /function bodyOf\(step\) \{.*?\n\}/s.exec(page)?.[0] ?? "";
+  const source = /function bodyOf\(step, packed = data.requests\) \{.*?\n\}/s.exec(page)?.[0] ?? "";
   return new Function("data", `${source}; return bodyOf;`)(dataOf(page)) as (step: number) => string;
 }
 

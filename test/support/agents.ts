@@ -87,6 +87,8 @@ export function testAgent(options: {
     hash: (body) => String(body.length),
     readTasks: () => undefined,
     summaryPrompt: "Write a handoff.",
+    summaries: { cards: [], always: false, open: () => model },
+    pathExists: () => false,
     reminderWords: readFileSync(new URL("../../prompts/reminders.md", import.meta.url), "utf8"),
     ...options.changes,
   };

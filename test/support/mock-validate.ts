@@ -194,7 +194,9 @@ function checkToolChoice(body: WireBody, model: MockModel): void {
 }
 
 function checkSampling(fields: Record<string, unknown>, model: MockModel): void {
-  const fixed = !model.sampling || (fields.thinking as { type?: string } | undefined)?.type === "enabled";
+  // With thinking on, the temperature is not the client's to choose, on any model.
+  const thinking = (fields.thinking as { type?: string } | undefined)?.type ?? "disabled";
+  const fixed = !model.sampling || thinking !== "disabled";
   if (!fixed) return;
   for (const [name, standard] of [
     ["temperature", 1],

@@ -1,0 +1,138 @@
+/** A summary: prose is asked of a model, judged, and put with the facts of the log in place of a span. */
+
+import { composeRequest } from "../context/compose.ts";
+import { handoffText } from "../context/handoff.ts";
+import { brokenRules } from "../context/invariants.ts";
+import type { Plan } from "../context/policy.ts";
+import { judgeProse } from "../context/prose.ts";
+import { haveNotPaid } from "../context/summary.ts";
+import {
+  cheapestSummaryCard,
+  type SummaryChoice,
+  type SummaryPrice,
+  summaryRequest,
+  usableCards,
+  warmTokens,
+} from "../context/summary-call.ts";
+import { textTokens } from "../context/tokens.ts";
+import { foldView, unheard, type View } from "../context/view.ts";
+import type { EventOf, ModelErrorKind } from "../core/events.ts";
+import { type ModelCard, noUsage } from "../core/model-card.ts";
+import { type Model, ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
+import type { ModelRequest } from "../core/request.ts";
+import type { Agent } from "./agent.ts";
+import { overWindow } from "./limits.ts";
+
+/** Puts a handoff in place of the span that `plan.summarize` names. Interrupted, it leaves the history as it was. */
+export async function summarize(agent: Agent, plan: Plan, view: View, signal: AbortSignal): Promise<void> {
+  if (!plan.summarize) return;
+  const { from, to } = plan.summarize;
+  const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
+  const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
+  // What does not fit the window is not sent, not even to be summarised.
+  const events = agent.log.events();
+  const tooLarge = overWindow(events, composeRequest(events, view)) !== undefined;
+  const prose = plan.mechanical || tooLarge ? "" : await askForProse(agent, view, replaced, signal);
+  if (signal.aborted) return;
+  if (haveNotPaid(agent.log.events())) tellOnce(agent, view);
+  const text = handoffText(agent.log.events(), prose);
+  const removed = replaced - textTokens(text);
+  agent.log.append({
+    type: "context_edited",
+    policy: plan.policy,
+    reason: tooLarge ? `${plan.reason}; the model was not asked: the request would not fit` : plan.reason,
+    edits: [{ type: "collapse", from, to, text }],
+    economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
+  });
+  const lost = unheard(agent.log.events(), foldView(agent.log.events(), view));
+  if (lost > 0)
+    agent.log.append({ type: "warning", text: `${lost} user messages are no longer in the context` });
+}
+
+/** The model's part of the handoff; "" when there is none to use. */
+async function askForProse(agent: Agent, view: View, replaced: number, signal: AbortSignal): Promise<string> {
+  const { card, price } = choose(agent, view);
+  if (card) {
+    const answer = await ask(agent, view, { card, price, replaced }, signal);
+    if (answer.prose !== undefined || !answer.isOff || signal.aborted) return answer.prose ?? "";
+  }
+  return (await ask(agent, view, { price, replaced }, signal)).prose ?? "";
+}
+
+function choose(agent: Agent, view: View): SummaryChoice {
+  const events = agent.log.events();
+  const { cards, always } = agent.summaries;
+  const usable = usableCards(events, cards);
+  const tokens = composeRequest(events, view).expected + textTokens(agent.summaryPrompt);
+  const size = { tokens, warm: warmTokens(events, agent.clock()) };
+  const choice = cheapestSummaryCard(agent.model.card, size, usable);
+  const [wanted] = usable;
+  return always && wanted && choice.price.otherUsd !== undefined
+    ? { card: wanted, price: choice.price }
+    : choice;
+}
+
+/** The provider does not offer this model, or not to this key: the session's own is asked at once. */
+const offKinds: readonly ModelErrorKind[] = ["not_found", "credentials", "bad_request"];
+
+type Asking = { card?: ModelCard; price: SummaryPrice; replaced: number };
+
+async function ask(
+  agent: Agent,
+  view: View,
+  { card, price, replaced }: Asking,
+  signal: AbortSignal,
+): Promise<{ prose?: string; isOff?: boolean }> {
+  const events = agent.log.events();
+  const model = card ? agent.summaries.open(card) : agent.model;
+  const question = agent.summaryPrompt;
+  const request = summaryRequest(events, view, { question, card });
+  const body = model.encode(request);
+  const sentAt = agent.clock();
+  const note = (facts: Pick<EventOf<"side_call">, "outcome" | "usage" | "detail">) => {
+    const durationMs = agent.clock() - sentAt;
+    const made = { model: model.card.id, durationMs, question, bodyHash: agent.hash(body), price };
+    agent.log.append({ type: "side_call", purpose: "summary", ...made, ...(card ? { card } : {}), ...facts });
+  };
+  try {
+    const reply = await askTwice(agent, { model, request, body }, signal);
+    const verdict = judgeProse(reply, { replaced, events, exists: agent.pathExists });
+    const { usage } = reply;
+    if ("rejected" in verdict) note({ outcome: "rejected", usage, detail: verdict.rejected });
+    else note({ outcome: "accepted", usage, ...(verdict.mended ? { detail: verdict.mended } : {}) });
+    return "rejected" in verdict ? {} : { prose: verdict.prose };
+  } catch (error) {
+    if (!(error instanceof ModelError)) throw error;
+    if (!signal.aborted) note({ outcome: "failed", usage: noUsage, detail: error.message });
+    return { isOff: offKinds.includes(error.kind) };
+  }
+}
+
+/** Two attempts at the most: a summary can be done without, so a provider in trouble is not waited for. */
+async function askTwice(
+  agent: Agent,
+  { model, request, body }: { model: Model; request: ModelRequest; body: string },
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const broken = brokenRules(request);
+  if (broken.length > 0)
+    throw new Error(`a summary that the API would refuse was asked for: ${broken.join("; ")}`);
+  const enough = new AbortController();
+  const hear = (part: ModelPart): void => {
+    if (part.type !== "attempt_failed") return;
+    const { kind, message, attempt, waitMs } = part;
+    agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
+    if (attempt >= 2) enough.abort();
+  };
+  return model.send(request, body, hear, AbortSignal.any([signal, enough.signal]));
+}
+
+const stopped = "summaries by the model have not paid: from now on they are made from the log alone";
+
+/** Says it once, with what is large, so that the person can do something about it. */
+function tellOnce(agent: Agent, view: View): void {
+  if (agent.log.events().some((event) => event.type === "warning" && event.text.startsWith(stopped))) return;
+  const largest = view.entries.toSorted((a, b) => b.tokens - a.tokens).slice(0, 3);
+  const named = largest.map(({ seq, tokens }) => `line ${seq + 1} of the log, about ${tokens} tokens`);
+  agent.log.append({ type: "warning", text: `${stopped}. The largest items: ${named.join("; ")}` });
+}
