@@ -89,13 +89,18 @@ async function ask(
   const request = summaryRequest(events, view, { question, card });
   const body = model.encode(request);
   const sentAt = agent.clock();
+  let attempts = 1;
   const note = (facts: Pick<EventOf<"side_call">, "outcome" | "usage" | "detail">) => {
     const durationMs = agent.clock() - sentAt;
     const made = { model: model.card.id, durationMs, question, bodyHash: agent.hash(body), price };
-    agent.log.append({ type: "side_call", purpose: "summary", ...made, ...(card ? { card } : {}), ...facts });
+    const more = { ...(card ? { card } : {}), ...(attempts > 1 ? { attempts } : {}) };
+    agent.log.append({ type: "side_call", purpose: "summary", ...made, ...more, ...facts });
   };
   try {
-    const reply = await askTwice(agent, { model, request, body }, signal);
+    const again = () => {
+      attempts += 1;
+    };
+    const reply = await askTwice(agent, { model, request, body, again }, signal);
     const verdict = judgeProse(reply, { replaced, events, exists: agent.pathExists });
     const { usage } = reply;
     if ("rejected" in verdict) note({ outcome: "rejected", usage, detail: verdict.rejected });
@@ -111,7 +116,7 @@ async function ask(
 /** Two attempts at the most: a summary can be done without, so a provider in trouble is not waited for. */
 async function askTwice(
   agent: Agent,
-  { model, request, body }: { model: Model; request: ModelRequest; body: string },
+  { model, request, body, again }: { model: Model; request: ModelRequest; body: string; again(): void },
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const broken = brokenRules(request);
@@ -123,6 +128,7 @@ async function askTwice(
     const { kind, message, attempt, waitMs } = part;
     agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
     if (attempt >= 2) enough.abort();
+    else again();
   };
   return model.send(request, body, hear, AbortSignal.any([signal, enough.signal]));
 }

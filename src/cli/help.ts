@@ -37,7 +37,8 @@ Options
       --allow <rule>           bash(npm test:*), edit(src/**); repeatable
       --deny <rule>            as --allow; beats allow and mode
       --add-dir <folder>       another folder to work in; repeatable
-      --context <name>         economist (default), raw, masking, summary, hybrid, focus, focus-top
+      --context <name>         economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking
+                               and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked)
       --window <tokens>        soft window: the context is kept below it
   -c, --continue               go on with the newest session of this folder
   -r, --resume [id]            go on with a session; without an id the newest of this folder

@@ -2,7 +2,7 @@
 
 import type { Settings } from "../config/settings.ts";
 import { snapshotOf } from "../context/snapshot.ts";
-import { contextNames, foldsFocuses, policyStack } from "../context/stacks.ts";
+import { contextChoices, contextNames, foldsFocuses, namedStack, policyStack } from "../context/stacks.ts";
 import { fixedTokens } from "../context/tokens.ts";
 import { foldView } from "../context/view.ts";
 import type { EventBody, LogEvent } from "../core/events.ts";
@@ -24,7 +24,7 @@ export function begin(session: OpenSession, parts: Parts): void {
 }
 
 function opening(session: OpenSession, { flags, settings, cwd, model, tools }: Parts): EventBody {
-  const context = flags.context ?? settings.context ?? contextNames[0] ?? "raw";
+  const { context, engine } = stackOf(flags.context ?? settings.context ?? contextNames[0] ?? "raw");
   const focus = foldsFocuses(policyStack(context) ?? []) ? (settings.focus ?? "aggressive") : "none";
   const effort = flags.effort ?? settings.effort;
   return {
@@ -41,8 +41,14 @@ function opening(session: OpenSession, { flags, settings, cwd, model, tools }: P
       input_schema: inputSchema,
     })),
     context,
-    engine: engineOf(flags, settings),
+    engine: { ...engineOf(flags, settings), ...engine },
   };
+}
+
+function stackOf(words: string): NonNullable<ReturnType<typeof namedStack>> {
+  const stack = namedStack(words);
+  if (!stack) throw new UsageError(`--context ${words}: must be ${contextChoices}`);
+  return stack;
 }
 
 function engineOf(flags: Flags, settings: Settings): Record<string, number> {
@@ -66,11 +72,12 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   if (before.model.id !== model.card.id || effort !== before.effort)
     bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
   const { context, engine } = currentEngine(events);
+  const wanted = flags.context === undefined ? { context, engine: {} } : stackOf(flags.context);
   const window = flags.window ?? engine.window;
-  if ((flags.context ?? context) !== context || window !== engine.window) {
-    const changed = { ...engine, ...(window === undefined ? {} : { window }) };
-    bodies.push({ type: "settings_changed", context: flags.context ?? context, engine: changed });
-  }
+  const changed = { ...engine, ...(window === undefined ? {} : { window }), ...wanted.engine };
+  const differs = Object.entries(changed).some(([name, value]) => engine[name] !== value);
+  if (wanted.context !== context || differs)
+    bodies.push({ type: "settings_changed", context: wanted.context, engine: changed });
   return bodies;
 }
 

@@ -7,9 +7,10 @@ import { dirname, join, resolve } from "node:path";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
+import { pasteLimit } from "../context/budget.ts";
 import { knowledgeHead } from "../context/focus.ts";
-import { contextNames, policyStack } from "../context/stacks.ts";
-import type { TextBlock } from "../core/blocks.ts";
+import { contextChoices, namedStack, policyStack } from "../context/stacks.ts";
+import type { TextBlock, UserBlock } from "../core/blocks.ts";
 import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
@@ -69,8 +70,8 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
 
 function checkChoices(flags: Flags, settings: Settings): void {
   const context = flags.context ?? settings.context;
-  if (context !== undefined && !policyStack(context))
-    throw new UsageError(`--context ${context}: must be one of ${contextNames.join(", ")}`);
+  if (context !== undefined && !namedStack(context))
+    throw new UsageError(`--context ${context}: must be ${contextChoices}`);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
 
@@ -111,7 +112,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
         : {};
       session.log.append({
         type: "user_message",
-        content: offloadPastes(content, session.artifacts),
+        content: shortened(session, content),
         ...preamble,
       });
     },
@@ -188,8 +189,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     artifacts: session.artifacts,
     beforeWrite: kept.beforeWrite,
     permit: person ? permitAsking(rules, person.ask) : permitHeadless(rules),
-    takeSteering: () =>
-      person?.takeSteering().map((content) => offloadPastes(content, session.artifacts)) ?? [],
+    takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
@@ -202,6 +202,10 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
   };
+}
+
+function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserBlock[] {
+  return offloadPastes(content, artifacts, pasteLimit(log.events()));
 }
 
 /** The session's own folder, and that of the session it was forked from, whose artifacts its history names. */

@@ -31,6 +31,16 @@ export function resultBudget(events: readonly LogEvent[]): number {
   return Math.round(Math.min(Math.max(leastTokens, wanted), hard));
 }
 
+/**
+ * Tokens of a text of the person above which its head stands for it: 20,000, or a quarter of the soft window when that
+ * is less, because the person's words are never edited later.
+ */
+export function pasteLimit(events: readonly LogEvent[]): number {
+  const settings = { ...defaultSettings, ...currentEngine(events).engine };
+  const soft = softWindow(currentModel(events).model, settings.window).tokens;
+  return Math.round(Math.min(settings.offloadTokens, soft / 4));
+}
+
 /** Tokens in use with the results that are there, and the calls that still wait for theirs. */
 function newestReply(events: readonly LogEvent[]): { used: number; waiting: number } {
   const index = events.findLastIndex((event) => event.type === "assistant_message");

@@ -37,6 +37,29 @@ export function policyStack(name: string): Policy[] | undefined {
   return stacks[name];
 }
 
+/** Effective turns whose observations stay, by the length of sessions that they suit (context-engine §3). */
+const maskPresets: Readonly<Record<string, number>> = { short: 5, medium: 10, long: 18 };
+/** The stacks that mask. */
+const presetStacks: readonly string[] = ["masking", "hybrid", "economist"];
+
+/** A stack as people name it: `masking`, or with a preset `masking:short`, which sets a number of the engine. */
+export function namedStack(words: string): { context: string; engine: { maskKeep?: number } } | undefined {
+  const [context = "", ...presets] = words.split(":");
+  if (!contextNames.includes(context)) return undefined;
+  if (presets.length === 0) return { context, engine: {} };
+  const maskKeep = presets.length === 1 ? maskPresets[presets[0] ?? ""] : undefined;
+  return maskKeep === undefined || !presetStacks.includes(context)
+    ? undefined
+    : { context, engine: { maskKeep } };
+}
+
+/** What `namedStack` takes, in words. */
+export const contextChoices = `one of ${contextNames.join(", ")}; ${presetStacks.join(", ")} also with ${Object.keys(
+  maskPresets,
+)
+  .map((preset) => `:${preset}`)
+  .join(", ")}`;
+
 /** Whether one of the policies folds what a focus closes: only then is the model told to use focuses. */
 export function foldsFocuses(policies: readonly Policy[]): boolean {
   return policies.some(({ name }) => name.startsWith("focus"));

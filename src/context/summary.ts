@@ -58,9 +58,13 @@ function freedTooLittle(events: readonly LogEvent[]): boolean {
   );
 }
 
-/** At most two summary calls in ten steps, and no more at all once two in a row were of no use. */
+/** At most two requests for summaries in ten steps, and no more at all once two in a row were of no use. */
 function mayAsk(events: readonly LogEvent[]): boolean {
-  return !haveNotPaid(events) && newestSteps(events).filter(({ type }) => type === "side_call").length < 2;
+  const requests = newestSteps(events).reduce(
+    (sum, event) => sum + (event.type === "side_call" ? (event.attempts ?? 1) : 0),
+    0,
+  );
+  return requests < 2 && !haveNotPaid(events);
 }
 
 /** Whether the last two summary calls were of no use: then the model is not asked again. */

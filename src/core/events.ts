@@ -149,6 +149,8 @@ export type EventBody =
       outcome: "accepted" | "rejected" | "failed";
       /** Why it was not used, or what was mended of it. */
       detail?: string;
+      /** Requests that it took, where it was more than one. */
+      attempts?: number;
       /** What was asked, after everything else: with it the request can be rebuilt. */
       question?: string;
       /** SHA-256 of the exact body. */

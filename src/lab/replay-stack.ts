@@ -1,7 +1,7 @@
 /** What a replay is made under: the words of `--context` and `--prices`, read. Pure. */
 
 import { defaultSettings, type EngineSettings } from "../context/settings.ts";
-import { contextNames, policyStack } from "../context/stacks.ts";
+import { contextNames, namedStack, policyStack } from "../context/stacks.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { findCard, listCards } from "../models/cards.ts";
 
@@ -37,6 +37,8 @@ export function stackOf(name: string): Stack {
 }
 
 function settingOf(name: string, text: string): [string, number] {
+  const preset = namedStack(`masking:${text}`)?.engine.maskKeep;
+  if (preset !== undefined) return ["maskKeep", preset];
   const [key = "", value = ""] = text.split("=");
   const known = ["window", "foldAfter", ...Object.keys(defaultSettings)];
   if (!known.includes(key)) throw new Error(`--context ${name}: ${key} must be one of ${known.join(", ")}`);

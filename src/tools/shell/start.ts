@@ -79,8 +79,11 @@ export async function startBackground(session: Session, command: string, request
   for (const extension of ["pid", "status"]) stage(folder, `${name}.${extension}`, "");
   const ended = new Promise((resolve) => bash.onNext(resolve));
   const io = { folder, input: input ?? "/dev/null", output: request.outputPath, flags: life.flags() };
+  // The shell does not keep our process alive; without a screen nothing else may.
+  const awake = setInterval(() => {}, 1000);
   bash.send(backgroundLines(number, io));
   await ended;
+  clearInterval(awake);
   const pid = Number(readFileSync(join(folder, `${name}.pid`), "utf8"));
   for (const extension of ["sh", "pid", "stdin"])
     rmSync(join(folder, `${name}.${extension}`), { force: true });

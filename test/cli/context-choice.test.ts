@@ -1,0 +1,82 @@
+/** What is chosen for the engine on the command line and in settings, seen in the log. */
+
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { LogEvent } from "../../src/core/events.ts";
+import { currentEngine, lastOf } from "../../src/core/questions.ts";
+import { startMockServer } from "../support/mock-server.ts";
+import { jsonLines, makePlace, sawtooth } from "../support/sawtooth.ts";
+
+async function setUp(settings: object = {}) {
+  const server = await startMockServer({ turns: () => ({ text: "ok" }) });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  const config = join(place.home, "sawtooth", "config");
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
+  const run = (...words: string[]) => sawtooth(place, ["-p", ...words]);
+  const events = () => {
+    const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+    return jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[];
+  };
+  return { run, events, place, server };
+}
+
+test("a masking preset is taken from settings and from the command line, and changes a stored session", async () => {
+  const { run, events } = await setUp({ context: "masking:short", engine: { maskBatch: 2 } });
+  expect((await run("go")).code).toBe(0);
+  expect(currentEngine(events())).toEqual({ context: "masking", engine: { maskKeep: 5, maskBatch: 2 } });
+  expect((await run("-c", "go on")).code).toBe(0);
+  expect(lastOf(events(), "settings_changed")).toBeUndefined();
+  expect((await run("-c", "--context", "hybrid:long", "go on")).code).toBe(0);
+  expect(currentEngine(events())).toEqual({ context: "hybrid", engine: { maskKeep: 18, maskBatch: 2 } });
+});
+
+test("a preset that is not known is a usage error that says what is", async () => {
+  const { run } = await setUp();
+  const { stderr, code } = await run("--context", "masking:tall", "go");
+  expect(code).toBe(2);
+  expect(stderr).toContain("economist also with :short, :medium, :long");
+});
+
+test("a model of another provider cannot write the summaries", async () => {
+  const { run } = await setUp({ summaryModel: "openai/gpt-6-sol" });
+  const { stderr, code } = await run("go");
+  expect([code, stderr]).toEqual([
+    2,
+    'sawtooth: summaryModel openai/gpt-6-sol: must be "auto", "own" or a model of anthropic, which this session talks to\n',
+  ]);
+});
+
+test("words that would fill a quarter of the soft window go to a file, and their head stays", async () => {
+  const { run, server, place } = await setUp();
+  const long = Array.from({ length: 1_000 }, (_, line) => `line ${line} of a long paste 한글`).join("\n");
+  expect((await run("--window", "12000", long)).code).toBe(0);
+  const sent = JSON.stringify(server.requests[0]?.messages);
+  expect(Buffer.byteLength(sent)).toBeLessThan(8_000);
+  expect(sent).toContain("line 0 of a long paste 한글");
+  const file = /the whole text is in (\S+?)\]/.exec(sent)?.[1] ?? "";
+  expect(file.startsWith(place.home)).toBe(true);
+  expect(readFileSync(file, "utf8")).toBe(long);
+  expect((await run("--window", "120000", long)).code).toBe(0);
+  expect(server.rawBodies[1]).toContain("line 999");
+});
+
+test("a background job as the first command does not end a headless run early", async () => {
+  let step = 0;
+  const server = await startMockServer({
+    turns: () =>
+      ++step === 1 ? { calls: [{ bash: { command: "sleep 5", background: true } }] } : { text: "started" },
+  });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  const ended = await sawtooth(place, ["-p", "--permission-mode", "auto", "go"]);
+  expect([ended.code, ended.stdout]).toEqual([0, "started\n"]);
+});
