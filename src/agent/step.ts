@@ -10,6 +10,7 @@ import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
+import { learnWindow } from "./learned-window.ts";
 import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
@@ -102,6 +103,7 @@ function failed(agent: Agent, error: ModelError, durationMs: number): StepOutcom
   }
   agent.log.append({ type: "model_failed", kind: error.kind, message: error.message, attempt: 0 });
   if (error.kind === "bound_thinking" && dropAllThinking(agent)) return { type: "again" };
+  if (error.kind === "context_full" && learnWindow(agent, error.message)) return { type: "again" };
   if (error.kind === "context_full") return { type: "end", reason: "context_full", detail: error.message };
   return { type: "end", reason: "model_error", detail: error.message };
 }

@@ -69,7 +69,8 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   const bodies: EventBody[] = [];
   const before = currentModel(events);
   const effort = flags.effort ?? settings.effort ?? before.effort;
-  if (before.model.id !== model.card.id || effort !== before.effort)
+  // The card of the same model may have changed too: in the settings, or with the program.
+  if (JSON.stringify(before.model) !== JSON.stringify(model.card) || effort !== before.effort)
     bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
   const { context, engine } = currentEngine(events);
   const wanted = flags.context === undefined ? { context, engine: {} } : stackOf(flags.context);

@@ -1,0 +1,36 @@
+/** What a refusal tells of a model's window, where its card (or our estimate) had it wrong. */
+
+import { calibration } from "../context/tokens.ts";
+import { currentModel, lastOf } from "../core/questions.ts";
+import type { Agent } from "./agent.ts";
+
+/** Refused requests in a row that are learned from. */
+const mostTries = 3;
+const told = "the API refused a request as too long";
+
+/**
+ * Takes the numbers out of "prompt is too long: 53007 tokens > 27009 maximum" and the like, and lowers the window in
+ * the log to what they mean in our own estimate. Whether it did, so that the step is worth another try.
+ */
+export function learnWindow(agent: Agent, refusal: string): boolean {
+  const events = agent.log.events();
+  const { model, effort } = currentModel(events);
+  const numbers = (refusal.match(/\d[\d,]{3,}/g) ?? []).map((text) => Number(text.replaceAll(",", "")));
+  const request = lastOf(events, "model_request");
+  const reply = lastOf(events, "assistant_message");
+  const tries = events.filter(
+    (event) => event.type === "warning" && event.text.startsWith(told) && event.seq > (reply?.seq ?? 0),
+  );
+  if (numbers.length === 0 || !request || tries.length >= mostTries) return false;
+  const limit = Math.min(model.window, ...numbers);
+  const sent = Math.max(limit, ...numbers);
+  const estimated = request.tokensEstimated * calibration(events);
+  const window = Math.floor(limit * Math.min(1, estimated / sent));
+  if (window > 0.98 * model.window) return false;
+  agent.log.append({
+    type: "warning",
+    text: `${told}: the window of ${model.id} is taken as ${window} tokens`,
+  });
+  agent.log.append({ type: "model_changed", model: { ...model, window }, ...(effort ? { effort } : {}) });
+  return true;
+}

@@ -1,0 +1,201 @@
+/** T03: compaction cannot loop and cannot kill a session. Through the whole program and the strict server. */
+
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { LogEvent } from "../../src/core/events.ts";
+import { allOf, lastOf } from "../../src/core/questions.ts";
+import type { Turn } from "../../src/models/script.ts";
+import { type MockServer, startMockServer } from "../support/mock-server.ts";
+import type { WireBody } from "../support/mock-wire.ts";
+import { drive } from "../support/pty-drive.ts";
+import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
+
+const isSummary = (body: string) => body.includes("Stop working for a moment");
+const bash = (command: string) => ({ bash: { command } });
+const words = "because ".repeat(350);
+
+type Setting = { summary?: Turn; steps?: number; window?: number; settings?: object; calls?: string[] };
+
+/**
+ * A model that says much, which cannot be masked, until it rests after `steps` calls a turn; `summary` is what it
+ * answers when asked for one. `calls`: its first commands.
+ */
+function talker(setting: Setting) {
+  const { steps = 30, calls = [] } = setting;
+  let step = 0;
+  return (body: WireBody): Turn => {
+    if (isSummary(JSON.stringify(body.messages.at(-1))))
+      return setting.summary ?? { text: "Decisions: none." };
+    step += 1;
+    if (step % (steps + 1) === 0) return { text: "resting" };
+    return {
+      thinking: `why ${step}`,
+      text: words,
+      calls: [bash(calls[step - 1] ?? `seq ${step} ${step + 40}`)],
+    };
+  };
+}
+
+async function setUp(id: string, setting: Setting = {}) {
+  const { window = 40_000, settings = {} } = setting;
+  const server = await startMockServer({ turns: talker(setting), models: { "*": { window } } });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  writeSettings(place, { models: { [`anthropic/${id}`]: { window } }, ...settings });
+  const flags = ["--model", `anthropic/${id}`, "--permission-mode", "auto"];
+  const run = (...more: string[]) => sawtooth(place, ["-p", ...flags, ...more]);
+  return { server, place, flags, run };
+}
+
+function writeSettings(place: Place, settings: object): void {
+  const config = join(place.home, "sawtooth", "config");
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
+}
+
+function eventsOf(place: Place): LogEvent[] {
+  const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+  return jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[];
+}
+
+/** The most requests for summaries among any ten in a row. */
+function mostInTen({ exchanges }: MockServer): number {
+  const asked = exchanges.map(({ rawBody }) => (isSummary(rawBody) ? 1 : 0));
+  const inTen = asked.map((_, at) => asked.slice(at, at + 10).reduce<number>((sum, one) => sum + one, 0));
+  return Math.max(0, ...inTen);
+}
+
+/** What the server refused, but for what the script had it refuse; a request above the window is among it. */
+const refusals = ({ exchanges }: MockServer) => exchanges.flatMap(({ error }) => error ?? []);
+
+const tooLong = {
+  type: "error",
+  error: { type: "invalid_request_error", message: "prompt is too long: 9 tokens > 8 maximum" },
+};
+
+describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (id) => {
+  test.each([
+    ["(a) answered as long as its input", { text: "word ".repeat(20_000) }],
+    ["(b) failing with 500 each time", { fault: { status: 500 } }],
+    ["(c) refused with 400, too long", { fault: { status: 400, body: tooLong } }],
+  ])(
+    "%s is given up after two calls in ten requests, told once, and the work goes on",
+    async (_, summary) => {
+      const { server, place, run } = await setUp(id, { summary, steps: 120 });
+      const ended = await run("go");
+      expect([ended.code, ended.stdout]).toEqual([0, "resting\n"]);
+      expect(refusals(server)).toEqual([]);
+      expect(mostInTen(server)).toBeLessThanOrEqual(2);
+      const events = eventsOf(place);
+      expect(allOf(events, "side_call").map(({ outcome }) => outcome)).not.toContain("accepted");
+      expect(allOf(events, "side_call").length).toBeLessThanOrEqual(2);
+      // Where the model was of no use, the log alone made the summaries.
+      expect(allOf(events, "context_edited").length).toBeGreaterThan(3);
+      const told = allOf(events, "warning").filter(({ text }) => text.includes("have not paid"));
+      expect(told).toHaveLength(1);
+      expect(told[0]?.text).toContain("The largest items: line ");
+      expect(server.rawBodies.at(-1)).toContain("[Handoff:");
+    },
+    60_000,
+  );
+
+  test("(d) a fixed part of nine tenths of the window is told at the start, with both numbers", async () => {
+    const { server, run } = await setUp(id, { window: 3_000 });
+    const { code, stderr } = await run("go");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /system prompt and tools alone take about \d{4} tokens of a window of 1800 \(0\.6 of the model/,
+    );
+    expect(server.exchanges).toEqual([]);
+  });
+
+  test("(e) a result of 1.9 MB costs its budget, and the whole is in a file", async () => {
+    const calls = ["seq 1 300000 | head -c 1900000"];
+    const { server, place, run } = await setUp(id, { steps: 1, calls });
+    expect((await run("go")).code).toBe(0);
+    const result = lastOf(eventsOf(place), "tool_result");
+    expect(Buffer.byteLength(String(result?.content))).toBeLessThanOrEqual(30_000);
+    expect(readFileSync(result?.artifact ?? "").length).toBe(1_900_000);
+    expect(refusals(server)).toEqual([]);
+  });
+
+  test.each([true, false])(
+    "(f) a session of twice the window is resumed; the window is known: %s",
+    async (known) => {
+      const large = await setUp(id, { steps: 60, window: 400_000 });
+      expect((await large.run("--context", "raw", "ORDER-1")).code).toBe(0);
+      const sizes = large.server.exchanges.map(({ rawBody }) => rawBody.length / 4);
+      const window = Math.round(Math.max(...sizes) / 2);
+      const server = await startMockServer({ turns: talker({ steps: 5 }), models: { "*": { window } } });
+      onTestFinished(() => server.close());
+      if (known) writeSettings(large.place, { models: { [`anthropic/${id}`]: { window } } });
+      Object.assign(large.place.env, { ANTHROPIC_BASE_URL: server.url });
+      const ended = await large.run("-c", "--context", "economist", "ORDER-2");
+      expect([ended.code, ended.stdout, ended.stderr]).toEqual([0, "resting\n", ""]);
+      // A window that nobody knew is learned from one refusal.
+      expect(refusals(server)).toHaveLength(known ? 0 : 1);
+      expect(server.rawBodies.at(-1)).toContain("ORDER-1");
+      expect(server.rawBodies.at(-1)).toContain("ORDER-2");
+    },
+    60_000,
+  );
+
+  test("(g) without policies nothing is asked for, until a request would not fit: then the run ends with the reason", async () => {
+    const { server, run } = await setUp(id, { steps: 200 });
+    const { code, stderr } = await run("--context", "raw", "go");
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(
+      /the context is full \(about \d+ of 40000 tokens\): go on with --context economist/,
+    );
+    expect(server.rawBodies.filter(isSummary)).toEqual([]);
+    expect(refusals(server)).toEqual([]);
+    expect(Math.max(...server.rawBodies.map((body) => body.length / 4))).toBeGreaterThan(30_000);
+  }, 60_000);
+
+  const slowly = (): Setting => ({ summary: { text: "late", fault: { delayMs: 60_000 } }, steps: 40 });
+
+  test("(h) Esc while it compacts gives the prompt back within a second, and the old history goes on", async () => {
+    const slow = slowly();
+    const { server, place, flags } = await setUp(id, slow);
+    const terminal = drive(place, flags);
+    onTestFinished(() => terminal.kill());
+    await terminal.until("›");
+    terminal.send("GOAL-91\r");
+    await compacting(server);
+    terminal.send("\x1b");
+    await terminal.until(/interrupted/, 1_000);
+    expect(allOf(eventsOf(place), "context_edited")).toEqual([]);
+    const before = server.rawBodies.length;
+    slow.summary = { text: "Decisions: none." };
+    terminal.send("go on\r");
+    for (let waited = 0; server.rawBodies.length === before && waited < 10_000; waited += 20) await delay(20);
+    expect(server.rawBodies[before]).toContain("GOAL-91");
+    expect(server.rawBodies[before]).toContain("go on");
+    expect(refusals(server)).toEqual([]);
+  }, 60_000);
+
+  test("(h) so does a signal without a screen: exit 130 within a second, the history as it was", async () => {
+    const { server, place, flags } = await setUp(id, slowly());
+    const run = start(place, ["-p", ...flags, "GOAL-91"]);
+    await compacting(server);
+    const at = Date.now();
+    run.child.kill("SIGINT");
+    expect((await run.ended).code).toBe(130);
+    expect(Date.now() - at).toBeLessThan(2_000);
+    expect(allOf(eventsOf(place), "context_edited")).toEqual([]);
+    expect(lastOf(eventsOf(place), "turn_ended")?.reason).toBe("interrupted");
+  }, 60_000);
+});
+
+async function compacting({ rawBodies }: MockServer): Promise<void> {
+  for (let waited = 0; waited < 20_000; waited += 20) {
+    if (rawBodies.some(isSummary)) return;
+    await delay(20);
+  }
+  throw new Error("no summary was asked for");
+}
