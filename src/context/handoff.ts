@@ -5,6 +5,7 @@ import type { EventOf, LogEvent } from "../core/events.ts";
 import { allOf, changedFiles, findCall, openFocus, started } from "../core/questions.ts";
 import { knownTasks } from "../core/task-list.ts";
 import { type Check, contradictions } from "./contradictions.ts";
+import { symptomOf } from "./placeholder.ts";
 import { textTokens } from "./tokens.ts";
 
 /** The whole handoff. `prose`: what the model wrote, verified; "" leaves the mechanical part alone. */
@@ -76,8 +77,7 @@ function failureLedger(events: readonly LogEvent[]): string {
   let left = ledgerTokens;
   for (const event of allOf(events, "tool_result").reverse()) {
     if (!event.isError) continue;
-    const symptom = resultText(event.content).trim().split("\n").at(-1)?.slice(0, 200).toWellFormed() ?? "";
-    const line = `- ${commandOf(events, event)} → ${symptom}`;
+    const line = `- ${commandOf(events, event)} → ${symptomOf(resultText(event.content))}`;
     if (lines.includes(line)) continue;
     left -= textTokens(line);
     if (left < 0) break;

@@ -3,7 +3,7 @@
 import { resultText } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
 import { eventAt } from "../core/questions.ts";
-import { whereabouts } from "./placeholder.ts";
+import { failureOf, whereabouts } from "./placeholder.ts";
 import { alone, type Candidate, type Policy } from "./policy.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
@@ -40,7 +40,8 @@ function headOf(entry: Entry, index: number, events: readonly LogEvent[], lines:
     .slice(0, 200 * lines)
     .toWellFormed();
   const count = whole.split("\n").length;
-  const text = `${head}\n[${count} lines in all — ${whereabouts(event, events)}]`;
+  const failure = failureOf(event, whole);
+  const text = `${head}\n[${count} lines in all${failure ? `: ${failure}` : ""} — ${whereabouts(event, events)}]`;
   const removes = entry.tokens - textTokens(text) - 12;
   return removes > 0 ? [{ edit: { type: "replace", seq: entry.seq, block: 0, text }, index, removes }] : [];
 }

@@ -22,13 +22,18 @@ const gist = oncePer((event: EventOf<"tool_result">): string => {
   return `${size}${failure ? `: ${failure}` : ""}`;
 });
 
-/** Failure stays visible: exit status and the last error line, at most 200 characters. */
-function failureOf(event: EventOf<"tool_result">, text: string): string | undefined {
-  const status = event.stats?.exitCode;
-  if (!event.isError && !status) return undefined;
+/** The last line of an output that speaks of what went wrong, else its last one; at most 200 characters. */
+export function symptomOf(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("[exit "));
   const telling = lines.findLast((line) => /error|fail|exception|assert|denied|not found|panic/i.test(line));
-  const line = (telling ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
+  return (telling ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
+}
+
+/** Failure stays visible: exit status and symptom; undefined when the call did not fail. */
+export function failureOf(event: EventOf<"tool_result">, text: string): string | undefined {
+  const status = event.stats?.exitCode;
+  if (!event.isError && !status) return undefined;
+  const line = symptomOf(text);
   return [status === undefined ? "failed" : `exit ${status}`, line === "" ? "" : JSON.stringify(line)]
     .filter(Boolean)
     .join(", ");
