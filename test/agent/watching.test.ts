@@ -17,87 +17,92 @@ const about = (events: readonly LogEvent[]) =>
   allOf(events, "reminder").flatMap((event) => event.about ?? []);
 const says = (request: ModelRequest | undefined) => JSON.stringify(request?.messages);
 
-describe("a model that goes in circles", () => {
-  const endless = (
-    calls: (step: number) => Turn["calls"],
-    output: (command: string, call: number) => string,
-  ) => {
-    let count = 0;
-    const run = (input: Record<string, unknown>) => {
-      const content = output(String(input.command), ++count);
-      return { content, isError: content.startsWith("no match") };
+describe.each(["free", "prefix_bound"] as const)(
+  "a model that goes in circles, on a %s history,",
+  (history) => {
+    const endless = (
+      calls: (step: number) => Turn["calls"],
+      output: (command: string, call: number) => string,
+    ) => {
+      let count = 0;
+      const run = (input: Record<string, unknown>) => {
+        const content = output(String(input.command), ++count);
+        return { content, isError: content.startsWith("no match") };
+      };
+      const tools = [fakeTool("bash", run), fakeTool("str_replace_editor", run)];
+      return testAgent({
+        turns: (_, step) =>
+          step < 30 ? { text: `try ${step}`, calls: calls(step) ?? [] } : { text: "done" },
+        tools,
+        context: "raw",
+        card: [history],
+      });
     };
-    const tools = [fakeTool("bash", run), fakeTool("str_replace_editor", run)];
-    return testAgent({
-      turns: (_, step) => (step < 30 ? { text: `try ${step}`, calls: calls(step) ?? [] } : { text: "done" }),
-      tools,
-      context: "raw",
+    const edit = {
+      str_replace_editor: { command: "str_replace", path: "/w/a.ts", old_str: "a", new_str: "b" },
+    };
+
+    test("by the same call is told after the third, and stopped after the fifth", async () => {
+      const { agent, log, requests } = endless(
+        () => [bash("npm test")],
+        () => "1 failed",
+      );
+      expect(await runTurn(agent, never)).toBe("loop");
+      expect(allOf(log.events(), "tool_result")).toHaveLength(5);
+      expect(requests.map((request) => says(request).includes("bash: npm test"))).toEqual([
+        false,
+        false,
+        false,
+        true,
+        false,
+      ]);
+      expect(lastOf(log.events(), "turn_ended")?.detail).toContain("bash: npm test");
+      expect(verdict(log.events())).toEqual({ subtype: "error_during_execution", exitCode: 3 });
     });
-  };
-  const edit = {
-    str_replace_editor: { command: "str_replace", path: "/w/a.ts", old_str: "a", new_str: "b" },
-  };
 
-  test("by the same call is told after the third, and stopped after the fifth", async () => {
-    const { agent, log, requests } = endless(
-      () => [bash("npm test")],
-      () => "1 failed",
-    );
-    expect(await runTurn(agent, never)).toBe("loop");
-    expect(allOf(log.events(), "tool_result")).toHaveLength(5);
-    expect(requests.map((request) => says(request).includes("bash: npm test"))).toEqual([
-      false,
-      false,
-      false,
-      true,
-      false,
-    ]);
-    expect(lastOf(log.events(), "turn_ended")?.detail).toContain("bash: npm test");
-    expect(verdict(log.events())).toEqual({ subtype: "error_during_execution", exitCode: 3 });
-  });
+    test("by two calls in turn is stopped by the tenth step", async () => {
+      const { agent, log } = endless(
+        (step) => [bash(step % 2 ? "B" : "A")],
+        (command) => `output of ${command}`,
+      );
+      expect(await runTurn(agent, never)).toBe("loop");
+      expect(allOf(log.events(), "tool_result")).toHaveLength(10);
+      expect(about(log.events())).toEqual(["loop"]);
+    });
 
-  test("by two calls in turn is stopped by the tenth step", async () => {
-    const { agent, log } = endless(
-      (step) => [bash(step % 2 ? "B" : "A")],
-      (command) => `output of ${command}`,
-    );
-    expect(await runTurn(agent, never)).toBe("loop");
-    expect(allOf(log.events(), "tool_result")).toHaveLength(10);
-    expect(about(log.events())).toEqual(["loop"]);
-  });
+    test("by the same failing edit is stopped, whatever it looks at in between", async () => {
+      const { agent, log } = endless(
+        (step) => [step % 2 ? bash(`sed -n ${step}p a.ts`) : edit],
+        (command) => (command === "str_replace" ? "no match" : command),
+      );
+      expect(await runTurn(agent, never)).toBe("loop");
+      expect(allOf(log.events(), "tool_result").filter((event) => event.isError)).toHaveLength(5);
+    });
 
-  test("by the same failing edit is stopped, whatever it looks at in between", async () => {
-    const { agent, log } = endless(
-      (step) => [step % 2 ? bash(`sed -n ${step}p a.ts`) : edit],
-      (command) => (command === "str_replace" ? "no match" : command),
-    );
-    expect(await runTurn(agent, never)).toBe("loop");
-    expect(allOf(log.events(), "tool_result").filter((event) => event.isError)).toHaveLength(5);
-  });
+    test("is not one that polls something that changes", async () => {
+      const { agent, log } = endless(
+        () => [bash("curl status")],
+        (_, call) => `${call} %`,
+      );
+      expect(await runTurn(agent, never)).toBe("rest");
+      expect(allOf(log.events(), "reminder")).toEqual([]);
+    });
 
-  test("is not one that polls something that changes", async () => {
-    const { agent, log } = endless(
-      () => [bash("curl status")],
-      (_, call) => `${call} %`,
-    );
-    expect(await runTurn(agent, never)).toBe("rest");
-    expect(allOf(log.events(), "reminder")).toEqual([]);
-  });
-
-  test("can be put on its way by the person, and by a new turn", async () => {
-    const { agent, log } = endless(
-      () => [bash("npm test")],
-      () => "1 failed",
-    );
-    let asked = 0;
-    agent.takeSteering = () => (++asked === 4 ? [[{ type: "text", text: "go on like this" }]] : []);
-    expect(await runTurn(agent, never)).toBe("loop");
-    expect(allOf(log.events(), "tool_result")).toHaveLength(3 + 5);
-    log.append(user("continue"));
-    expect(await runTurn(agent, never)).toBe("loop");
-    expect(allOf(log.events(), "tool_result")).toHaveLength(3 + 5 + 5);
-  });
-});
+    test("can be put on its way by the person, and by a new turn", async () => {
+      const { agent, log } = endless(
+        () => [bash("npm test")],
+        () => "1 failed",
+      );
+      let asked = 0;
+      agent.takeSteering = () => (++asked === 4 ? [[{ type: "text", text: "go on like this" }]] : []);
+      expect(await runTurn(agent, never)).toBe("loop");
+      expect(allOf(log.events(), "tool_result")).toHaveLength(3 + 5);
+      log.append(user("continue"));
+      expect(await runTurn(agent, never)).toBe("loop");
+      expect(allOf(log.events(), "tool_result")).toHaveLength(3 + 5 + 5);
+    });
+  },
+);
 
 describe("a reply that repeats itself", () => {
   const stuck: Turn = { thinking: "so ".repeat(5_000), calls: [bash("a")] };

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { requestOfStep } from "../../src/context/compose.ts";
+import { requestOfSummary } from "../../src/context/summary-call.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
+import { noUsage } from "../../src/core/model-card.ts";
 import { allOf } from "../../src/core/questions.ts";
 import { reportHtml } from "../../src/lab/report-html.ts";
 import { packBodies } from "../../src/lab/request-pieces.ts";
 import { encodeAnthropic } from "../../src/models/anthropic-encoding.ts";
-import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
+import { call, memoryLog, reply, result, started, testCard, user } from "../support/logs.ts";
 import { longLog, sessionLog } from "../support/report-log.ts";
 
-type Data = { steps: string[]; edits: string[]; requests: ReturnType<typeof packBodies> };
+type Packed = ReturnType<typeof packBodies>;
+type Data = { steps: string[]; edits: string[]; requests: Packed; summaries: Packed };
 
 /** What the page's own script has to work with. */
 function dataOf(page: string): Data {
@@ -63,6 +66,43 @@ describe.each(["free", "prefix_bound"] as const)("the page of a session on a %s 
     const log = events.reduce((sum, event) => sum + JSON.stringify(event).length, 0);
     expect(page.length).toBeLessThan(1.2 * log + 120_000);
   });
+});
+
+test("a summary call opens to its exact request, of whichever model was asked", () => {
+  const evil = "</script><b>";
+  const side = {
+    type: "side_call",
+    purpose: "summary",
+    usage: noUsage,
+    durationMs: 1,
+    outcome: "accepted",
+  } as const;
+  const price = { ownUsd: 0.03, otherUsd: 0.004 };
+  const log = memoryLog([started(), user("go"), reply(call("a")), result("a")]);
+  log.append({ ...side, model: "anthropic/test", question: `Sum up. ${evil}`, price });
+  log.append({
+    ...side,
+    model: "anthropic/other",
+    question: "Again.",
+    card: testCard("free", { id: "anthropic/other" }),
+  });
+  log.append({ ...side, model: "anthropic/test", detail: evil });
+  const page = reportHtml(log.events(), encodeAnthropic);
+  const { summaries } = dataOf(page);
+  const source = /function bodyOf\(step, packed = data.requests\) \{.*?\n\}/s.exec(page)?.[0] ?? "";
+  const bodyOf = new Function("data", `${source}; return bodyOf;`)(dataOf(page)) as (
+    n: number,
+    p: object,
+  ) => string;
+  for (const number of [1, 2]) {
+    const request = requestOfSummary(log.events(), number);
+    expect(bodyOf(number, summaries)).toBe(request && encodeAnthropic(request));
+  }
+  expect(bodyOf(1, summaries)).toContain("Sum up.");
+  expect(JSON.parse(bodyOf(2, summaries)).model).toBe("other");
+  expect(bodyOf(3, summaries)).toBe("");
+  expect(page).toContain("expected $0.0300 on the own model, $0.0040 on the cheapest other");
+  expect(page).not.toContain(evil);
 });
 
 test("it grows with the log, not with its square", () => {

@@ -49,14 +49,20 @@ const needle: Evaluation = {
   answer: findNeedle,
   check({ answers, firstOutput }) {
     const code = /NEEDLE-\d+/.exec(firstOutput("sh crate.sh 2"))?.[0] ?? "a code that was never printed";
-    return answers.at(-1)?.includes(code) ? [] : [`${code}: the answer was "${answers.at(-1)}"`];
+    return answers.at(-1)?.includes(code) ? [] : [notSaid(code, answers)];
   },
 };
 
+function notSaid(code: string, answers: readonly string[]): string {
+  return `${code}: the answer was "${answers.at(-1)?.slice(0, 60)}"`;
+}
+
 /** The file is named where the result stood, where the focus was folded, or in the history that a handoff names. */
-function findNeedle({ text, newest, resultOf }: Seen): Action {
+function findNeedle({ text, newest, call, resultOf }: Seen): Action {
   const found = /NEEDLE-\d+/.exec(newest)?.[0] ?? /NEEDLE-\d+/.exec(resultOf("sh crate.sh 2") ?? "")?.[0];
   if (found) return { text: `It was ${found}.` };
+  if (call?.input.command?.startsWith("grep -ohE"))
+    return { text: "It is lost: it is not where it should be." };
   const artifact = /\/[^\s"]*\/artifacts\/\d+\.txt/;
   const place =
     artifact.exec(newest.includes('"artifact":') ? newest : "") ??
@@ -221,7 +227,7 @@ const errors: Evaluation = {
   check({ answers, file, firstOutput }) {
     const code = /E-\d+/.exec(firstOutput("sh build.sh 3"))?.[0] ?? "an error that never happened";
     return [
-      ...(answers.at(-1)?.includes(code) ? [] : [`${code}: the answer was "${answers.at(-1)}"`]),
+      ...(answers.at(-1)?.includes(code) ? [] : [notSaid(code, answers)]),
       ...(file("builds.log") === "x\n" ? [] : ["that the build is not to be repeated"]),
     ];
   },

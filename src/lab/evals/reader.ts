@@ -76,7 +76,8 @@ function textOf(block: SeenBlock): string {
 function ordered({ newest, call, text }: Seen): Action | undefined {
   const opened = /Focus opened: (sh .+)$/m.exec(newest)?.[1];
   if (opened) return run(opened);
-  const closed = call?.name === "complete_focus" ? call.input.outcome : "";
+  const learned = call?.name === "complete_focus" ? call.input.outcome : lastOutcome(text);
+  const closed = newest.includes("Focus closed") ? learned : "";
   const order = [...`${newest}\n${closed}`.matchAll(/NEXT: (.+)$/gm)].at(-1)?.[1] ?? "";
   // Where the window is full, a result may not show its last line whole.
   const cut = /whole output: (\S+?)\]/.exec(newest)?.[1];
@@ -85,8 +86,10 @@ function ordered({ newest, call, text }: Seen): Action | undefined {
   if (order.startsWith("QUESTION") || (order === "" && !cut)) return undefined;
   if (order.startsWith("start_focus")) return { calls: [{ start_focus: { objective: then } }] };
   if (order.startsWith("complete_focus")) {
-    const learned = [...new Set(text.match(/part \w+ finished/g))].join(", ") || "nothing of note";
-    return { calls: [{ complete_focus: { attempted: "the notes", learned, outcome: `NEXT: ${then}` } }] };
+    const parts = [...new Set(text.match(/part \w+ finished/g))].join(", ") || "nothing of note";
+    return {
+      calls: [{ complete_focus: { attempted: "the notes", learned: parts, outcome: `NEXT: ${then}` } }],
+    };
   }
   if (then === "" && cut) return run(`tail -n 1 ${cut}`);
   const items = [...order.matchAll(/(part \w+) \[(open|done)\]/g)].map(([, name, status]) => ({
@@ -94,6 +97,11 @@ function ordered({ newest, call, text }: Seen): Action | undefined {
     status,
   }));
   return items.length > 0 ? { calls: [{ todo: { items } }, ...(run(then).calls ?? [])] } : run(then);
+}
+
+/** Where a fold put its knowledge at the top, its result does not say what comes next. */
+function lastOutcome(text: string): string {
+  return [...text.matchAll(/^Outcome: (.+)$/gm)].at(-1)?.[1] ?? "";
 }
 
 export function run(command: string): Action {
