@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
 import { contextSizes } from "../../src/context/curve.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { ModelError } from "../../src/core/ports.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
