@@ -1,6 +1,7 @@
 /** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
 
 import { composeRequest } from "../context/compose.ts";
+import { asReminder } from "../context/reminders.ts";
 import { foldView, type View } from "../context/view.ts";
 import { isToolUse, type UserBlock } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
@@ -39,7 +40,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
     if (reply.stopReason === "max_tokens") {
       if (++cutReplies > maxCutReplies)
         return endTurn(agent, "output_limit", "the reply was cut off four times");
-      agent.log.append({ type: "reminder", channel: "logged", text: cutReplyNote });
+      agent.log.append({ type: "reminder", channel: "logged", text: asReminder(cutReplyNote) });
     } else if (calls.length === 0) {
       const end = restOf(reply);
       if (end.reason !== "rest" || !takeInput(agent)) return endTurn(agent, end.reason, end.detail);
@@ -67,7 +68,8 @@ async function makeStep(
 /** Steering and notices enter the log between steps. Whether there were any. */
 function takeInput(agent: Agent): boolean {
   const notices = agent.takeNotices();
-  for (const text of notices) agent.log.append({ type: "reminder", channel: "logged", text });
+  for (const text of notices)
+    agent.log.append({ type: "reminder", channel: "logged", text: asReminder(text) });
   const messages = agent.takeSteering();
   for (const content of messages)
     agent.log.append({ type: "user_message", content: wellFormedValue(content) as UserBlock[] });

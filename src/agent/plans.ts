@@ -23,7 +23,7 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
     if (plan?.summarize) {
       // A summary is a call like any other: none is made that would pass a limit.
       const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
-      if (!limit || plan.mechanical) await summarize(agent, plan, view, signal);
+      if (!limit || plan.mechanical) await summarize(agent, plan, plan.summarize, view, signal);
     } else if (plan) agent.log.append({ type: "context_edited", ...plan });
   }
   return { view: foldView(agent.log.events(), view), heldTokens };

@@ -23,17 +23,21 @@ import type { ModelRequest } from "../core/request.ts";
 import type { Agent } from "./agent.ts";
 import { overWindow } from "./limits.ts";
 
-/** Puts a handoff in place of the span that `plan.summarize` names. Interrupted, it leaves the history as it was. */
-export async function summarize(agent: Agent, plan: Plan, view: View, signal: AbortSignal): Promise<void> {
-  if (!plan.summarize) return;
-  const { from, to } = plan.summarize;
+/** Puts a handoff in place of the span. Interrupted, it leaves the history as it was. */
+export async function summarize(
+  agent: Agent,
+  plan: Plan,
+  { from, to }: { from: number; to: number },
+  view: View,
+  signal: AbortSignal,
+): Promise<void> {
   const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
   const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
   // What does not fit the window is not sent, not even to be summarised.
   const events = agent.log.events();
   const tooLarge = overWindow(events, composeRequest(events, view)) !== undefined;
   const prose = plan.mechanical || tooLarge ? "" : await askForProse(agent, view, replaced, signal);
-  if (signal.aborted) return;
+  if (signal.aborted || (plan.withProse && prose === "")) return;
   if (haveNotPaid(agent.log.events())) tellOnce(agent, view);
   const text = handoffText(agent.log.events(), prose);
   const removed = replaced - textTokens(text);
@@ -101,7 +105,7 @@ async function ask(
       attempts += 1;
     };
     const reply = await askTwice(agent, { model, request, body, again }, signal);
-    const verdict = judgeProse(reply, { replaced, events, exists: agent.pathExists });
+    const verdict = judgeProse(reply, { replaced, events, question, exists: agent.pathExists });
     const { usage } = reply;
     if ("rejected" in verdict) note({ outcome: "rejected", usage, detail: verdict.rejected });
     else note({ outcome: "accepted", usage, ...(verdict.mended ? { detail: verdict.mended } : {}) });
@@ -121,7 +125,7 @@ async function askTwice(
 ): Promise<ModelReply> {
   const broken = brokenRules(request);
   if (broken.length > 0)
-    throw new Error(`a summary that the API would refuse was asked for: ${broken.join("; ")}`);
+    throw new ModelError("bad_request", `the question for a summary would be refused: ${broken.join("; ")}`);
   const enough = new AbortController();
   const hear = (part: ModelPart): void => {
     if (part.type !== "attempt_failed") return;

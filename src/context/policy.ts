@@ -12,6 +12,8 @@ export type Plan = {
   summarize?: { from: number; to: number };
   /** The summary is made from the log alone: asking the model has not paid. */
   mechanical?: true;
+  /** Nothing is summarised when the model writes nothing of use. */
+  withProse?: true;
 };
 
 /** `heldTokens`: what could be forgotten but is not, because it does not pay yet (calibrated). */

@@ -13,6 +13,8 @@ type Around = {
   /** Tokens of what the prose stands for. */
   replaced: number;
   events: readonly LogEvent[];
+  /** What was asked: what it names, the answer may name. */
+  question?: string;
   /** Whether there is a file or folder with this absolute path. */
   exists(path: string): boolean;
 };
@@ -59,13 +61,13 @@ const absolutePath = /(?<![\w./~-])\/[\w.@-]+(?:\/[\w.@-]+)+/g;
 /** Lines that name an absolute path which stands nowhere in the log and is not on the disk are struck, and that is said. */
 function withoutUnknownPaths(
   prose: string,
-  { events, exists }: Around,
+  { events, question = "", exists }: Around,
 ): { prose: string; paths: string[]; struck: number } {
   const named = new Set((prose.match(absolutePath) ?? []).map((path) => path.replace(/[.,]+$/, "")));
   if (named.size === 0) return { prose, paths: [], struck: 0 };
   // What is said of earlier prose proves nothing.
   const proof = events.filter(({ type }) => type !== "side_call" && type !== "warning");
-  const known = proof.map((event) => JSON.stringify(event)).join("\n");
+  const known = [question, ...proof.map((event) => JSON.stringify(event))].join("\n");
   const unknown = [...named].filter((path) => !known.includes(path) && !exists(path));
   const isTrue = (line: string) =>
     !(line.match(absolutePath) ?? []).some((path) => unknown.includes(path.replace(/[.,]+$/, "")));

@@ -25,8 +25,12 @@ export function reminderText(
   { words, seq, channel }: { words: string; seq: number; channel: Channel },
 ): string {
   const text = notes.map((note) => worded(note, words, seq)).join("\n\n");
-  // Among the person's words it must not pass for theirs.
-  return channel === "turn_scoped" ? text : `<reminder>\n${text}\n</reminder>`;
+  return channel === "turn_scoped" ? text : asReminder(text);
+}
+
+/** Among the person's words it must not pass for theirs. */
+export function asReminder(text: string): string {
+  return `<reminder>\n${text}\n</reminder>`;
 }
 
 function worded({ topic, facts }: Note, words: string, seq: number): string {

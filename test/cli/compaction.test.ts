@@ -131,8 +131,7 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
       expect(whole).toContain('It does: item 2, "part 2", is done.');
       expect(whole).toContain("## Open focus (still running)\nfind out why the check fails");
       // Nothing pretends that the person spoke.
-      const own =
-        /^(<environment>|<project_instructions|\[Handoff|<reminder>|# |Working folder|Instructions)/;
+      const own = /^(\[Handoff|<reminder>)/;
       const preamble = allOf(events, "user_message")[0]?.preamble?.map(({ text }) => text) ?? [];
       const others = texts.filter((text) => !said.includes(text) && !preamble.includes(text));
       expect(others.filter((text) => !own.test(text))).toEqual([]);

@@ -75,6 +75,14 @@ describe("prose is mended", () => {
     expect(judge(words, { exists: "/no/one.ts" })).toEqual({ prose: words });
   });
 
+  test("and so is one that the question named", () => {
+    const around = { replaced: 1000, events, question: "Mind /no/one.ts", exists: () => false };
+    const content = [text("It is in /no/one.ts.")];
+    expect(judgeProse({ content, stopReason: "end_turn" }, around)).toEqual({
+      prose: "It is in /no/one.ts.",
+    });
+  });
+
   test("and so are paths that did occur, ends of sentences, relative paths, addresses and fractions", () => {
     const words =
       "It is in /etc/conf.d/x. See /w/app/main.ts, src/a/b.ts, ~/a/b, https://a.b/c/d, and/or 1/2.";
