@@ -2,7 +2,7 @@
 
 import { isThinking } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import { costOf, inputTotal, type ModelCard, noUsage } from "../core/model-card.ts";
+import { cacheLifeMs, costOf, inputTotal, type ModelCard, noUsage, usualLife } from "../core/model-card.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { composeRequest } from "./compose.ts";
@@ -87,14 +87,13 @@ export function cheapestSummaryCard(
   return wins ? { card: cheapest.card, price } : { price };
 }
 
-const ttlMs = 5 * 60_000;
-
 /** Tokens that the session's own cache still holds: none after a pause, a change of model or an edit. */
 export function warmTokens(events: readonly LogEvent[], now: number): number {
   const reply = lastOf(events, "assistant_message");
   const request = lastOf(events, "model_request");
-  if (!reply || !request || now - request.at > ttlMs) return 0;
-  if (currentModel(events).model.contract.cache.kind === "none") return 0;
+  const { contract } = currentModel(events).model;
+  if (!reply || !request || now - request.at > cacheLifeMs[usualLife(contract)]) return 0;
+  if (contract.cache.kind === "none") return 0;
   const since = events.slice(events.indexOf(reply));
   const isBroken = since.some(({ type }) => type === "context_edited" || type === "model_changed");
   return isBroken ? 0 : inputTotal(reply.usage);
