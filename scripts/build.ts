@@ -1,7 +1,8 @@
 /** Bundles src/cli/main.ts into dist/; what only one mode needs is a file of its own, so that start-up reads little. */
 
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
@@ -27,10 +28,20 @@ const { metafile } = await build({
   },
   logLevel: "warning",
 });
+// The grammar of bash and what runs it: loaded when the first command is to be judged.
+const modules = ["web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-bash/tree-sitter-bash.wasm"];
+const copied = modules.map((path) => {
+  const to = join(root, "dist", basename(path));
+  copyFileSync(fileURLToPath(import.meta.resolve(path)), `${to}.new`);
+  renameSync(`${to}.new`, to);
+  return to;
+});
 for (const name of readdirSync(join(root, "dist"))) {
   // What earlier builds left; removed only now, so that there is an agent at any moment.
-  if (!(`dist/${name}` in metafile.outputs)) rmSync(join(root, "dist", name), { recursive: true });
+  if (!(`dist/${name}` in metafile.outputs) && !copied.includes(join(root, "dist", name)))
+    rmSync(join(root, "dist", name), { recursive: true });
 }
-const sizes = Object.values(metafile.outputs).map((output) => output.bytes);
+const written = Object.values(metafile.outputs).map((output) => output.bytes);
+const sizes = [...written, ...copied.map((path) => statSync(path).size)];
 const bytes = sizes.reduce((sum, size) => sum + size, 0);
 process.stdout.write(`dist: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB\n`);

@@ -1,10 +1,13 @@
 /** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
-import { decidePermission, type PermissionDecision } from "../core/permission.ts";
+import { decidePermission, type PermissionDecision, type PermissionInput } from "../core/permission.ts";
 import type { Person } from "./run.ts";
 
-type Rules = Omit<Parameters<typeof decidePermission>[0], "toolName" | "access">;
+/** `parser` is asked for at the first command. */
+type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
+  parser(): Promise<PermissionInput["parse"]>;
+};
 
 /** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
 export function permitHeadless(rules: () => Rules): Agent["permit"] {
@@ -36,7 +39,10 @@ type Settle = (
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async (tool, input, signal): Promise<Permission> => {
-    const decided = decidePermission({ ...rules(), toolName: tool.name, access: tool.access(input) });
+    const access = tool.access(input);
+    const { parser, ...inForce } = rules();
+    const parse = access.kind === "execute" ? await parser() : undefined;
+    const decided = decidePermission({ ...inForce, toolName: tool.name, access, parse });
     const { decision, rule, by, reason } = decided;
     switch (decision) {
       case "allow":

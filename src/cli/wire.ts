@@ -31,6 +31,7 @@ import { offloadPastes } from "./paste.ts";
 import { permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
 import { watchMachine } from "./wire-machine.ts";
+import { shellParser } from "./wire-parser.ts";
 import { begin } from "./wire-start.ts";
 
 /** A session ready to run: a new one, or the stored one that the flags name. */
@@ -88,8 +89,10 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
   begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
+  const parser = shellParser(options.warn);
   const kept = agentSnapshots({
     ...session,
+    parser,
     workspace: workspaceOf(cwd, options),
     except: [sessionRoot(options)],
     ...outside(options),
@@ -104,7 +107,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     mode,
     snapshots: kept.snapshots,
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
-    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept }),
+    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept, parser }),
     say(content) {
       const first = !session.log.events().some((event) => event.type === "user_message");
       const preamble = first
@@ -161,15 +164,17 @@ type AgentParts = Parts & {
   mode: PermissionMode;
   shell: Shell;
   kept: AgentSnapshots;
+  parser: ReturnType<typeof shellParser>;
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell, kept } = parts;
+  const { options, settings, cwd, model, tools, mode, shell, kept, parser } = parts;
   const { flags, env } = options;
   const secrets = secretsOf(env);
   const place = folders(env);
   const { person } = options;
   const rules = () => ({
+    parser,
     mode: person?.mode() ?? mode,
     allow: [...flags.allow, ...(settings.allow ?? []), ...(person?.allowed() ?? [])],
     deny: [...flags.deny, ...(settings.deny ?? [])],

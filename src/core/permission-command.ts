@@ -101,8 +101,11 @@ function readOperator(scan: Scan, operator: string): void {
     return;
   }
   if (redirect.test(operator)) {
-    // Digits directly before it name the stream.
-    if (scan.word !== undefined && /^\d+$/.test(scan.word)) scan.word = undefined;
+    // Digits directly before it name the stream, and a name in braces gets its number.
+    if (scan.word !== undefined && /^(?:\d+|\{\w+\})$/.test(scan.word)) {
+      if (scan.word.startsWith("{")) noteProblem(scan, "a redirection that sets a variable");
+      scan.word = undefined;
+    }
     endWord(scan);
     const quoted =
       /^<<-?$/.test(operator) && /^\s*[^\s;&|<>()]*["'\\]/.test(scan.text.slice(scan.at, scan.at + 200));

@@ -5,7 +5,7 @@ import { masked, parentOf } from "./permission-path.ts";
 /** Stands for a value that is not known and may be empty. */
 export const unknownValue = "\ue0ff";
 /** Stands for a value that is not known and is not empty. */
-const someValue = "\ue0fe";
+export const someValue = "\ue0fe";
 
 /** The word with every unknown value taken as empty: the worst case of `rm -rf "$X"/*`. */
 export function withoutUnknown(word: string): string {

@@ -1,6 +1,5 @@
 /** May this call run? A decision from the mode, the user's rules and what is refused always. Pure. */
 
-import { readCommandLine } from "./permission-command.ts";
 import { type Places, refusedCommand, refusedWrite } from "./permission-danger.ts";
 import { isInside, plain, resolvePath } from "./permission-path.ts";
 import { programsOf } from "./permission-programs.ts";
@@ -15,7 +14,9 @@ import {
 } from "./permission-rule.ts";
 import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
 import { suggestCommand, suggestPaths } from "./permission-suggestion.ts";
+import { readSurely, type SureLine } from "./permission-sure.ts";
 import type { Access } from "./ports.ts";
+import type { ParseShell } from "./shell-tree.ts";
 
 export { parseRule } from "./permission-rule.ts";
 
@@ -37,6 +38,8 @@ export type PermissionInput = {
   readable?: string[];
   /** Where the shell is; the first workspace when it is not known. */
   cwd?: string;
+  /** The grammar of bash. Without it no command but a list of plain words is read for certain. */
+  parse?: ParseShell | undefined;
 };
 
 export type PermissionDecision = {
@@ -50,7 +53,14 @@ export type PermissionDecision = {
   suggestion?: string;
 };
 
-type Case = Places & { mode: PermissionMode; toolName: string; cwd: string; allow: Rule[]; deny: Rule[] };
+type Case = Places & {
+  mode: PermissionMode;
+  toolName: string;
+  cwd: string;
+  allow: Rule[];
+  deny: Rule[];
+  parse?: ParseShell | undefined;
+};
 
 /** Refused always beats deny rules, they beat allow rules, and those beat the mode. */
 export function decidePermission(input: PermissionInput): PermissionDecision {
@@ -145,7 +155,7 @@ function writeByMode(one: Case, paths: string[]): PermissionDecision {
 
 function decideCommand(one: Case, command: string): PermissionDecision {
   const { home, cwd } = one;
-  const line = readCommandLine(command, { home, folders: [cwd] });
+  const line = readSurely(command, { home, folders: [cwd] }, one.parse);
   const programs = programsOf(line, home);
   const why = refusedCommand(programs, one);
   if (why) return refused(why);
@@ -155,7 +165,9 @@ function decideCommand(one: Case, command: string): PermissionDecision {
         ? programs.map((program) => deniesCommand(rule, program))
         : touches(one, rule, line);
     const certainty = about.includes("yes") ? "yes" : about.includes("maybe") ? "maybe" : "no";
-    return { rule, certainty: rule.tool === one.toolName && rule.pattern === undefined ? "yes" : certainty };
+    if (rule.tool !== one.toolName) return { rule, certainty };
+    if (rule.pattern === undefined) return { rule, certainty: "yes" };
+    return { rule, certainty: certainty === "no" && line.unreadable ? "maybe" : certainty };
   });
   const denied = verdicts.find(({ certainty }) => certainty === "yes");
   if (denied) return byRule("deny", denied.rule);
@@ -185,9 +197,11 @@ function touches(one: Case, rule: Rule, { commands }: CommandLine): Certainty[] 
 }
 
 /** Every command of the line must be covered, by a rule or as one that only reads. */
-function allowedByRule(one: Case, command: string, line: CommandLine): PermissionDecision | undefined {
+function allowedByRule(one: Case, command: string, line: SureLine): PermissionDecision | undefined {
   const rules = one.allow.filter(({ tool }) => tool === one.toolName);
-  const whole = rules.find(({ pattern }) => pattern === undefined || pattern === command.trim());
+  const whole = rules.find(
+    ({ pattern }) => pattern === undefined || (pattern === command.trim() && !line.unreadable),
+  );
   if (whole) return byRule("allow", whole);
   if (line.problems.length > 0) return undefined;
   let used: Rule | undefined;
@@ -235,11 +249,17 @@ function isFree(one: Case, simple: SimpleCommand): boolean {
   );
 }
 
-function commandByMode(one: Case, command: string, line: CommandLine): PermissionDecision {
+function commandByMode(one: Case, command: string, line: SureLine): PermissionDecision {
   const suggestion = suggestCommand(command, line);
   if (one.mode === "auto") return byMode(one, "allow", "The mode auto allows it.");
-  if (one.mode === "ask") return byMode(one, "ask", "Running a command needs permission.", suggestion);
   const [problem] = line.problems;
+  if (line.unreadable)
+    return byMode(
+      one,
+      one.mode === "plan" ? "deny" : "ask",
+      `This command cannot be read for certain (${problem}), so it is asked for each time.`,
+    );
+  if (one.mode === "ask") return byMode(one, "ask", "Running a command needs permission.", suggestion);
   if (problem === undefined && line.commands.every((simple) => isFree(one, simple)))
     return byMode(one, "allow", "Commands that only read inside the workspace are free.");
   const reads =

@@ -5,6 +5,7 @@ import { isToolUse } from "../core/blocks.ts";
 import { decidePermission } from "../core/permission.ts";
 import type { Access, Clock, EventLog } from "../core/ports.ts";
 import { lastOf } from "../core/questions.ts";
+import type { ParseShell } from "../core/shell-tree.ts";
 import type { Snapshots } from "../core/undo.ts";
 import { openSnapshots } from "./snapshots.ts";
 
@@ -18,6 +19,8 @@ type Place = {
   except: readonly string[];
   clock: Clock;
   warn(text: string): void;
+  /** The grammar of bash, to see which commands only read. */
+  parser(): Promise<ParseShell | undefined>;
 };
 
 export type AgentSnapshots = {
@@ -27,7 +30,8 @@ export type AgentSnapshots = {
 };
 
 /** Begins to watch the session's log; `Snapshots.close` ends that. */
-export function agentSnapshots({ log, folder, workspace, except, clock, warn }: Place): AgentSnapshots {
+export function agentSnapshots(place: Place): AgentSnapshots {
+  const { log, folder, workspace, except, clock, warn, parser } = place;
   const snapshots = openSnapshots({
     folder: join(folder, "snapshots"),
     roots: workspace,
@@ -50,7 +54,7 @@ export function agentSnapshots({ log, folder, workspace, except, clock, warn }: 
       },
     },
     async beforeWrite(access) {
-      if (!mayWrite(access)) return;
+      if (!mayWrite(access, access.kind === "execute" ? await parser() : undefined)) return;
       const events = log.events();
       await snapshots.take({
         turn: lastOf(events, "user_message")?.seq ?? 0,
@@ -63,11 +67,11 @@ export function agentSnapshots({ log, folder, workspace, except, clock, warn }: 
 }
 
 /** What the mode `plan` would let through only reads. */
-function mayWrite(access: Access): boolean {
+function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
   if (access.kind === "read" || access.kind === "session") return false;
   if (access.kind === "write") return true;
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
-  const about = { toolName: "bash", mode: "plan" as const, allow: [], deny: [], access };
+  const about = { toolName: "bash", mode: "plan" as const, allow: [], deny: [], access, parse };
   return decidePermission({ ...about, ...anywhere }).decision !== "allow";
 }
 

@@ -2,6 +2,7 @@
 
 import { decidePermission, type PermissionInput, type PermissionMode } from "../../src/core/permission.ts";
 import type { Access } from "../../src/core/ports.ts";
+import { parse } from "./permission-parser.ts";
 
 export const home = "/home/u";
 export const modes: PermissionMode[] = ["ask", "accept-edits", "plan", "auto"];
@@ -14,6 +15,7 @@ export function decide(access: Access, options: Options = {}) {
     ...{ mode: "ask", allow: [], deny: [], toolName: names[access.kind], access, home },
     workspace: ["/w/app"],
     protectedPaths: [`${home}/.config/sawtooth`, `${home}/.local/state/sawtooth`],
+    parse,
     readable: [`${home}/.local/state/sawtooth/sessions/s1`],
     ...options,
   });

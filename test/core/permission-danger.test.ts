@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import { decidePermission, type PermissionInput, type PermissionMode } from "../../src/core/permission.ts";
 import type { Access } from "../../src/core/ports.ts";
+import { parse } from "./permission-parser.ts";
 
 const home = "/home/u";
 const modes: PermissionMode[] = ["ask", "accept-edits", "plan", "auto"];
@@ -13,6 +14,7 @@ function decide(access: Access, options: Partial<PermissionInput> = {}) {
     ...{ mode: "auto", allow: [], deny: [], toolName: "bash", access, home },
     workspace: ["/home/u/app"],
     protectedPaths: [`${home}/.config/sawtooth`],
+    parse,
     ...options,
   });
 }
