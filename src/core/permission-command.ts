@@ -29,7 +29,8 @@ export type Surroundings = { home: string; folders: string[] };
 
 const deepest = 8;
 const mostFolders = 16;
-const operators = /&>>?|<<<|<<-?|<>|<&|<\(|>>|>\||>&|>\(|<|>|&&|\|\||\|&|;;&|;;|;&|[;|&()\n\r]/y;
+const operators =
+  /[<>]&(?:[ \t]|\\\n)*-|&>>?|<<<|<<-?|<>|<&|<\(|>>|>\||>&|>\(|<|>|&&|\|\||\|&|;;&|;;|;&|[;|&()\n\r]/y;
 const redirect = /^(?:&>>?|<<<|<<-?|<>|<&|>>|>\||>&|<|>)$/;
 const compound =
   /^(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|time|coproc|!|\{|\}|\[\[)$/;
@@ -96,16 +97,18 @@ function step(scan: Scan): void {
 
 function readOperator(scan: Scan, operator: string): void {
   scan.at += operator.length;
+  // `>&-` closes a stream and has no target: what follows is a word of the command.
+  if (/[<>]&.*-$/s.test(operator)) {
+    endStream(scan);
+    endWord(scan);
+    return;
+  }
   if (operator === "<(" || operator === ">(") {
     readNested(scan, "a process substitution", false);
     return;
   }
   if (redirect.test(operator)) {
-    // Digits directly before it name the stream, and a name in braces gets its number.
-    if (scan.word !== undefined && /^(?:\d+|\{\w+\})$/.test(scan.word)) {
-      if (scan.word.startsWith("{")) noteProblem(scan, "a redirection that sets a variable");
-      scan.word = undefined;
-    }
+    endStream(scan);
     endWord(scan);
     const quoted =
       /^<<-?$/.test(operator) && /^\s*[^\s;&|<>()]*["'\\]/.test(scan.text.slice(scan.at, scan.at + 200));
@@ -115,6 +118,13 @@ function readOperator(scan: Scan, operator: string): void {
   if (/[()\r]|;[;&]/.test(operator)) noteProblem(scan, "a compound command");
   endCommand(scan, operator);
   if (operator === "\n") readHeredocs(scan);
+}
+
+/** Digits directly before a redirection name the stream, and a name in braces gets its number. */
+function endStream(scan: Scan): void {
+  if (scan.word === undefined || !/^(?:\d+|\{\w+\})$/.test(scan.word)) return;
+  if (scan.word.startsWith("{")) noteProblem(scan, "a redirection that sets a variable");
+  scan.word = undefined;
 }
 
 function readHeredocs(scan: Scan): void {
@@ -151,8 +161,10 @@ function endCommand(scan: Scan, operator: string): void {
 
 /** The values that `export`, `for` and their like give to variables. */
 function remember(scan: Scan, words: string[]): void {
-  const [name = "", variable = "", , first = ""] = words;
-  if (name === "for") assign(scan, `${variable}=${first}`);
+  const [name = "", variable = "", , ...list] = words;
+  // As braces: where it is used, the line is read with each of the values.
+  if (name === "for")
+    assign(scan, `${variable}=${list.length > 1 ? `{${list.join(",")}}` : (list[0] ?? "")}`);
   if (!/^(?:export|declare|local|readonly|typeset)$/.test(name)) return;
   for (const word of words) if (isAssignment(word)) assign(scan, word);
 }

@@ -90,6 +90,7 @@ function nestedIn(
     inner.flatMap((text) => programsOf(readCommandLine(text, { home, folders }, depth + 1), home, depth + 1));
   if (depth >= depthLimit) return [];
   if (name === "git") return texts(gitPrograms(args));
+  if (name === "alias") return texts(args.map((arg) => plain(arg).replace(/^[^=]*=/, "")));
   const shell =
     wrappers.has(name) || shells.has(name) ? words.findIndex((word) => shells.has(programName(word))) : -1;
   if (shell < 0 && !wrappers.has(name) && name !== "find") return [];

@@ -87,6 +87,7 @@ export function readDouble(scan: Scan): void {
 
 export function readEscape(scan: Scan): void {
   const char = scan.text.charAt(scan.at + 1);
+  if (char === "") noteProblem(scan, unbalanced);
   if (char !== "\n") addText(scan, masked(char));
   scan.at += 2;
 }
@@ -128,7 +129,8 @@ function addParameter(scan: Scan, body: string, quoted: boolean): void {
 /** An unquoted value falls apart at its spaces. */
 function addValue(scan: Scan, value: string, quoted: boolean): void {
   if (quoted) {
-    addText(scan, masked(value));
+    // What a loop counts up stays as it is: one of several words.
+    addText(scan, /^\{.*\}$/s.test(value) ? value : masked(value));
     return;
   }
   for (const [index, piece] of value.split(/\s+/).entries()) {

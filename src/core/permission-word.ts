@@ -34,12 +34,12 @@ export function expandBraces(word: string): string[] {
   return words;
 }
 
-/** `~` and `~/x` in the home; `~name` in the folder where homes are. */
+/** `~` and `~/x` in the home, also behind `name=`; `~name` in the folder where homes are. */
 export function expandTilde(word: string, home: string): string {
-  const [tilde, name] = /^~([\w.-]*)(?=\/|$)/.exec(word) ?? [];
-  if (tilde === undefined) return word;
+  const [whole, before = "", name] = /^([A-Za-z_]\w*=)?~([\w.-]*)(?=\/|$)/.exec(word) ?? [];
+  if (whole === undefined) return word;
   const folder = name ? `${parentOf(home)}/${name}`.replace("//", "/") : home;
-  return masked(folder) + word.slice(tilde.length);
+  return before + masked(folder) + word.slice(whole.length);
 }
 
 export type Parameter = {

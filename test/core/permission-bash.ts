@@ -1,0 +1,59 @@
+/** What real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down. */
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/**
+ * With an empty folder as home and place of work and no program to be found. `$1`: file of the lines, each ended by a
+ * NUL; `$2`: where the calls go; `$3`: the status that every call has.
+ */
+const recorder = `
+set -f
+lines=$1 calls=$2 status=$3
+command_not_found_handle() { printf '%s\\0' "$#" "$@" >>"$calls"; return $status; }
+while IFS= read -r -d '' line <&9; do
+  ( eval "$line"; wait ) 9<&- </dev/null >/dev/null 2>&1
+  printf '%s\\0' end >>"$calls"
+done 9<"$lines"
+`;
+
+/** For each line the calls, each with its words. `home` is `$HOME` there. */
+export function callsInBash(lines: readonly string[], status: 0 | 1): { calls: string[][][]; home: string } {
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-bash-"));
+  try {
+    const [input, output] = [join(folder, "..lines"), join(folder, "..calls")];
+    writeFileSync(input, lines.map((line) => `${line}\0`).join(""));
+    writeFileSync(output, "");
+    const home = join(folder, "home");
+    const env = { PATH: "/nonexistent", HOME: home, LC_ALL: "C.UTF-8" };
+    const work = `mkdir -p "$HOME/w" && cd "$HOME/w" && exec env -i PATH=/nonexistent HOME="$HOME" LC_ALL=C.UTF-8 "$0" --norc --noprofile -c "$1" bash "$2" "$3" "$4"`;
+    const { status: code, stderr } = spawnSync(
+      "/bin/sh",
+      ["-c", `PATH=/usr/bin:/bin; ${work}`, "/bin/bash", recorder, input, output, String(status)],
+      { env, timeout: 120_000, encoding: "utf8" },
+    );
+    if (code !== 0) throw new Error(`bash ended with ${code}: ${stderr}`);
+    return { calls: callsOf(readFileSync(output, "utf8").split("\0")), home };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function callsOf(fields: string[]): string[][][] {
+  const lines: string[][][] = [];
+  let calls: string[][] = [];
+  for (let at = 0; at < fields.length - 1; ) {
+    const field = fields[at] ?? "";
+    at += 1;
+    if (field === "end") {
+      lines.push(calls);
+      calls = [];
+    } else {
+      calls.push(fields.slice(at, at + Number(field)));
+      at += Number(field);
+    }
+  }
+  return lines;
+}
