@@ -1,8 +1,9 @@
 /** May this call run? A decision from the mode, the user's rules and what is refused always. Pure. */
 
+import { readCommandLine } from "./permission-command.ts";
 import { type Places, refusedCommand, refusedWrite } from "./permission-danger.ts";
 import { isInside, plain, resolvePath } from "./permission-path.ts";
-import { programsOf } from "./permission-programs.ts";
+import { type Candidate, programsOf } from "./permission-programs.ts";
 import { onlyReads, pathsRead } from "./permission-reads.ts";
 import {
   allowsCommand,
@@ -78,7 +79,7 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
     case "write":
       return decidePaths(one, access.kind, access.paths);
     case "execute":
-      return decideCommand(one, access.command);
+      return decideCommand(one, access);
     case "session": {
       const denied = one.deny.find((rule) => rule.tool === one.toolName);
       return denied
@@ -153,10 +154,21 @@ function writeByMode(one: Case, paths: string[]): PermissionDecision {
   }
 }
 
-function decideCommand(one: Case, command: string): PermissionDecision {
+type Command = Extract<Access, { kind: "execute" }>;
+
+/** What a shell among the commands is fed counts, and so does what is typed to a program that waits. */
+function programsWith(line: CommandLine, { command, input }: Command, { home, cwd }: Case): Candidate[] {
+  if (input === undefined) return programsOf(line, home);
+  if (command === "") return programsOf(readCommandLine(input, { home, folders: [cwd] }), home);
+  const commands = line.commands.map((simple) => ({ ...simple, input: simple.input ?? input }));
+  return programsOf({ ...line, commands }, home);
+}
+
+function decideCommand(one: Case, access: Command): PermissionDecision {
   const { home, cwd } = one;
+  const { command } = access;
   const line = readSurely(command, { home, folders: [cwd] }, one.parse);
-  const programs = programsOf(line, home);
+  const programs = programsWith(line, access, one);
   const why = refusedCommand(programs, one);
   if (why) return refused(why);
   const verdicts = one.deny.map((rule): { rule: Rule; certainty: Certainty } => {

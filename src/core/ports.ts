@@ -49,7 +49,8 @@ export type Model = {
 export type Access =
   | { kind: "read"; paths: string[] }
   | { kind: "write"; paths: string[] }
-  | { kind: "execute"; command: string }
+  /** `input`: what is typed into it. Without a command it goes to one that waits. */
+  | { kind: "execute"; command: string; input?: string }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

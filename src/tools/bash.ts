@@ -31,7 +31,10 @@ export function bashTool({ description, shell, maxTimeoutSeconds = 600 }: BashOp
     name: "bash",
     description,
     inputSchema: inputSchema(maxTimeoutSeconds),
-    access: (input) => ({ kind: "execute", command: String((input as Input).command ?? "") }),
+    access(input) {
+      const { command = "", stdin } = input as Input;
+      return { kind: "execute", command, ...(stdin === undefined ? {} : { input: stdin }) };
+    },
     async run(input, context) {
       const request = input as Input;
       const seconds = Math.min(request.timeout_s ?? defaultTimeoutSeconds, maxTimeoutSeconds);

@@ -121,6 +121,16 @@ describe("deleting the home, the root or a .git", () => {
     }
   });
 
+  test.each([
+    ["sh", "rm -rf ~"],
+    ["bash -s", "cd /\nrm -rf *"],
+    ["cat | sh", "rm -rf ~"],
+    ["", "rm -rf ~\n"],
+  ])("is refused in what is typed to %j", (command, input) => {
+    expect(decide({ kind: "execute", command, input }, { allow: ["bash"] })).toMatchObject({ by: "always" });
+    expect(decide({ kind: "execute", command: "python3 notes.py", input }).decision).toBe("allow");
+  });
+
   test("is seen whatever the home is called", () => {
     for (const odd of ["", "/", "/root", "/home/u/"])
       expect(run("rm -rf ~/*", { home: odd })).toMatchObject({ decision: "deny", by: "always" });
