@@ -20,6 +20,7 @@ import { createSession, forkSession, type OpenSession, openSession } from "../se
 import { bashTool } from "../tools/bash.ts";
 import { editorTool } from "../tools/editor.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
+import { programsInGit } from "../tools/git-settings.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
 import { readTaskList, todoTool } from "../tools/todo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
@@ -175,6 +176,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { person } = options;
   const rules = () => ({
     parser,
+    programsInGit,
     mode: person?.mode() ?? mode,
     allow: [...flags.allow, ...(settings.allow ?? []), ...(person?.allowed() ?? [])],
     deny: [...flags.deny, ...(settings.deny ?? [])],

@@ -1,5 +1,7 @@
 /** Which commands only read, judged by their name and flags. What is not known here counts as writing. Pure. */
 
+import { resolvePath } from "./permission-path.ts";
+
 type ReadsOnly = (args: string[]) => boolean;
 
 /** True when none of the flags is there: long ones also abbreviated, short ones also inside a cluster. */
@@ -78,6 +80,14 @@ function gitGlobals(args: string[]): string[] {
       : 1;
   }
   return args.slice(0, count);
+}
+
+/** The folder in which git works: where it is run, or where `-C` leads. `args` without `git`. */
+export function gitFolder(args: string[], folder: string): string {
+  return gitGlobals(args).reduce(
+    (at, arg, index, all) => (all[index - 1] === "-C" ? resolvePath(at, arg) : at),
+    folder,
+  );
 }
 
 function gitReads(args: string[]): boolean {

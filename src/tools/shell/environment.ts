@@ -36,7 +36,24 @@ export function childEnvironment(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !secret.test(entry[0]) && !ours.test(entry[0]),
   );
-  return { ...Object.fromEntries(kept), ...unattended, ...(mark ? markVariables(mark) : {}) };
+  const own = Object.fromEntries(kept);
+  return { ...own, ...unattended, ...gitSettings(own), ...(mark ? markVariables(mark) : {}) };
+}
+
+/**
+ * Settings of git that beat those of a repository, after those that the user gives in the same way. Hooks stay: who
+ * commits wants them. Filters and text conversions stay too: without them files would be stored otherwise.
+ */
+function gitSettings({ GIT_CONFIG_COUNT = "0" }: Record<string, string>): Record<string, string> {
+  const count = /^\d+$/.test(GIT_CONFIG_COUNT) ? Number(GIT_CONFIG_COUNT) : 0;
+  const settings = [
+    ["core.fsmonitor", "false"],
+    ["core.pager", "cat"],
+  ].flatMap(([key = "", value = ""], index) => [
+    [`GIT_CONFIG_KEY_${count + index}`, key],
+    [`GIT_CONFIG_VALUE_${count + index}`, value],
+  ]);
+  return { ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(count + 2) };
 }
 
 function markVariables({ sessionId, stateFolder, agent }: Mark): Record<string, string> {

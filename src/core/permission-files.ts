@@ -1,0 +1,51 @@
+/** May these files be read or written? Pure. */
+
+import type { Case, PermissionDecision } from "./permission.ts";
+import { refusedWrite } from "./permission-danger.ts";
+import { isInside } from "./permission-path.ts";
+import { coversPath, type Rule } from "./permission-rule.ts";
+import { suggestPaths } from "./permission-suggestion.ts";
+import { byMode, byRule, isKnown, refused } from "./permission-verdict.ts";
+
+export function decidePaths(one: Case, kind: "read" | "write", paths: string[]): PermissionDecision {
+  for (const path of kind === "write" ? paths : []) {
+    const why = refusedWrite(path, one);
+    if (why) return refused(`${path}: ${why}`);
+  }
+  const covers = (rule: Rule, path: string): boolean =>
+    ruleIsFor(rule, one.toolName, kind) && coversPath(rule, path, one.workspace, one.home);
+  const denied = one.deny.find((rule) => paths.some((path) => covers(rule, path)));
+  if (denied) return byRule("deny", denied);
+  const allowing = paths.map((path) => one.allow.find((rule) => covers(rule, path)));
+  const [allowed] = allowing;
+  if (allowed && allowing.every(Boolean)) return byRule("allow", allowed);
+  return kind === "read" ? readByMode(one, paths) : writeByMode(one, paths);
+}
+
+function ruleIsFor({ tool }: Rule, toolName: string, kind: "read" | "write"): boolean {
+  return tool === toolName || tool === (kind === "read" ? "read" : "edit");
+}
+
+function readByMode(one: Case, paths: string[]): PermissionDecision {
+  const outside = paths.filter((path) => !isKnown(one, path));
+  if (outside.length === 0) return byMode(one, "allow", "Reading inside the workspace is free.");
+  if (one.mode === "auto") return byMode(one, "allow", "The mode auto allows it.");
+  const suggestion = suggestPaths("read", outside, one.workspace);
+  return byMode(one, "ask", `${outside.join(", ")} is outside the workspace.`, suggestion);
+}
+
+function writeByMode(one: Case, paths: string[]): PermissionDecision {
+  const suggestion = suggestPaths("write", paths, one.workspace);
+  const outside = paths.filter((path) => !one.workspace.some((folder) => isInside(path, folder)));
+  switch (one.mode) {
+    case "auto":
+      return byMode(one, "allow", "The mode auto allows it.");
+    case "plan":
+      return byMode(one, "deny", "The mode plan writes nothing.", suggestion);
+    case "accept-edits":
+      if (outside.length === 0) return byMode(one, "allow", "Edits inside the workspace are free.");
+      return byMode(one, "ask", `${outside.join(", ")} is outside the workspace.`, suggestion);
+    case "ask":
+      return byMode(one, "ask", `Writing ${paths.join(", ")} needs permission.`, suggestion);
+  }
+}
