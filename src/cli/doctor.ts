@@ -10,6 +10,7 @@ import { readSettings } from "../config/settings.ts";
 import { many } from "../context/amounts.ts";
 import { cleanLine } from "../core/clean-text.ts";
 import { wrap } from "./columns.ts";
+import { rulesCheck } from "./doctor-rules.ts";
 import { packagePath } from "./package-files.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -57,6 +58,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     keyCheck(env),
     ...reached,
     settingsCheck(env),
+    rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),
     await leftoverCheck(machine, clean),
     lockCheck(machine, clean),

@@ -17,7 +17,7 @@ import { createTui } from "../tui/tui.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
 import { gitBranch } from "./environment.ts";
 import { packagePath } from "./package-files.ts";
-import { rememberRule, rememberTyped, typedLines } from "./remember.ts";
+import { rememberTyped, typedLines } from "./remember.ts";
 import type { Person, Run } from "./run.ts";
 import { openRun, sessionRoot } from "./wire.ts";
 import { tellLeftovers } from "./wire-machine.ts";
@@ -113,25 +113,8 @@ function personOf(tui: Tui, chosen: Chosen): Person {
   return {
     ...tui.person,
     mode: () => chosen.mode,
-    allowed: () => chosen.allow,
-    async ask(question, signal) {
-      const answer = await tui.person.ask(question, signal);
-      if (answer.decision === "allow" && answer.remember) {
-        const { rule, scope } = answer.remember;
-        chosen.allow.push(rule);
-        if (scope === "user") keepRule(rule, tui);
-      }
-      return answer;
-    },
+    allowed: chosen.allow,
   };
-}
-
-function keepRule(rule: string, tui: Tui): void {
-  try {
-    rememberRule(join(folders(process.env).config, "settings.json"), rule);
-  } catch (error) {
-    tui.warn((error as Error).message);
-  }
 }
 
 function hostOf(run: Run, chosen: Chosen, root: string): Host {
@@ -167,6 +150,7 @@ function hostOf(run: Run, chosen: Chosen, root: string): Host {
       find: () => findLeftovers(root),
       end: () => removeLeftovers(findLeftovers(root)),
     },
+    rules: run.rules,
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
     setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
     files: () => workspaceFiles(cwd),

@@ -2,6 +2,7 @@
 
 import type { Agent, Permission } from "../agent/agent.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../core/permission.ts";
+import type { StandingRules } from "../core/permission-rule.ts";
 import type { Person } from "./run.ts";
 
 /** `parser` is asked for at the first command. */
@@ -19,10 +20,17 @@ export function permitHeadless(rules: () => Rules): Agent["permit"] {
 }
 
 /** The same with a person, whose words reach the model where the answer is no. */
-export function permitAsking(rules: () => Rules, ask: Person["ask"]): Agent["permit"] {
+export function permitAsking(
+  rules: () => Rules,
+  ask: Person["ask"],
+  { places, add }: StandingRules,
+): Agent["permit"] {
   return permitBy(rules, async ({ reason, suggestion, rule }, toolName, input, signal) => {
-    const answer = await ask({ toolName, input, reason, suggestion }, signal);
-    if (answer.decision === "allow") return answer;
+    const answer = await ask({ toolName, input, reason, suggestion, places }, signal);
+    if (answer.decision === "allow") {
+      if (answer.remember) add(answer.remember.rule, answer.remember.scope);
+      return { decision: "allow" };
+    }
     const text = answer.say
       ? `The user did not allow this, and says what to do instead: ${answer.say}`
       : "The user did not allow this.";

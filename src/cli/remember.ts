@@ -1,29 +1,8 @@
-/** What a person's choices leave behind between sessions: allow rules in the settings, and the lines that were typed. */
+/** What stays between sessions of what a person typed. */
 
-import { randomBytes } from "node:crypto";
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { readSettings, SettingsError } from "../config/settings.ts";
 import { makeFolders } from "../core/make-folders.ts";
-
-/** Adds an allow rule to the settings file, all or nothing. Throws `SettingsError` when it cannot. */
-export function rememberRule(file: string, rule: string): void {
-  const settings = readSettings(file);
-  const allow = settings.allow ?? [];
-  if (allow.includes(rule)) return;
-  const text = `${JSON.stringify({ ...settings, allow: [...allow, rule] }, undefined, 2)}\n`;
-  const draft = `${file}.${randomBytes(6).toString("hex")}`;
-  try {
-    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new SettingsError(
-      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}): the rule counts for this session only`,
-    );
-  }
-}
 
 const keptLines = 1000;
 /** Longer texts are worth no second use from memory. */

@@ -2,6 +2,7 @@
 
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
@@ -15,6 +16,7 @@ export type Run = {
   /** The files as they were before each step that wrote. */
   snapshots: Snapshots;
   jobs: BackgroundJobs;
+  rules: StandingRules;
   /** Appends a user message; the session's first one carries the facts about the folder. */
   say(content: UserBlock[]): void;
   /** Ends every process of the session's shell and closes the log. Idempotent. */
@@ -25,8 +27,8 @@ export type Run = {
 export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onWaiting"> & {
   /** The mode that the person chose since the start, if any. */
   mode(): PermissionMode | undefined;
-  /** Allow rules given since the start, beside those of flags and settings. */
-  allowed(): readonly string[];
+  /** Allow rules for as long as the person stays; what is added here counts. */
+  allowed: string[];
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
 };
 
@@ -36,9 +38,13 @@ export type Question = {
   input: Record<string, unknown>;
   reason: string;
   suggestion?: string | undefined;
+  /** Where a rule would be kept, by its scope. */
+  places?: StandingRules["places"];
 };
 /** `say`: what to do instead; may be empty. */
-export type Answer = { decision: "allow" } | { decision: "deny"; say: string };
+export type Answer =
+  | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
+  | { decision: "deny"; say: string };
 
 export type OpenOptions = {
   flags: Flags;

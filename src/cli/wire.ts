@@ -31,6 +31,7 @@ import { readPrompt } from "./package-files.ts";
 import { offloadPastes } from "./paste.ts";
 import { permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
+import { standingRules } from "./standing-rules.ts";
 import { watchMachine } from "./wire-machine.ts";
 import { shellParser } from "./wire-parser.ts";
 import { begin } from "./wire-start.ts";
@@ -91,6 +92,10 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const parser = shellParser(options.warn);
+  const standing = standingRules({
+    ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
+    ...{ session: options.person?.allowed ?? [], warn: options.warn },
+  });
   const kept = agentSnapshots({
     ...session,
     parser,
@@ -107,8 +112,9 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     folder: session.folder,
     mode,
     snapshots: kept.snapshots,
+    rules: standing,
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
-    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept, parser }),
+    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept, parser, standing }),
     say(content) {
       const first = !session.log.events().some((event) => event.type === "user_message");
       const preamble = first
@@ -166,10 +172,11 @@ type AgentParts = Parts & {
   shell: Shell;
   kept: AgentSnapshots;
   parser: ReturnType<typeof shellParser>;
+  standing: ReturnType<typeof standingRules>;
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell, kept, parser } = parts;
+  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing } = parts;
   const { flags, env } = options;
   const secrets = secretsOf(env);
   const place = folders(env);
@@ -178,8 +185,8 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     parser,
     programsInGit,
     mode: person?.mode() ?? mode,
-    allow: [...flags.allow, ...(settings.allow ?? []), ...(person?.allowed() ?? [])],
-    deny: [...flags.deny, ...(settings.deny ?? [])],
+    allow: standing.allow(),
+    deny: standing.deny(),
     workspace: workspaceOf(cwd, options),
     readable: readableFolders(session),
     home: realHome(env),
@@ -195,7 +202,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     clock: Date.now,
     artifacts: session.artifacts,
     beforeWrite: kept.beforeWrite,
-    permit: person ? permitAsking(rules, person.ask) : permitHeadless(rules),
+    permit: person ? permitAsking(rules, person.ask, standing) : permitHeadless(rules),
     takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),

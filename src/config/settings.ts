@@ -73,7 +73,8 @@ export function readSettings(file: string): Settings {
   );
 }
 
-function checkRule(file: string, rule: string): void {
+/** Throws `SettingsError` when `rule`, which stands in `file`, cannot be read. */
+export function checkRule(file: string, rule: string): void {
   try {
     parseRule(rule);
   } catch (error) {
@@ -81,7 +82,8 @@ function checkRule(file: string, rule: string): void {
   }
 }
 
-function contentOf(file: string): string | undefined {
+/** The text of a file; undefined when there is none. Throws `SettingsError`. */
+export function contentOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
@@ -91,7 +93,8 @@ function contentOf(file: string): string | undefined {
   }
 }
 
-function parsed(file: string, content: string): unknown {
+/** Throws `SettingsError` that says where the text stops being JSON. */
+export function parsed(file: string, content: string): unknown {
   try {
     return JSON.parse(content);
   } catch (error) {

@@ -13,6 +13,27 @@ export type Rule = {
   pattern?: string;
 };
 
+/** For how long and where an allowed rule counts: until the person leaves, in this folder, or everywhere. */
+export type RuleScope = "session" | "project" | "user";
+
+/** `where`: the file or the place that holds it, for people. */
+export type StandingRule = {
+  rule: string;
+  kind: "allow" | "deny";
+  scope: RuleScope | "flags";
+  where: string;
+};
+
+/** The rules in force, as a person sees and changes them. */
+export type StandingRules = {
+  list(): StandingRule[];
+  /** Allows from now on; a rule that cannot be stored counts for the session, and the person hears of it. */
+  add(rule: string, scope: RuleScope): void;
+  /** Why it could not be removed, if so. */
+  remove(rule: StandingRule): string | undefined;
+  places: Readonly<Record<RuleScope, string>>;
+};
+
 /** A rule that cannot be read. */
 export class RuleError extends Error {
   override readonly name = "RuleError";

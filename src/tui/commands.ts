@@ -5,6 +5,7 @@ import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJob } from "../core/ports.ts";
 import { allOf, openFocus } from "../core/questions.ts";
 import { endLeftovers } from "./leftovers.ts";
+import { permissionCommands } from "./permissions.ts";
 import type { Host, Leave } from "./ports.ts";
 import { cutRow, type Row } from "./rows.ts";
 import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
@@ -69,6 +70,7 @@ export const commands: readonly Command[] = [
     argument: "stop <pid>|keep <pid>|clean",
     run: manageJobs,
   },
+  ...permissionCommands,
   {
     name: "clear",
     summary: "a new session; this one stays stored",

@@ -1,5 +1,6 @@
 /** The permission dialog: what is asked, the ways to answer, and what a key does. Pure. */
 
+import type { RuleScope } from "../core/permission-rule.ts";
 import { type Editor, edit, emptyEditor, type Laid, layOut } from "./input/editor.ts";
 import type { Key } from "./input/keys.ts";
 import type { Answer, Question } from "./ports.ts";
@@ -12,35 +13,29 @@ export type Asked = { id: number; question: Question; choice: number; instead?: 
 /** What a key makes of it: an answer, a changed dialog, or nothing. */
 export type Reaction = { answer: Answer } | { asked: Asked } | undefined;
 
-type Way = { label: string; short: string; answer: Answer | "instead"; keys: string[] };
+/** `where`: what it would be stored in. */
+type Way = { label: string; short: string; answer: Answer | "instead"; keys: string[]; where?: string };
+
+const scopes: { scope: RuleScope; label: string; short: string; key: string }[] = [
+  { scope: "session", label: "Yes, always in this session", short: "session", key: "a" },
+  { scope: "project", label: "Yes, always in this project", short: "project", key: "p" },
+  { scope: "user", label: "Yes, always in every project", short: "all", key: "u" },
+];
 
 /** The ways to answer, in the order they are shown. */
-function waysOf({ suggestion }: Question): Way[] {
-  const remembered: Way[] = suggestion
-    ? [
-        {
-          label: "Yes, always in this session",
-          short: "session",
-          answer: remember(suggestion, "session"),
-          keys: ["a"],
-        },
-        {
-          label: "Yes, always, also in later sessions",
-          short: "always",
-          answer: remember(suggestion, "user"),
-          keys: ["u"],
-        },
-      ]
-    : [];
+function waysOf({ suggestion, places }: Question): Way[] {
+  const remembered = scopes.map(
+    ({ scope, label, short, key }): Way => ({
+      ...{ label, short, keys: [key] },
+      answer: { decision: "allow", remember: { rule: suggestion ?? "", scope } },
+      ...(places ? { where: places[scope] } : {}),
+    }),
+  );
   return [
     { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
-    ...remembered,
+    ...(suggestion ? remembered : []),
     { label: "No, and tell it what to do instead", short: "no …", answer: "instead", keys: ["n"] },
   ];
-}
-
-function remember(rule: string, scope: "session" | "user"): Answer {
-  return { decision: "allow", remember: { rule, scope } };
 }
 
 /** Digits and letters choose at once, arrows move the mark, Enter takes what is marked. */
@@ -148,10 +143,11 @@ function titleOf({ toolName, input }: Question, around: Around): string {
   return verb === "view" ? `Read ${place}?` : `${verb === "create" ? "Write" : "Change"} ${place}?`;
 }
 
-function wayRow({ label }: Way, marked: boolean, index: number): Row {
+function wayRow({ label, where }: Way, marked: boolean, index: number): Row {
   return [
     { text: marked ? "  ❯ " : "    ", tone: "accent" },
     { text: `${index + 1} ${label}`, ...(marked ? { tone: "strong" as const } : {}) },
+    ...(where ? [{ text: `  ${safe(where)}`, tone: "dim" as const }] : []),
   ];
 }
 

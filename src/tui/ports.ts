@@ -3,6 +3,7 @@
 import type { UserBlock } from "../core/blocks.ts";
 import type { TurnEnd } from "../core/events.ts";
 import type { PermissionMode } from "../core/permission.ts";
+import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
 import type { WaitingCommand } from "../core/waiting-command.ts";
 
@@ -26,6 +27,7 @@ export type Host = {
   jobs: BackgroundJobs;
   /** Processes of runs that were killed. */
   leftovers: { find(): readonly { pid: number }[]; end(): Promise<void> };
+  rules: StandingRules;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
@@ -47,10 +49,12 @@ export type Question = {
   reason: string;
   /** The rule that would let it through from now on. */
   suggestion?: string | undefined;
+  /** Where it would be kept, by its scope. */
+  places?: StandingRules["places"];
 };
 
 export type Answer =
-  | { decision: "allow"; remember?: { rule: string; scope: "session" | "user" } }
+  | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
   /** `say`: what to do instead; may be empty. */
   | { decision: "deny"; say: string };
 

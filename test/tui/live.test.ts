@@ -114,7 +114,7 @@ describe("the live area", () => {
       for (let step = 0; step < 12; step++) {
         for (const action of happening(Math.floor(random() * 9), pick(words)))
           state = reduce(state, action).state;
-        const key = pick(["up", "down", "ctrl-r", "alt-enter", "4", "/", "@", "left"]);
+        const key = pick(["up", "down", "ctrl-r", "alt-enter", "5", "/", "@", "left"]);
         state = onKey(
           state,
           random() < 0.5 ? { type: "text", text: pick(words) || "y" } : { type: "key", key },

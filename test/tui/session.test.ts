@@ -86,7 +86,7 @@ describe("a question", () => {
     terminal.send("go\r");
     await terminal.until("Run this command?");
     expect(terminal.screen().join("\n")).toContain("always means this very command");
-    terminal.send("4");
+    terminal.send("5");
     await terminal.until("empty is a plain no");
     terminal.send("write it to other.txt\r");
     await terminal.until(/✗ bash[\s\S]*Run this command\?/);
@@ -96,11 +96,11 @@ describe("a question", () => {
     expect(terminal.whole().join("\n")).toMatch(/✗ bash[\s\S]*✓ bash/);
   });
 
-  test("always in later sessions is written to the settings, and not asked again", async () => {
+  test("always in every project is written to the settings, and not asked again", async () => {
     const { terminal, place } = await open([{ calls }, { calls }, { text: "final" }]);
     terminal.send("go\r");
     await terminal.until("Run this command?");
-    terminal.send("3");
+    terminal.send("4");
     await terminal.until("final");
     const { readFileSync, statSync } = await import("node:fs");
     const file = join(place.env.SAWTOOTH_HOME ?? "", "config/settings.json");

@@ -1,0 +1,122 @@
+/** Rules that a person gives at the screen: shown with their place, kept for a folder, listed and taken back. */
+
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import type { Place } from "../support/sawtooth.ts";
+import { again, open, type Scene } from "../support/scene.ts";
+
+const calls = [{ bash: { command: "touch made.txt" } }];
+const turns = [{ calls }, { text: "final" }];
+
+function projects({ env }: Place): string[] {
+  const folder = join(env.SAWTOOTH_HOME ?? "", "config/projects");
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+/** Answers the question with "this project". */
+async function allowInProject({ terminal }: Scene): Promise<void> {
+  terminal.send("go\r");
+  await terminal.until("Run this command?");
+  terminal.send("3");
+  await terminal.until("final");
+}
+
+/** Whether a fresh start in the place asks again. */
+async function asksAgain({ place }: Scene): Promise<boolean> {
+  const next = await again(place);
+  next.send("go\r");
+  await next.until(/Run this command\?|final/);
+  const asked = next.screen().join("\n").includes("Run this command?");
+  next.kill();
+  return asked;
+}
+
+test("the dialog shows the rule, how long it would count and the file that would hold it", async () => {
+  const { terminal } = await open(turns);
+  terminal.send("go\r");
+  await terminal.until("Run this command?");
+  const screen = terminal.screen().join("\n");
+  expect(screen).toContain("always means the rule bash(touch:*)");
+  expect(screen).toMatch(/2 Yes, always in this session\s+kept until you leave/);
+  expect(screen).toMatch(
+    /3 Yes, always in this project\s+~\/sawtooth\/config\/projects\/work-[\da-f]{12}\.json/,
+  );
+  expect(screen).toMatch(/4 Yes, always in every project\s+~\/sawtooth\/config\/settings\.json/);
+  expect(screen).toContain("5 No, and tell it what to do instead");
+});
+
+test("a rule for this project outlives the program, and counts in this folder only", async () => {
+  const scene = await open([...turns, ...turns, ...turns, ...turns]);
+  const { place } = scene;
+  await allowInProject(scene);
+  scene.terminal.kill();
+  const [file = ""] = projects(place);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ folder: place.cwd, allow: ["bash(touch:*)"] });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(place.cwd)).toEqual(["made.txt"]);
+  expect(await asksAgain(scene)).toBe(false);
+
+  const other = join(dirname(place.cwd), "other");
+  mkdirSync(other);
+  expect(await asksAgain({ ...scene, place: { ...place, cwd: other } })).toBe(true);
+});
+
+test("through a link the folder is the same; under another name it is not", async () => {
+  const scene = await open([...turns, ...turns, { calls }, { text: "final" }]);
+  const { place } = scene;
+  await allowInProject(scene);
+  scene.terminal.kill();
+  const link = join(dirname(place.cwd), "link");
+  symlinkSync(place.cwd, link);
+  expect(await asksAgain({ ...scene, place: { ...place, cwd: link } })).toBe(false);
+  const moved = join(dirname(place.cwd), "moved");
+  renameSync(place.cwd, moved);
+  expect(await asksAgain({ ...scene, place: { ...place, cwd: moved } })).toBe(true);
+});
+
+test("a file of rules that is broken allows nothing, is told of, and is not overwritten", async () => {
+  const scene = await open([...turns, ...turns]);
+  await allowInProject(scene);
+  scene.terminal.kill();
+  const [file = ""] = projects(scene.place);
+  writeFileSync(file, '{"folder": ');
+  const next = await again(scene.place);
+  await next.until("no rule for this folder counts");
+  next.send("go\r");
+  await next.until("Run this command?");
+  next.send("3");
+  await next.until("counts for this session only");
+  expect(readFileSync(file, "utf8")).toBe('{"folder": ');
+  next.send("/permissions\r");
+  await next.until("this session: kept until you leave");
+});
+
+test("/permissions lists the rules with their places, and takes one back at once", async () => {
+  const scene = await open([...turns, { calls }, { text: "end" }], ["--deny", "bash(rm:*)"]);
+  const { terminal, place } = scene;
+  await allowInProject(scene);
+  terminal.send("/permissions\r");
+  await terminal.until("this project: ~/sawtooth");
+  const screen = terminal.screen().join("\n");
+  expect(screen).toMatch(/1 {2}deny {3}bash\(rm:\*\)\s+this start: the command line/);
+  expect(screen).toMatch(/2 {2}allow {2}bash\(touch:\*\)\s+this project: ~\/sawtooth\/config\/projects/);
+  terminal.send("/permissions remove 1\r");
+  await terminal.until("leave it out there");
+  terminal.send("/permissions remove 9\r");
+  await terminal.until("there is no rule 9");
+  terminal.send("/permissions remove 2\r");
+  await terminal.until("allow bash(touch:*) is gone");
+  expect(JSON.parse(readFileSync(projects(place)[0] ?? "", "utf8"))).toMatchObject({ allow: [] });
+  terminal.send("go\r");
+  await terminal.until("Run this command?");
+});
