@@ -92,7 +92,7 @@ export function dialogRows(
     ? []
     : small
       ? [waysRow(question, choice)]
-      : waysOf(question).map((way, index) => wayRow(way, index === choice, index));
+      : waysOf(question).map((way, index) => wayRow(way, index === choice, index, around.columns));
   const written = instead && layOut(instead, columns - 2);
   const typed = written ? typedRows(written) : [];
   const room = Math.max(1, maxRows - 1 - answers.length - typed.length);
@@ -143,11 +143,19 @@ function titleOf({ toolName, input }: Question, around: Around): string {
   return verb === "view" ? `Read ${place}?` : `${verb === "create" ? "Write" : "Change"} ${place}?`;
 }
 
-function wayRow({ label, where }: Way, marked: boolean, index: number): Row {
+/** Of a path that is too long the end says most. */
+function ending(path: string, most: number): string {
+  const chars = [...path];
+  return chars.length <= most ? path : `…${chars.slice(-Math.max(1, most - 1)).join("")}`;
+}
+
+function wayRow({ label, where }: Way, marked: boolean, index: number, columns: number): Row {
   return [
     { text: marked ? "  ❯ " : "    ", tone: "accent" },
     { text: `${index + 1} ${label}`, ...(marked ? { tone: "strong" as const } : {}) },
-    ...(where ? [{ text: `  ${safe(where)}`, tone: "dim" as const }] : []),
+    ...(where
+      ? [{ text: `  ${ending(safe(where), columns - label.length - 8)}`, tone: "dim" as const }]
+      : []),
   ];
 }
 
