@@ -42,7 +42,7 @@ function follow(command: string, folder: string, search: Search, depth: number):
   const home = "/nonexistent";
   const line = readCommandLine(command, { home, folders: [folder] });
   const written = line.commands.flatMap(({ words }) => words.map(plain));
-  for (const { words, folders } of programsOf(line, home)) {
+  for (const { words, folders } of programsOf(line, { home })) {
     const [name = "", ...rest] = words.map(plain);
     const at = folders[0] ?? folder;
     const program = written.find((word) => nameOf(word) === name) ?? name;

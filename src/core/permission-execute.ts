@@ -10,18 +10,20 @@ import { gitFolder, onlyReads, pathsRead } from "./permission-reads.ts";
 import { allowsCommand, type Certainty, coversPath, deniesCommand, type Rule } from "./permission-rule.ts";
 import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
 import { suggestCommand } from "./permission-suggestion.ts";
-import { readSurely, type SureLine } from "./permission-sure.ts";
+import { isDoubtful, readSurely, type SureLine } from "./permission-sure.ts";
 import { byMode, byRule, isKnown, refused } from "./permission-verdict.ts";
 import type { Access } from "./ports.ts";
 
 type Command = Extract<Access, { kind: "execute" }>;
 
 /** What a shell among the commands is fed counts, and so does what is typed to a program that waits. */
-function programsWith(line: CommandLine, { command, input }: Command, { home, cwd }: Case): Candidate[] {
-  if (input === undefined) return programsOf(line, home);
-  if (command === "") return programsOf(readCommandLine(input, { home, folders: [cwd] }), home);
+function programsWith(line: CommandLine, { command, input }: Command, one: Case): Candidate[] {
+  const place = { home: one.home, folders: [one.cwd] };
+  const reading = { home: one.home, isDoubtful: (text: string) => isDoubtful(text, place, one.parse) };
+  if (input === undefined) return programsOf(line, reading);
+  if (command === "") return programsOf(readCommandLine(input, place), reading);
   const commands = line.commands.map((simple) => ({ ...simple, input: simple.input ?? input }));
-  return programsOf({ ...line, commands }, home);
+  return programsOf({ ...line, commands }, reading);
 }
 
 /** Decides over a command line by all that it may run and touch. */

@@ -30,28 +30,32 @@ const wrappers = new Set([
 const depthLimit = 8;
 const mostRests = 64;
 
+/** How the text that a shell is given is read. `isDoubtful`: the grammar of bash reads it in another way. */
+export type NestedReading = { home: string; depth?: number; isDoubtful?(text: string): boolean };
+
 /** Every program that the line may run, each with its arguments. */
-export function programsOf(line: CommandLine, home: string, depth = 0): Candidate[] {
+export function programsOf(line: CommandLine, reading: NestedReading): Candidate[] {
   return line.commands.flatMap((command, index) => {
-    const fed = fedTo(line.commands.slice(0, index));
-    return [...seenThrough(command, fed), ...nestedIn(command, fed, home, depth)];
+    const fed = (): string[] => fedTo(line.commands.slice(0, index));
+    return [...seenThrough(command, fed), ...nestedIn(command, fed, reading)];
   });
 }
 
 /** What earlier commands of the line print into a pipe, where the line shows it. */
 function fedTo(before: SimpleCommand[]): string[] {
   const piped = before.filter(({ after }) => /^\|&?$/.test(after));
-  return piped.flatMap(({ words, input }) => [
-    ...(/^(?:echo|printf)$/.test(words[0] ?? "") ? [words.slice(1).map(plain).join(" ")] : []),
-    ...(input === undefined ? [] : [input]),
-  ]);
+  return piped.flatMap(({ words: [name, ...args], input }) => {
+    if (name === "echo" || name === "printf") return [args.map(plain).join(" ")];
+    const passesOn = (name === "cat" || name === "tee") && args.length === 0;
+    return [...(input === undefined ? [] : [input]), ...(passesOn ? [] : [unknownValue])];
+  });
 }
 
 function programName(word: string): string {
   return nameOf(plain(word));
 }
 
-function seenThrough(command: SimpleCommand, fed: string[]): Candidate[] {
+function seenThrough(command: SimpleCommand, fed: () => string[]): Candidate[] {
   const { words, folders } = command;
   const [first, ...args] = words;
   if (first === undefined) return [{ words, folders, certain: true, written: command }];
@@ -68,7 +72,7 @@ function seenThrough(command: SimpleCommand, fed: string[]): Candidate[] {
   }
   if (shells.has(name) || name === "git" || (isReader(name) && !wrappers.has(name))) return [own];
   const certain = wrappers.has(name);
-  const more = name === "xargs" ? fed.flatMap((text) => text.split(/\s+/)) : [];
+  const more = name === "xargs" ? fed().flatMap((text) => text.split(/\s+/)) : [];
   // An option's value may stand before the program: every rest of the words may be the command.
   const rests = args
     .slice(0, mostRests)
@@ -80,26 +84,34 @@ function seenThrough(command: SimpleCommand, fed: string[]): Candidate[] {
 /** Programs in arguments and input that a shell or wrapper reads as commands. */
 function nestedIn(
   { words, folders, input }: SimpleCommand,
-  fed: string[],
-  home: string,
-  depth: number,
+  fed: () => string[],
+  reading: NestedReading,
 ): Candidate[] {
+  const { home, depth = 0, isDoubtful } = reading;
   const [first = "", ...args] = words;
   const name = programName(first);
+  const deeper = { ...reading, depth: depth + 1 };
   const texts = (inner: string[]): Candidate[] =>
-    inner.flatMap((text) => programsOf(readCommandLine(text, { home, folders }, depth + 1), home, depth + 1));
+    inner.flatMap((text) => programsOf(readCommandLine(text, { home, folders }, depth + 1), deeper));
+  /** Texts that are commands for certain: what cannot be read in them may be anything. */
+  const code = (inner: string[]): Candidate[] => [
+    ...texts(inner),
+    ...inner.flatMap((text) =>
+      isDoubtful?.(text) ? [{ words: [unknownValue], folders, certain: true }] : [],
+    ),
+  ];
   if (depth >= depthLimit) return [];
   if (name === "git") return texts(gitPrograms(args));
   if (name === "alias") return texts(args.map((arg) => plain(arg).replace(/^[^=]*=/, "")));
   const shell =
     wrappers.has(name) || shells.has(name) ? words.findIndex((word) => shells.has(programName(word))) : -1;
   if (shell < 0 && !wrappers.has(name) && name !== "find") return [];
-  const read = shell < 0 ? [] : standardInput(words.slice(shell + 1), input, fed);
-  const spaced = args.filter(
-    (arg, index) => /[\s;&|]/.test(arg) || isUnknown(arg) || /^-\w*c$/.test(args[index - 1] ?? ""),
-  );
+  const read =
+    shell < 0 ? [] : standardInput(words.slice(shell + 1), input, input === undefined ? fed() : []);
+  const given = args.filter((_, index) => shell >= 0 && /^-\w*c$/.test(args[index - 1] ?? "")).map(plain);
+  const spaced = args.filter((arg) => /[\s;&|]/.test(arg) || isUnknown(arg)).map(plain);
   const joined = name === "eval" || name === "ssh" ? [args.map(plain).join(" ")] : [];
-  return texts([...spaced.map(plain), ...joined, ...read]);
+  return [...texts(spaced), ...code([...given, ...joined, ...read])];
 }
 
 /** What a shell without a script or `-c` reads: a text that the line shows, or something unknown. */

@@ -45,6 +45,11 @@ export function readSurely(
   return { commands, problems };
 }
 
+/** Whether the two readers differ over a text that is to be run, or one of them cannot read it. */
+export function isDoubtful(text: string, surroundings: Surroundings, parse: ParseShell | undefined): boolean {
+  return readSurely(text, surroundings, parse).unreadable !== undefined;
+}
+
 /** What bash takes for a part of a word, and people for a blank or for nothing. */
 function oddCharacters(text: string): string | undefined {
   if (!text.isWellFormed()) return "characters that are not Unicode";
@@ -75,6 +80,9 @@ function comparable({ words, redirects, after }: SimpleCommand, index: number, a
 /** Commands that only the grammar finds. */
 function missedCommands(line: CommandLine, tree: TreeReading, home: string): SimpleCommand[] {
   const nameOfFirst = ([first = ""]: string[]): string => nameOf(plain(first));
-  const found = new Set(programsOf(line, home).map(({ words }) => nameOfFirst(words)));
-  return tree.commands.filter(({ words }) => words.length > 0 && !found.has(nameOfFirst(words)));
+  const without = (found: Set<string>, commands: SimpleCommand[]): SimpleCommand[] =>
+    commands.filter(({ words }) => words.length > 0 && !found.has(nameOfFirst(words)));
+  const rest = without(new Set(line.commands.map(({ words }) => nameOfFirst(words))), tree.commands);
+  if (rest.length === 0) return [];
+  return without(new Set(programsOf(line, { home }).map(({ words }) => nameOfFirst(words))), rest);
 }

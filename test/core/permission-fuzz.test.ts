@@ -77,7 +77,7 @@ test("what is read as more than plain words names every program that bash runs",
   const wrong = lines.filter((line, index) => {
     const sure = readSurely(line, surroundings, parse);
     if (sure.unreadable) return false;
-    const names = programsOf(sure, home).map(({ words: [name = ""] }) => name);
+    const names = programsOf(sure, { home }).map(({ words: [name = ""] }) => name);
     const isNamed = ([program = ""]: string[]): boolean =>
       names.some((name) => isUnknown(name) || plain(name) === nameOf(program));
     return !callsOf(index).every(isNamed);
