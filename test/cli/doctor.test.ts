@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { changeProjectRules, projectRulesFile } from "../../src/config/kept-rules.ts";
 import { makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
 
 let place: Place;
@@ -111,4 +112,17 @@ test("processes of an agent that lives are nobody's leftovers", async () => {
   const child = spawn("sleep", ["30"], { stdio: "ignore" });
   cleanups.push(() => child.kill());
   expect((await doctor()).stdout).toMatch(/ok {4}processes/);
+});
+
+test("doctor names the rules that are kept for the folder, and a file of them that is broken", async () => {
+  const folder = join(place.env.SAWTOOTH_HOME ?? "", "config");
+  const file = projectRulesFile(folder, place.cwd);
+  changeProjectRules(file, place.cwd, () => ["bash(make:*)"]);
+  expect((await sawtooth(place, ["doctor"])).stdout.replace(/\s+/g, " ")).toContain(
+    `1 rule for ${place.cwd}: bash(make:*)`,
+  );
+  writeFileSync(file, "{");
+  const { stdout } = await sawtooth(place, ["doctor"]);
+  expect(stdout).toMatch(/note +rules/);
+  expect(stdout).toContain("no rule for this folder counts");
 });

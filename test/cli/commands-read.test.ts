@@ -1,0 +1,56 @@
+/** What cannot be read for certain is not run when nobody is there (T22), through the front door. */
+
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startMockServer } from "../support/mock-server.ts";
+import { makePlace, sawtooth } from "../support/sawtooth.ts";
+
+async function setUp(commands: string[]) {
+  const calls = commands.map((command) => ({ calls: [{ bash: { command } }] }));
+  const server = await startMockServer({ turns: [...calls, { text: "done" }] });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
+  return { server, place };
+}
+
+const resultTexts = (requests: readonly { messages: unknown[] }[]): string =>
+  JSON.stringify(requests.at(-1)?.messages);
+
+test("reading is free, and what two readers see differently is told to the model and not run", async () => {
+  const { server, place } = await setUp([
+    "cat kept.txt | wc -l",
+    "cat ke\\\npt.txt >&-",
+    "cat <<A <<B\n1\nA\n2\nB",
+  ]);
+  const words = ["-p", "go", "--permission-mode", "accept-edits", "--output-format", "json"];
+  const { stdout } = await sawtooth(place, words);
+  const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
+  expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual([
+    "cat ke\\\npt.txt >&-",
+    "cat <<A <<B\n1\nA\n2\nB",
+  ]);
+  expect(resultTexts(server.requests)).toContain("cannot be read for certain");
+  expect(resultTexts(server.requests)).not.toContain("It would be allowed by --allow");
+});
+
+test("a denied program is not run in auto either, however it is written", async () => {
+  const hidden = [
+    "r\\\nm kept.txt",
+    ">&-rm kept.txt",
+    "true @(x); rm kept.txt",
+    "echo cm0ga2VwdC50eHQK | base64 -d | sh",
+  ];
+  const { place } = await setUp([...hidden, "echo made > made.txt"]);
+  const words = ["-p", "go", "--permission-mode", "auto", "--deny", "bash(rm:*)", "--output-format", "json"];
+  const { stdout } = await sawtooth(place, words);
+  expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(
+    hidden.length,
+  );
+  expect(existsSync(join(place.cwd, "kept.txt"))).toBe(true);
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(true);
+});
