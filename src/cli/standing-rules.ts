@@ -25,7 +25,9 @@ type Sources = {
   warn(text: string): void;
 };
 
-export function standingRules(sources: Sources): StandingRules & { allow(): string[]; deny(): string[] } {
+export function standingRules(
+  sources: Sources,
+): StandingRules & Record<"allow" | "allowEverywhere" | "deny", () => string[]> {
   const { flags, settings, config, root, session, env, warn } = sources;
   const files = { user: join(config, "settings.json"), project: projectRulesFile(config, root) };
   const user = { allow: [...(settings.allow ?? [])], deny: [...(settings.deny ?? [])] };
@@ -46,7 +48,8 @@ export function standingRules(sources: Sources): StandingRules & { allow(): stri
     held.splice(0, held.length, ...edit(held));
   };
   return {
-    allow: () => [...flags.allow, ...user.allow, ...project, ...session],
+    allow: () => [...flags.allow, ...project, ...session],
+    allowEverywhere: () => user.allow,
     deny: () => [...flags.deny, ...user.deny],
     places,
     list: () => [

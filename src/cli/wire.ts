@@ -186,6 +186,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     programsInGit,
     mode: person?.mode() ?? mode,
     allow: standing.allow(),
+    allowEverywhere: standing.allowEverywhere(),
     deny: standing.deny(),
     workspace: workspaceOf(cwd, options),
     readable: readableFolders(session),

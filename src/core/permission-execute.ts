@@ -73,7 +73,11 @@ function touches(one: Case, rule: Rule, { commands }: CommandLine): Certainty[] 
 
 /** Every command of the line must be covered, by a rule or as one that only reads. */
 function allowedByRule(one: Case, command: string, line: SureLine): PermissionDecision | undefined {
-  const rules = one.allow.filter(({ tool }) => tool === one.toolName);
+  const isPlanted = line.commands.some((simple) => runsInGit(one, simple) !== undefined);
+  const rules = one.allow.filter(
+    (rule) =>
+      rule.tool === one.toolName && (rule.pattern === undefined || !isPlanted || !one.general.includes(rule)),
+  );
   const whole = rules.find(
     ({ pattern }) => pattern === undefined || (pattern === command.trim() && !line.unreadable),
   );
@@ -137,31 +141,28 @@ function isFree(one: Case, simple: SimpleCommand): boolean {
 }
 
 function commandByMode(one: Case, command: string, line: SureLine): PermissionDecision {
-  const suggestion = suggestCommand(command, line);
   if (one.mode === "auto") return byMode(one, "allow", "The mode auto allows it.");
   const [problem] = line.problems;
-  if (line.unreadable)
-    return byMode(
-      one,
-      one.mode === "plan" ? "deny" : "ask",
-      `This command cannot be read for certain (${problem}), so it is asked for each time.`,
-    );
-  if (one.mode === "ask") return byMode(one, "ask", "Running a command needs permission.", suggestion);
-  if (problem === undefined && line.commands.every((simple) => isFree(one, simple)))
+  const closed = one.mode === "plan" ? "deny" : "ask";
+  if (line.unreadable) {
+    const why = `This command cannot be read for certain (${problem}), so it is asked for each time.`;
+    return byMode(one, closed, why);
+  }
+  if (one.mode !== "ask" && problem === undefined && line.commands.every((simple) => isFree(one, simple)))
     return byMode(one, "allow", "Commands that only read inside the workspace are free.");
-  const reads =
-    problem === undefined &&
-    line.commands.every(
-      ({ words, redirects }) =>
-        onlyReads(words.map(plain)) &&
-        redirects.every(({ operator, target }) => operator === "<" || streams.test(target)),
-    );
+  const suggestion = suggestCommand(command, line);
   const [planted] = line.commands.flatMap((simple) => runsInGit(one, simple) ?? []);
-  if (reads && planted !== undefined)
-    return byMode(one, one.mode === "plan" ? "deny" : "ask", `${planted}.`, suggestion);
-  if (reads) return byMode(one, "ask", "It reads outside the workspace.", suggestion);
+  if (planted !== undefined) return byMode(one, closed, `${planted}.`, suggestion);
+  if (one.mode === "ask") return byMode(one, "ask", "Running a command needs permission.", suggestion);
+  if (problem === undefined && line.commands.every(readsSomewhere))
+    return byMode(one, "ask", "It reads outside the workspace.", suggestion);
   const why = problem
     ? `This command cannot be read for certain (${problem}).`
     : "This command may write or run something.";
-  return byMode(one, one.mode === "plan" ? "deny" : "ask", why, suggestion);
+  return byMode(one, closed, why, suggestion);
+}
+
+function readsSomewhere({ words, redirects }: SimpleCommand): boolean {
+  const onlyIn = redirects.every(({ operator, target }) => operator === "<" || streams.test(target));
+  return onlyReads(words.map(plain)) && onlyIn;
 }

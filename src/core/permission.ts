@@ -17,6 +17,8 @@ export type PermissionInput = {
   mode: PermissionMode;
   /** Rules as `parseRule` reads them; one that it cannot read throws its `RuleError`. */
   allow: string[];
+  /** Allow rules that the user gave for every folder: they do not count for git where a repository names programs. */
+  allowEverywhere?: string[];
   deny: string[];
   toolName: string;
   access: Access;
@@ -32,7 +34,7 @@ export type PermissionInput = {
   /** The grammar of bash. Without it no command but a list of plain words is read for certain. */
   parse?: ParseShell | undefined;
   /** Why git in an absolute folder may run a program that the repository names, if it may. */
-  programsInGit?(folder: string): string | undefined;
+  programsInGit?: ((folder: string) => string | undefined) | undefined;
 };
 
 export type PermissionDecision = {
@@ -52,15 +54,20 @@ export type Case = Places & {
   toolName: string;
   cwd: string;
   allow: Rule[];
+  /** Those of `allow` that were given for every folder. */
+  general: Rule[];
   deny: Rule[];
 } & Pick<PermissionInput, "parse" | "programsInGit">;
 
 /** Refused always beats deny rules, they beat allow rules, and those beat the mode. */
 export function decidePermission(input: PermissionInput): PermissionDecision {
   const { access, workspace } = input;
+  const general = (input.allowEverywhere ?? []).map(parseRule);
   const one: Case = {
     ...input,
-    allow: input.allow.map(parseRule),
+    allow: [...input.allow.map(parseRule), ...general],
+    general,
+    programsInGit: askedOnce(input.programsInGit),
     deny: input.deny.map(parseRule),
     home: resolvePath("/", input.home),
     readable: input.readable ?? [],
@@ -79,4 +86,13 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
         : byMode(one, "allow", "It only touches the session's own state.");
     }
   }
+}
+
+/** The answer is the same all through one decision, and costs reading files. */
+function askedOnce(ask: PermissionInput["programsInGit"]): PermissionInput["programsInGit"] {
+  const answers = new Map<string, string | undefined>();
+  return (folder) => {
+    if (!answers.has(folder)) answers.set(folder, ask?.(folder));
+    return answers.get(folder);
+  };
 }

@@ -75,3 +75,32 @@ describe("commands that only read", () => {
     expect(run(command, { mode: "accept-edits" }).decision).toBe("ask");
   });
 });
+
+describe("git in a repository that names programs", () => {
+  const programsInGit = (folder: string) => (folder === "/w/app/evil" ? "it is a trap" : undefined);
+  const judged = (command: string, options = {}) =>
+    run(command, { mode: "accept-edits", programsInGit, ...options });
+
+  test.each(["git -C evil status", "cd evil && git log", "ls; git -C 'evil' diff", "git -C . -C evil show"])(
+    "is no free read: %s",
+    (command) => {
+      expect(judged(command).decision).toBe("ask");
+      expect(judged(command).reason).toContain("it is a trap");
+      expect(judged(command, { mode: "plan" }).decision).toBe("deny");
+      expect(judged(command, { mode: "ask" }).reason).toContain("it is a trap");
+    },
+  );
+
+  test("is not what a rule for every folder means, but a rule for this one does", () => {
+    const rules = ["bash(git:*)", "bash(git -C evil status)"];
+    expect(judged("git -C evil status", { allowEverywhere: rules }).decision).toBe("ask");
+    expect(judged("git -C good status", { allowEverywhere: rules }).decision).toBe("allow");
+    expect(judged("git -C evil status", { allow: rules }).decision).toBe("allow");
+    expect(judged("git -C evil status", { allowEverywhere: ["bash"] }).decision).toBe("allow");
+  });
+
+  test("leaves the others free", () => {
+    expect(judged("git status && git -C good log").decision).toBe("allow");
+    expect(judged("ls evil").decision).toBe("allow");
+  });
+});
