@@ -18,6 +18,7 @@ import { redact, secretsOf } from "../core/redact.ts";
 import { type AgentSnapshots, agentSnapshots } from "../session/snapshots-agent.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { bashTool } from "../tools/bash.ts";
+import { realTarget } from "../tools/editor/paths.ts";
 import { editorTool } from "../tools/editor.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { programsInGit } from "../tools/git-settings.ts";
@@ -184,6 +185,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const rules = () => ({
     parser,
     programsInGit,
+    realPath: realTarget,
     mode: person?.mode() ?? mode,
     allow: standing.allow(),
     allowEverywhere: standing.allowEverywhere(),

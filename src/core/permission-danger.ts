@@ -24,6 +24,8 @@ export type Places = {
   protectedPaths: string[];
   /** The session's own folder: reading it is free. */
   readable: string[];
+  /** An absolute path with its links resolved, as far as it exists. */
+  realPath(path: string): string;
 };
 
 const systemFolders =
@@ -65,8 +67,10 @@ export function refusedWrite(path: string, { home, protectedPaths }: Places): st
 
 /** Why a command line is refused always, if it is. `programs` is everything the line may run. */
 export function refusedCommand(programs: Candidate[], places: Places): string | undefined {
-  const judgeLoss = judgedOnce((path) => refusedLoss(path, places));
-  const judgeWrite = judgedOnce((path) => refusedWrite(path, places));
+  const judgeLoss = judgedOnce(
+    (path) => refusedLoss(path, places) ?? refusedLoss(inRealFolder(path, places), places),
+  );
+  const judgeWrite = judgedOnce((path) => refusedWriteTo(path, places));
   for (const program of programs) {
     const { words, folders, written } = program;
     const reason =
@@ -77,6 +81,20 @@ export function refusedCommand(programs: Candidate[], places: Places): string | 
     if (reason) return `${plain(withoutUnknown(words.join(" "))).slice(0, 120)}: ${reason}`;
   }
   return undefined;
+}
+
+function refusedWriteTo(path: string, places: Places): string | undefined {
+  return refusedWrite(path, places) ?? refusedWrite(realOf(path, places), places);
+}
+
+/** A write follows the links of its path. */
+function realOf(path: string, { realPath }: Places): string {
+  return hasGlob(path) ? path : realPath(plain(path));
+}
+
+/** Deleting takes a link itself, but follows those on the way to it. */
+function inRealFolder(path: string, places: Places): string {
+  return resolvePath(realOf(parentOf(path), places), nameOf(path));
 }
 
 type Judge = (path: string) => string | undefined;
@@ -210,7 +228,7 @@ function refusedTarget({ words, folders }: Candidate, places: Places): string | 
   const certain = copiers.test(program) || /^(?:tee|dd|truncate|rm|touch|sed)$/.test(program);
   const judge: Judge = (path) => {
     const mayBeRead = !certain && places.readable.some((folder) => isInside(plain(path), folder));
-    return mayBeRead ? undefined : refusedWrite(path, places);
+    return mayBeRead ? undefined : refusedWriteTo(path, places);
   };
   return firstReason(
     folders,

@@ -103,8 +103,9 @@ function mayRedirect(
   { operator, target }: { operator: string; target: string },
 ): boolean {
   return folders.every((folder) => {
-    const path = resolvePath(folder, plain(target));
-    if (streams.test(path)) return true;
+    const written = resolvePath(folder, plain(target));
+    if (streams.test(written)) return true;
+    const path = one.realPath(written);
     if (operator === "<") return isKnown(one, path);
     return (
       decidePaths(one, "write", [path]).decision === "allow" &&
@@ -136,7 +137,9 @@ function isFree(one: Case, simple: SimpleCommand): boolean {
     onlyReads(words) &&
     streamsOnly &&
     runsInGit(one, simple) === undefined &&
-    simple.folders.every((folder) => paths.every((path) => isKnown(one, resolvePath(folder, path))))
+    simple.folders.every((folder) =>
+      paths.every((path) => isKnown(one, one.realPath(resolvePath(folder, path)))),
+    )
   );
 }
 

@@ -33,6 +33,8 @@ export type PermissionInput = {
   cwd?: string;
   /** The grammar of bash. Without it no command but a list of plain words is read for certain. */
   parse?: ParseShell | undefined;
+  /** The absolute path with links resolved, as far as it exists; without it a link is what its name says. */
+  realPath?: ((path: string) => string) | undefined;
   /** Why git in an absolute folder may run a program that the repository names, if it may. */
   programsInGit?: ((folder: string) => string | undefined) | undefined;
 };
@@ -67,6 +69,7 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
     ...input,
     allow: [...input.allow.map(parseRule), ...general],
     general,
+    realPath: safely(input.realPath),
     programsInGit: askedOnce(input.programsInGit),
     deny: input.deny.map(parseRule),
     home: resolvePath("/", input.home),
@@ -94,5 +97,16 @@ function askedOnce(ask: PermissionInput["programsInGit"]): PermissionInput["prog
   return (folder) => {
     if (!answers.has(folder)) answers.set(folder, ask?.(folder));
     return answers.get(folder);
+  };
+}
+
+/** A path that leads nowhere, in a circle or cannot be looked at stays as it is written. */
+function safely(realPath: PermissionInput["realPath"]): (path: string) => string {
+  return (path) => {
+    try {
+      return realPath?.(path) ?? path;
+    } catch {
+      return path;
+    }
   };
 }

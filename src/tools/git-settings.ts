@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { realTarget } from "./editor/paths.ts";
 import { gitlinks } from "./git-index.ts";
 
 /** Settings that only change what git prints or how it stores; whatever is not listed may run a program. */
@@ -30,8 +31,12 @@ const mostRepositories = 100;
 
 /** Why git in `folder` may run a program that is not git, as the repository's own files have it. */
 export function programsInGit(folder: string): string | undefined {
-  const found = repositoryAt(folder);
-  const waiting = found ? [found] : [];
+  const waiting: Repository[] = [];
+  try {
+    waiting.push(...[repositoryAt(folder) ?? []].flat());
+  } catch (error) {
+    return `it cannot be looked at (${(error as Error).message})`;
+  }
   for (let count = 0; count < waiting.length; count++) {
     const place = waiting[count];
     if (!place) break;
@@ -52,7 +57,7 @@ type Repository = { tree: string | undefined; folder: string; common: string };
 
 /** The repository that git would find from `folder` upwards; a bare one counts, wherever it lies. */
 function repositoryAt(folder: string): Repository | undefined {
-  for (let at = resolve(folder); ; at = dirname(at)) {
+  for (let at = realTarget(resolve(folder)); ; at = dirname(at)) {
     const found = openedAt(at) ?? (isRepository(at) ? withCommon(at, undefined) : undefined);
     if (found || at === dirname(at)) return found;
   }

@@ -1,6 +1,6 @@
 /** What cannot be read for certain is not run when nobody is there (T22), through the front door. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startMockServer } from "../support/mock-server.ts";
@@ -53,4 +53,20 @@ test("a denied program is not run in auto either, however it is written", async 
   );
   expect(existsSync(join(place.cwd, "kept.txt"))).toBe(true);
   expect(existsSync(join(place.cwd, "made.txt"))).toBe(true);
+});
+
+test("a link in the workspace that leads out of it makes nothing outside free, nor writable", async () => {
+  const { place } = await setUp([
+    "cat out/secret.txt",
+    "echo x > out/.bashrc",
+    "rm -rf out/*",
+    "cat kept.txt",
+  ]);
+  writeFileSync(join(place.home, "secret.txt"), "secret\n");
+  symlinkSync(place.home, join(place.cwd, "out"));
+  const words = ["-p", "go", "--permission-mode", "accept-edits", "--output-format", "json"];
+  const { stdout } = await sawtooth(place, [...words, "--allow", "bash(echo:*)"]);
+  expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(3);
+  expect(existsSync(join(place.home, ".bashrc"))).toBe(false);
+  expect(existsSync(join(place.home, "secret.txt"))).toBe(true);
 });

@@ -131,6 +131,16 @@ describe("deleting the home, the root or a .git", () => {
     expect(decide({ kind: "execute", command: "python3 notes.py", input }).decision).toBe("allow");
   });
 
+  test("is seen through a link", () => {
+    const realPath = (path: string) => path.replace(/^\/home\/u\/app\/out(?=\/|$)/, "/home/u");
+    for (const command of ["rm -rf out/*", "rm -rf out/.git", "echo x > out/.bashrc", "cp x out/.ssh/config"])
+      expect(run(command, { realPath })).toMatchObject({ decision: "deny", by: "always" });
+    for (const command of ["rm out", "rm -rf out/build", "echo x > out/x"])
+      expect(run(command, { realPath }).decision).toBe("allow");
+    const reads = (command: string) => run(command, { realPath, mode: "accept-edits" }).decision;
+    expect([reads("cat out/x"), reads("cat < out/x"), reads("cat x")]).toEqual(["ask", "ask", "allow"]);
+  });
+
   test("is seen whatever the home is called", () => {
     for (const odd of ["", "/", "/root", "/home/u/"])
       expect(run("rm -rf ~/*", { home: odd })).toMatchObject({ decision: "deny", by: "always" });

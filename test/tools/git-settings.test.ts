@@ -1,10 +1,12 @@
 /** Repositories that make a reading git run a program (T11), with real git and real repositories. */
 
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { programsInGit } from "../../src/tools/git-settings.ts";
+import { childEnvironment } from "../../src/tools/shell/environment.ts";
 import { type Planted, plantedRepository } from "../support/planted.ts";
 
 let root: string;
@@ -93,6 +95,15 @@ describe("a setting that names a program is found where git would run it", () =>
     expect(programsInGit(join(work, "bare/refs"))).toBe("its configuration sets core.fsmonitor");
   });
 
+  test("through a link into it", () => {
+    mkdirSync(join(root, "honest/.git"), { recursive: true });
+    mkdirSync(join(work, "deep"));
+    symlinkSync(join(work, "deep"), join(root, "honest/link"));
+    expect(programsInGit(join(root, "honest/link"))).toBeUndefined();
+    planted.configure(`[core]\n\tfsmonitor = ${planted.program}\n`);
+    expect(programsInGit(join(root, "honest/link"))).toBe("its configuration sets core.fsmonitor");
+  });
+
   test("in a second working tree, whose settings are those of the first", () => {
     planted.git("worktree", "add", "-q", "../second");
     expect(programsInGit(join(root, "second"))).toBeUndefined();
@@ -109,4 +120,19 @@ test("a repository with what people set is free to be read", () => {
   );
   expect(programsInGit(work)).toBeUndefined();
   expect(programsInGit(root)).toBeUndefined();
+});
+
+test("settings that the user gives by the environment are kept beside ours", () => {
+  const env = childEnvironment({
+    ...{ PATH: process.env.PATH, HOME: root, GIT_CONFIG_COUNT: "1" },
+    ...{ GIT_CONFIG_KEY_0: "user.name", GIT_CONFIG_VALUE_0: "someone" },
+  });
+  const asked = (key: string): string =>
+    execFileSync("git", ["config", "--get", key], { cwd: work, env, encoding: "utf8" }).trim();
+  planted.configure(`[core]\n\tfsmonitor = ${planted.program}\n`);
+  expect([asked("user.name"), asked("core.fsmonitor"), asked("core.pager")]).toEqual([
+    "someone",
+    "false",
+    "cat",
+  ]);
 });
