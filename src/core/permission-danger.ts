@@ -5,6 +5,7 @@ import {
   globExpression,
   hasGlob,
   isInside,
+  masked,
   nameOf,
   parentOf,
   plain,
@@ -89,7 +90,7 @@ function refusedWriteTo(path: string, places: Places): string | undefined {
 
 /** A write follows the links of its path. */
 function realOf(path: string, { realPath }: Places): string {
-  return hasGlob(path) ? path : realPath(plain(path));
+  return hasGlob(path) ? path : masked(realPath(plain(path)));
 }
 
 /** Deleting takes a link itself, but follows those on the way to it. */
