@@ -1,4 +1,4 @@
-/** The grammar of bash, loaded when the first command is to be judged: about 35 ms and 14 MB that no start pays for. */
+/** The grammar of bash, loaded when the first command is to be judged: about 35 ms and 10 MB that no start pays for. */
 
 import type { ParseShell } from "../core/shell-tree.ts";
 import { packagePath } from "./package-files.ts";

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import type { Tree, TreeCursor } from "web-tree-sitter";
 import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
 
@@ -14,6 +15,10 @@ const mostSteps = 5_000;
 
 /** Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here. */
 export async function loadShellParser(folder: string): Promise<ParseShell> {
+  // The optimizing compiler takes seconds for the grammar's largest function, gains nothing on texts of this size, and
+  // a process that ends waits for it.
+  for (const flag of ["--liftoff-only", "--no-wasm-tier-up", "--no-wasm-dynamic-tiering"])
+    setFlagsFromString(flag);
   const { Language, Parser } = await import("web-tree-sitter");
   await Parser.init({ wasmBinary: readFileSync(join(folder, "web-tree-sitter.wasm")) });
   const language = await Language.load(readFileSync(join(folder, "tree-sitter-bash.wasm")));
