@@ -10,7 +10,7 @@ import { overWindow, reachedLimit } from "./limits.ts";
 import { applyPlans, type Planned } from "./plans.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";
-import { endlessLoop, remind } from "./watching.ts";
+import { endlessLoop, gateTools, remind } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
 /** Replies in a row that may be cut by their length before the turn ends. */
@@ -60,7 +60,8 @@ async function makeStep(
   if (limit) return { type: "end", ...limit };
   const full = overWindow(events, composed);
   if (full) return { type: "end", reason: "context_full", detail: full };
-  const told = remind(agent) ? composeRequest(events, foldView(events, view)) : composed;
+  const gated = gateTools(agent, view);
+  const told = remind(agent) || gated ? composeRequest(events, foldView(events, view)) : composed;
   const outcome = await sendStep(agent, told, heldTokens, signal);
   return outcome.type === "end" && outcome.reason === "interrupted" ? endOf(stopped(signal)) : outcome;
 }

@@ -1,8 +1,10 @@
 /** Watches the session between steps: reminds the model, and ends turns that lead nowhere (context-engine §6, §10). */
 
+import { dueGate } from "../context/gating.ts";
 import { channelFor, type Note, reminderText } from "../context/reminders.ts";
 import { defaultSettings } from "../context/settings.ts";
 import { foldsFocuses } from "../context/stacks.ts";
+import type { View } from "../context/view.ts";
 import { dueNotes } from "../context/watch.ts";
 import { runningLoop, stopAt } from "../context/watch-loop.ts";
 import { isAbout } from "../context/watch-steps.ts";
@@ -27,6 +29,13 @@ export function remind(agent: Agent): boolean {
   if (notes.length === 0) return false;
   appendReminder(agent, notes, around.tasks);
   return true;
+}
+
+/** Appends which tools are withdrawn from here on, where that changed. Whether it did. */
+export function gateTools(agent: Agent, view: View): boolean {
+  const withdrawn = dueGate(agent.log.events(), view);
+  if (withdrawn) agent.log.append({ type: "tools_gated", withdrawn });
+  return withdrawn !== undefined;
 }
 
 /** `tasks`: what todo.md says; kept where the reminder tells of a change of it. */

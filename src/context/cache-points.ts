@@ -26,8 +26,8 @@ export function cachePoints(
   const previous =
     untouched === undefined
       ? placed.findLastIndex(({ message }, index) => index < reply && message.role === "user")
-      : placed.findLastIndex(({ seq }) => seq <= untouched);
-  const kept = checkpoint ? placed.findLastIndex(({ seq }) => seq <= checkpoint.seq) : -1;
+      : lastMarkable(placed, untouched);
+  const kept = checkpoint ? lastMarkable(placed, checkpoint.seq) : -1;
   const long = checkpoint?.long && contract.cache.ttls.includes("1h") ? kept : -1;
   // A longer life must stand before a shorter one, so all up to the checkpoint gets it.
   const ttlOf = (message: number): CacheTtl => (long >= 0 && message <= long ? "1h" : "5m");
@@ -37,4 +37,9 @@ export function cachePoints(
     return block < 0 ? [] : [{ after: "block", message, block, ttl: ttlOf(message) }];
   });
   return [{ after: "system" as const, ttl: ttlOf(-1) }, ...points].slice(0, contract.cache.maxBreakpoints);
+}
+
+/** A reminder for one step is never part of what is cached, so a marker on it is refused. */
+function lastMarkable(placed: readonly Placed[], upTo: number): number {
+  return placed.findLastIndex(({ message, seqs }) => (seqs.at(-1) ?? 0) <= upTo && message.role !== "system");
 }

@@ -9,7 +9,7 @@ import { type Checkpoint, cachePoints } from "./cache-points.ts";
 import { maskOf } from "./masking.ts";
 import { messagesOf, type Placed } from "./messages.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
-import { type Entry, foldView, type View } from "./view.ts";
+import { type Entry, foldView, type View, withdrawnIn } from "./view.ts";
 
 /** No reply is asked to be longer: a longer one is better split, and a cut call is lost work. */
 const maxReplyTokens = 32_000;
@@ -33,6 +33,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     tools,
     messages: withTail(placed, sent),
     cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view), untouched(events, view)),
+    ...withheld(view, model.contract),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
     ...(effort ? { effort } : {}),
@@ -43,8 +44,14 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
 }
 
 /** A system message reaches only models that take one: after a change of model the others leave it out. */
-function isSent(entry: Entry, { reminders }: Contract): boolean {
+function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
+  if (entry.withdrawn) return toolGating === "tool_changes";
   return entry.role !== "system" || reminders === "turn_scoped";
+}
+
+function withheld(view: View, { toolGating }: Contract): Pick<ModelRequest, "withdrawn"> {
+  const withdrawn = toolGating === "allowed_tools" ? withdrawnIn(view) : [];
+  return withdrawn.length > 0 ? { withdrawn: [...withdrawn] } : {};
 }
 
 /** What is said for this request alone stands behind the last cache breakpoint. */

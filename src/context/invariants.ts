@@ -42,6 +42,8 @@ function orderRules(message: Message, previous: Message | undefined): string[] {
     broken.push(`two ${message.role} messages in a row`);
   if (message.role === "system" && previous?.role === "assistant")
     broken.push("system message after a reply");
+  if (message.role === "user" && previous?.role === "system")
+    broken.push("system message before a message of the user");
   if (calls.join() !== results.join())
     broken.push(`calls [${calls.join()}] are answered by [${results.join()}]`);
   if (message.content.slice(0, results.length).some((block) => block.type !== "tool_result"))

@@ -1,10 +1,17 @@
 /** From the view's entries to messages the API accepts: paired, merged, in order. Pure. */
 
-import { type Block, isThinking, isToolUse, type Message, type ToolResultBlock } from "../core/blocks.ts";
+import {
+  type Block,
+  isThinking,
+  isToolUse,
+  type Message,
+  type ToolChangeBlock,
+  type ToolResultBlock,
+} from "../core/blocks.ts";
 import type { Entry } from "./view.ts";
 
-/** A message and the seq of the entry that its last block came from. */
-export type Placed = { message: Message; seq: number };
+/** A message, and for each of its blocks the seq of the entry that it came from. */
+export type Placed = { message: Message; seqs: readonly number[] };
 
 /** What a call that never got its result is told to have returned. */
 const interruptedText =
@@ -16,6 +23,7 @@ const interruptedText =
  */
 export function messagesOf(entries: readonly Entry[]): Placed[] {
   const placed: Placed[] = [];
+  const gate: Gate = new Set();
   for (let index = 0; index < entries.length; ) {
     const entry = entries[index] as Entry;
     if (entry.role === "assistant") {
@@ -25,12 +33,12 @@ export function messagesOf(entries: readonly Entry[]): Placed[] {
       if (step) placed.push(...step);
       else {
         pushAssistant(placed, entry);
-        pushInput(placed, following, callsOf(entry));
+        pushInput(placed, following, callsOf(entry), gate);
       }
       index += 1 + following.length;
     } else {
       const end = endOfStep(entries, index);
-      pushInput(placed, entries.slice(index, end), []);
+      pushInput(placed, entries.slice(index, end), [], gate);
       index = end;
     }
   }
@@ -54,9 +62,10 @@ function stepOf(reply: Entry, following: readonly Entry[]): readonly Placed[] | 
   const earlier = known.get(reply.blocks);
   if (earlier && isMadeOf(earlier, reply, following)) return earlier.placed;
   const content = spoken(reply);
-  if (!content) return undefined;
-  const placed: Placed[] = [{ message: { role: "assistant", content }, seq: reply.seq }];
-  pushInput(placed, following, callsOf(reply));
+  // What a change of the tools says hangs on those before it, so such a step is made each time.
+  if (!content || following.some((entry) => entry.withdrawn)) return undefined;
+  const placed = [placedAs({ role: "assistant", content }, reply.seq)];
+  pushInput(placed, following, callsOf(reply), new Set());
   const parts = [reply, ...following].map(({ blocks, seq }) => ({ blocks, seq }));
   known.set(reply.blocks, { parts, placed });
   return placed;
@@ -84,40 +93,59 @@ function pushAssistant(placed: Placed[], entry: Entry): void {
   const content = spoken(entry);
   if (!content || placed.length === 0) return;
   if (placed.at(-1)?.message.role === "assistant") extendLast(placed, content, entry.seq);
-  else placed.push({ message: { role: "assistant", content }, seq: entry.seq });
+  else placed.push(placedAs({ role: "assistant", content }, entry.seq));
+}
+
+function placedAs(message: Message, seq: number): Placed {
+  return { message, seqs: message.content.map(() => seq) };
 }
 
 /** A new message in place of the last: that one may belong to the step that it was made for. */
-function extendLast(placed: Placed[], content: readonly Block[], seq?: number): void {
+function extendLast(placed: Placed[], content: readonly Block[], seq: number): void {
   const last = placed.pop();
   if (!last) return;
   const message = { ...last.message, content: [...last.message.content, ...content] };
-  placed.push({ message, seq: seq ?? last.seq });
+  placed.push({ message, seqs: [...last.seqs, ...content.map(() => seq)] });
 }
 
-/** Results first, then what was said, in the order of the log; a system reminder is a message of its own. */
-function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly string[]): void {
-  const results = resultsIn(entries);
-  let content: Block[] = calls.map((id) => results.get(id) ?? interrupted(id));
-  let seq = placed.at(-1)?.seq ?? 0;
-  for (const entry of entries) {
-    if (entry.role === "user") {
-      content.push(...entry.blocks.filter(isSaid));
-      seq = entry.seq;
-      continue;
-    }
-    pushUser(placed, content, seq);
-    pushSystem(placed, entry);
-    content = [];
+/**
+ * Results first, then what was said, in the order of the log, and last what the system says: the API takes a system
+ * message only between a user's and a reply. What is said after it, because its request failed, goes before it.
+ */
+function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly string[], gate: Gate): void {
+  const results = calls.length > 0 ? resultsIn(entries) : new Map<string, Result>();
+  const content: Block[] = [];
+  const seqs: number[] = [];
+  for (const id of calls) {
+    const { block, seq } = results.get(id) ?? {
+      block: interrupted(id),
+      seq: placed.at(-1)?.seqs.at(-1) ?? 0,
+    };
+    content.push(block);
+    seqs.push(seq);
   }
-  pushUser(placed, content, seq);
+  for (const { role, blocks, seq } of entries) {
+    if (role !== "user") continue;
+    const said = blocks.filter(isSaid);
+    content.push(...said);
+    seqs.push(...said.map(() => seq));
+  }
+  pushUser(placed, { message: { role: "user", content }, seqs });
+  // Of several changes without a reply between them the newest says all that holds.
+  const newest = entries.findLast((entry) => entry.withdrawn);
+  for (const entry of entries)
+    if (entry.role === "system" && (!entry.withdrawn || entry === newest)) pushSystem(placed, entry, gate);
 }
 
-function resultsIn(entries: readonly Entry[]): Map<string, ToolResultBlock> {
-  const results = new Map<string, ToolResultBlock>();
-  for (const block of entries.flatMap((entry) => entry.blocks)) {
-    if (block.type === "tool_result" && !results.has(block.tool_use_id))
-      results.set(block.tool_use_id, filled(block));
+type Result = { block: ToolResultBlock; seq: number };
+
+function resultsIn(entries: readonly Entry[]): Map<string, Result> {
+  const results = new Map<string, Result>();
+  for (const { blocks, seq } of entries) {
+    for (const block of blocks) {
+      if (block.type === "tool_result" && !results.has(block.tool_use_id))
+        results.set(block.tool_use_id, { block: filled(block), seq });
+    }
   }
   return results;
 }
@@ -139,18 +167,42 @@ function interrupted(id: string): ToolResultBlock {
   return { type: "tool_result", tool_use_id: id, content: interruptedText, is_error: true };
 }
 
-function pushUser(placed: Placed[], content: Block[], seq: number): void {
-  if (content.length === 0) return;
-  if (placed.at(-1)?.message.role === "user") extendLast(placed, content, seq);
-  else placed.push({ message: { role: "user", content }, seq });
+function pushUser(placed: Placed[], made: Placed): void {
+  if (made.message.content.length === 0) return;
+  // A reply that cannot be sent back (thinking alone) leaves a system message before this: what is said goes before it.
+  const at = placed.findLastIndex(({ message }) => message.role !== "system");
+  const before = placed[at];
+  if (before?.message.role !== "user") return void placed.push(made);
+  const content = [...before.message.content, ...made.message.content];
+  placed[at] = { message: { ...before.message, content }, seqs: [...before.seqs, ...made.seqs] };
 }
 
-/** It must follow the user's message; what was said before it has then already been sent, and stays where it is. */
-function pushSystem(placed: Placed[], { blocks, seq }: Entry): void {
+/** What holds for one request is a message of its own; changes of the tools stay for good. */
+function pushSystem(placed: Placed[], entry: Entry, gate: Gate): void {
+  const content = entry.withdrawn ? changesTo(entry.withdrawn, gate) : entry.blocks;
   const last = placed.at(-1);
-  if (last?.message.role === "system") extendLast(placed, blocks);
-  else if (last?.message.role === "user") {
-    const content = [...blocks];
-    placed.push({ message: { role: "system", content, clear_at: "next_user_message" }, seq });
-  }
+  if (content.length === 0 || !last || last.message.role === "assistant") return;
+  const scoped = entry.withdrawn ? {} : { clear_at: "next_user_message" as const };
+  const { role, clear_at } = last.message;
+  if (role === "system" && clear_at === scoped.clear_at) extendLast(placed, content, entry.seq);
+  else placed.push(placedAs({ role: "system", content: [...content], ...scoped }, entry.seq));
+}
+
+/** The tools that are not offered at this point of the messages. */
+type Gate = Set<string>;
+
+/** Only what differs may be said: to withdraw what is not offered, or to offer what is, is refused. */
+function changesTo(withdrawn: readonly string[], gate: Gate): ToolChangeBlock[] {
+  const change = (type: ToolChangeBlock["type"], name: string): ToolChangeBlock => ({
+    type,
+    tool: { type: "tool_reference", name },
+  });
+  const back = [...gate].filter((name) => !withdrawn.includes(name));
+  const gone = withdrawn.filter((name) => !gate.has(name));
+  for (const name of back) gate.delete(name);
+  for (const name of gone) gate.add(name);
+  return [
+    ...back.map((name) => change("tool_addition", name)),
+    ...gone.map((name) => change("tool_removal", name)),
+  ];
 }

@@ -68,6 +68,9 @@ function kindOf(block: Block, index: number, event: LogEvent | undefined, folded
       return typeof block.content === "string" && folded.has(block.content) ? "knowledge" : "observations";
     case "image":
       return "user";
+    case "tool_removal":
+    case "tool_addition":
+      return "reminders";
     case "text":
       if (folded.has(block.text) || block.text.startsWith(knowledgeHead)) return "knowledge";
       return textKind(index, event);

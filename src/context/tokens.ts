@@ -45,6 +45,9 @@ export function blockTokens(block: Block): number {
         : blocksTokens(block.content) + 12;
     case "image":
       return imageTokens;
+    case "tool_removal":
+    case "tool_addition":
+      return textTokens(block.tool.name) + 12;
   }
 }
 

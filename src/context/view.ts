@@ -15,6 +15,8 @@ export type Entry = {
   said?: true;
   /** Leaves the view with the next reply: a reminder for one request. */
   passing?: true;
+  /** The tools not offered from here on; its blocks follow from the entries before it, when the messages are made. */
+  withdrawn?: readonly string[];
 };
 
 export type View = {
@@ -65,10 +67,15 @@ export function unheard(events: readonly LogEvent[], view: View): number {
   return events.filter((event) => event.type === "user_message" && !held.has(event.seq)).length;
 }
 
+/** The tools that are not offered at the end of the view. */
+export function withdrawnIn(view: View): readonly string[] {
+  return view.entries.findLast((entry) => entry.withdrawn)?.withdrawn ?? [];
+}
+
 function push(view: View, event: LogEvent): void {
   if (event.type === "assistant_message") dropPassing(view);
   const made = entryOf(event);
-  if (!made || made.blocks.length === 0) return;
+  if (!made || (made.blocks.length === 0 && !made.withdrawn)) return;
   const entry: Entry = { seq: event.seq, ...made, tokens: blocksTokens(made.blocks) };
   view.entries.push(entry);
   view.tokens += entry.tokens;
@@ -85,7 +92,9 @@ function dropPassing(view: View): void {
   }
 }
 
-function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said" | "passing"> | undefined {
+function entryOf(
+  event: LogEvent,
+): Pick<Entry, "role" | "blocks" | "said" | "passing" | "withdrawn"> | undefined {
   switch (event.type) {
     case "user_message":
       return { role: "user", blocks: [...(event.preamble ?? []), ...event.content], said: true };
@@ -93,6 +102,8 @@ function entryOf(event: LogEvent): Pick<Entry, "role" | "blocks" | "said" | "pas
       return { role: "assistant", blocks: event.content };
     case "tool_result":
       return { role: "user", blocks: [resultBlock(event)] };
+    case "tools_gated":
+      return { role: "system", blocks: [], withdrawn: event.withdrawn };
     case "reminder":
       return {
         role: event.channel === "turn_scoped" ? "system" : "user",
@@ -172,8 +183,10 @@ function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>):
   const after = view.entries.findIndex((entry) => entry.seq > edit.to);
   const end = after < 0 ? view.entries.length : after;
   const span = view.entries.slice(start, end);
-  const said = span.filter((entry) => entry.said);
-  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...said);
+  // What was withdrawn stays withdrawn: the newest such entry says all that is so.
+  const gate = span.findLast((entry) => entry.withdrawn);
+  const kept = span.filter((entry) => entry.said || entry === gate);
+  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...kept);
 }
 
 function collapsedEntry(first: Entry | undefined, edit: { from: number; text: string }): Entry {

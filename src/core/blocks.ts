@@ -16,12 +16,18 @@ export type ToolResultBlock = {
   is_error?: true;
 };
 
+/** Withdraws a declared tool from here on, or offers it again; only in a system message (provider-facts §2). */
+export type ToolChangeBlock = {
+  type: "tool_removal" | "tool_addition";
+  tool: { type: "tool_reference"; name: string };
+};
+
 /** What a tool gives back: plain text, or text and images. */
 export type ResultContent = string | (TextBlock | ImageBlock)[];
 export type UserBlock = TextBlock | ImageBlock;
 /** Raw blocks of a reply, kept byte-exact: the key order of the wire is preserved. */
 export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
-export type Block = UserBlock | AssistantBlock | ToolResultBlock;
+export type Block = UserBlock | AssistantBlock | ToolResultBlock | ToolChangeBlock;
 
 /** One message as it goes out. `clear_at` only on system messages (provider-facts §2). */
 export type Message = {

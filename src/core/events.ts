@@ -129,6 +129,8 @@ export type EventBody =
       /** The task list as the user made it, when the reminder tells of that. */
       todo?: string;
     }
+  /** All tools that are not offered from here on, where the provider can withhold one; an empty list offers all. */
+  | { type: "tools_gated"; withdrawn: string[] }
   | {
       type: "model_request";
       /** SHA-256 of the exact body. */

@@ -23,8 +23,8 @@ export type Contract = {
   history: "free" | "prefix_bound";
   /** The cheapest legal way to remind the model of something. */
   reminders: "turn_scoped" | "tail" | "logged";
+  /** How a declared tool can be withheld without touching the tool array (context-engine §7). */
   toolGating: "none" | "tool_changes" | "allowed_tools";
-  serverCompaction: boolean;
   cache: {
     kind: "breakpoints" | "automatic" | "none";
     maxBreakpoints: number;

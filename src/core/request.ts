@@ -31,6 +31,8 @@ export type ModelRequest = {
   messages: Message[];
   /** At most four, in order of position. */
   cacheAfter: CachePoint[];
+  /** Declared tools that may not be called now, where that is said beside the messages (`allowed_tools`). */
+  withdrawn?: string[];
   maxTokens: number;
   thinking: "adaptive" | "none";
   effort?: string;

@@ -72,7 +72,6 @@ function shareCard(id: string, read: number, write: number): ModelCard {
       history: "free",
       reminders: "tail",
       toolGating: "none",
-      serverCompaction: false,
       cache: { kind: "breakpoints", maxBreakpoints: 4, lookback: 20, minTokens: 512, ttls: ["5m", "1h"] },
     },
   };

@@ -111,7 +111,6 @@ const overrideSchema = object({
     history: { enum: ["free", "prefix_bound"] },
     reminders: { enum: ["turn_scoped", "tail", "logged"] },
     toolGating: { enum: ["none", "tool_changes", "allowed_tools"] },
-    serverCompaction: { type: "boolean" },
     cache: object({
       kind: { enum: ["breakpoints", "automatic", "none"] },
       maxBreakpoints: count,

@@ -21,6 +21,7 @@ export function encodeOpenai(request: ModelRequest, { official }: Dialect): stri
     // OpenAI's reasoning models refuse it.
     ...(!official && temperature !== undefined ? { temperature } : {}),
     ...(tools.length > 0 ? { tools: tools.map(encodeTool) } : {}),
+    ...(official && request.withdrawn ? { tool_choice: allowed(request, request.withdrawn) } : {}),
     messages: [...(system ? [{ role: "system", content: system }] : []), ...messages.flatMap(encodeMessage)],
   });
 }
@@ -33,6 +34,13 @@ function cacheKey({ system, tools, messages }: ModelRequest): string {
 
 function encodeTool({ name, description, input_schema }: ModelRequest["tools"][number]): object {
   return { type: "function", function: { name, description, parameters: input_schema } };
+}
+
+/** The tools themselves stay as they are, so that their cache entry does. */
+function allowed({ tools }: ModelRequest, withdrawn: readonly string[]): object {
+  const offered = tools.filter(({ name }) => !withdrawn.includes(name));
+  const named = offered.map(({ name }) => ({ type: "function", function: { name } }));
+  return { type: "allowed_tools", allowed_tools: { mode: "auto", tools: named } };
 }
 
 function encodeMessage({ role, content }: Message): object[] {

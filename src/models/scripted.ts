@@ -29,7 +29,6 @@ export function scriptedCard({ file, model = {} }: Pick<Script, "file" | "model"
       history: model.history ?? "free",
       reminders: "logged",
       toolGating: "none",
-      serverCompaction: false,
       cache: {
         kind: "breakpoints",
         maxBreakpoints: 4,

@@ -62,7 +62,6 @@ function cardOf(id: string): ModelCard {
       history: "free",
       reminders: "logged",
       toolGating: "none",
-      serverCompaction: false,
       cache: { kind: "none", maxBreakpoints: 0, lookback: 0, minTokens: 0, ttls: [] },
     },
   };

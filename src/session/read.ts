@@ -97,6 +97,7 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   permission_decided: shape({ toolUseId: string, decision: string }),
   context_edited: shape({ policy: string, edits: list }),
   reminder: shape({ channel: string, text: string }),
+  tools_gated: shape({ withdrawn: list }),
   model_request: shape({ bodyHash: string }),
   model_failed: shape({ kind: string, message: string }),
   side_call: shape({ usage: record }),

@@ -90,7 +90,7 @@ describe("reminders in a session of forty steps", () => {
     expect(requests.at(-1)?.messages.filter((message) => message.role === "system")).toEqual([]);
   });
 
-  test("what the person says after a failed request comes after the reminder that it held", async () => {
+  test("what the person says after a failed request comes before the reminder that it held", async () => {
     const { agent, log, requests } = withOwnTools({ turns: [{ text: "done" }], card: ["prefix_bound"] });
     const { send } = agent.model;
     agent.model.send = async (request) => {
@@ -102,10 +102,10 @@ describe("reminders in a session of forty steps", () => {
     agent.model.send = send;
     log.append(user("once more"));
     expect(await runTurn(limited, never)).toBe("rest");
-    expect(requests[1]?.messages.map((message) => message.role)).toEqual(["user", "system", "user"]);
-    expect(
-      JSON.stringify(requests[1]?.messages).startsWith(lasting(requests[0] as ModelRequest, "logged")),
-    ).toBe(true);
+    // The API takes a system message only at the end or before a reply.
+    expect(requests[1]?.messages.map((message) => message.role)).toEqual(["user", "system"]);
+    expect(requests[1]?.messages[1]).toEqual(requests[0]?.messages[1]);
+    expect(requests[1]?.messages[0]?.content.slice(0, 1)).toEqual(requests[0]?.messages[0]?.content);
     expect(brokenRules(requests[1] as ModelRequest)).toEqual([]);
   });
 

@@ -48,7 +48,6 @@ export function testCard(
       history,
       reminders: history === "free" ? "tail" : "turn_scoped",
       toolGating: "none",
-      serverCompaction: false,
       cache: { kind: "breakpoints", maxBreakpoints: 4, lookback: 20, minTokens: 512, ttls: ["5m", "1h"] },
     },
     ...changes,

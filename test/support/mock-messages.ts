@@ -59,6 +59,7 @@ function checkMessage(value: unknown, path: string, betas: ReadonlySet<string>):
     throw new RefusedError(`${path}.clear_at: Extra inputs are not permitted`);
   }
   const content = checkContent(message.content, `${path}.content`, blocksOfRole[role] ?? []);
+  if (cleared) checkTurnScoped(content, path);
   if (content.length === 0) throw new RefusedError(`${path}: all messages must have non-empty content`);
   const changes = content.findIndex((block) => /^tool_(addition|removal)$/.test(block.type));
   if (changes >= 0 && !betas.has(toolChangesBeta)) {
@@ -67,6 +68,15 @@ function checkMessage(value: unknown, path: string, betas: ReadonlySet<string>):
     );
   }
   return { role, content, ...(cleared ? { clear_at: "next_user_message" as const } : {}) };
+}
+
+/** What holds for one turn is never part of a cache key, and cannot change the tools. */
+function checkTurnScoped(content: readonly WireBlock[], path: string): void {
+  const why = "turn-scoped system message (clear_at: 'next_user_message')";
+  if (content.some((block) => block.type !== "text"))
+    throw new RefusedError(`${path}: a turn-scoped system message supports text blocks only`);
+  const at = content.findIndex((block) => block.cache_control);
+  if (at >= 0) throw new RefusedError(`${path}.content.${at}: cache_control is not permitted on a ${why}`);
 }
 
 /** The blocks of a content; a string is one text block. Throws `RefusedError`. */
@@ -131,6 +141,11 @@ function checkRoles(messages: readonly WireMessage[], model: MockModel): void {
     }
     if (messages[index - 1]?.role === "assistant") {
       throw new RefusedError(`messages.${index}: a 'system' message must follow a 'user' message`);
+    }
+    if (messages[index + 1]?.role === "user") {
+      throw new RefusedError(
+        `messages.${index}: a 'system' message must be followed by an 'assistant' message or end the conversation`,
+      );
     }
   }
   if (messages.at(-1)?.role === "assistant") {

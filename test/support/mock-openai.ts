@@ -94,6 +94,8 @@ function refusal(body: OpenaiBody | undefined): string | undefined {
   if (!body.model) return "you must provide a model parameter";
   if (!Array.isArray(body.messages) || body.messages.length === 0) return "'messages' must not be empty";
   if ("max_tokens" in body && "max_completion_tokens" in body) return "two limits";
+  const choice = refusedChoice(body);
+  if (choice) return choice;
   let open = new Set<string>();
   for (const [at, message] of body.messages.entries()) {
     const wrong = refusedMessage(message, open);
@@ -101,6 +103,21 @@ function refusal(body: OpenaiBody | undefined): string | undefined {
     if (message.role !== "tool") open = new Set(message.tool_calls?.map((call) => call.id));
   }
   return open.size > 0 ? `no tool messages for ${[...open].join(", ")}` : undefined;
+}
+
+/** Only the choice of some of the declared tools is known here. */
+function refusedChoice({ tool_choice: choice, tools = [] }: OpenaiBody): string | undefined {
+  if (choice === undefined) return undefined;
+  const { type, allowed_tools: allowed } = choice as {
+    type?: string;
+    allowed_tools?: { mode?: string; tools?: { type: string; function: { name: string } }[] };
+  };
+  if (type !== "allowed_tools" || !allowed?.tools?.length) return "tool_choice: no such choice";
+  if (allowed.mode !== "auto" && allowed.mode !== "required")
+    return "tool_choice.allowed_tools.mode: unknown";
+  const declared = (tools as { function: { name: string } }[]).map((tool) => tool.function.name);
+  const unknown = allowed.tools.find((tool) => !declared.includes(tool.function.name));
+  return unknown && `tool_choice: ${unknown.function.name} is not among the tools`;
 }
 
 /** `open`: calls whose results must come next; a result closes its own. */

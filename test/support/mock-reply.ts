@@ -7,6 +7,7 @@ import { ModelError } from "../../src/core/ports.ts";
 import { type Fault, playTurn, type Turn, turnAt } from "../../src/models/script.ts";
 import { firstPath, newestInput, replyUsage } from "../../src/models/scripted.ts";
 import { type Billing, measured } from "./mock-billing.ts";
+import { offeredTools } from "./mock-gating.ts";
 import type { Exchange, MockOptions } from "./mock-server.ts";
 import { cut, errorTypes, eventsOf, messageOf, sendEvents, sendJson, type WireReply } from "./mock-stream.ts";
 import { checkRunningLoop, checkThinking, type ThinkingCheck, tokenIn } from "./mock-thinking.ts";
@@ -96,6 +97,7 @@ function play(
     cwd: state.options.cwd ?? firstPath(messages),
     sign: thinks(body, model) ? (text) => thinking.sign(omitted ? "" : text) : undefined,
   });
+  refuseWithdrawn(body, content);
   const shown = content.map((block) =>
     omitted && block.type === "thinking" ? { ...block, thinking: "" } : block,
   );
@@ -109,6 +111,18 @@ function play(
     usage,
     extra: extras(body, betas, thinking, bill.missed),
   };
+}
+
+/** The API does not let the model call what is not offered: a script that does so plays no model. */
+function refuseWithdrawn(body: WireBody, content: WireReply["content"]): void {
+  const offered = offeredTools(body);
+  const calls = (content as WireBlock[]).filter((block) => block.type === "tool_use");
+  const call = calls.find(({ name = "" }) => declared(body, name) && !offered.has(name));
+  if (call) throw new ModelError("script", `it calls ${call.name}, which was withdrawn`);
+}
+
+function declared({ tools }: WireBody, name: string): boolean {
+  return tools.some((tool) => tool.name === name);
 }
 
 function remember(state: ReplyState, content: WireReply["content"]): void {

@@ -1,6 +1,7 @@
 /** Refuses what the Messages API refuses about the form of a request (provider-facts §1–§3). */
 
 import { checkFields, checkOneOf } from "./mock-fields.ts";
+import { offeredTools } from "./mock-gating.ts";
 import { checkImages } from "./mock-images.ts";
 import { checkContent, checkMarker, checkMessages, checkName } from "./mock-messages.ts";
 import { findModel, type MockModel, type ModelChanges } from "./mock-models.ts";
@@ -78,6 +79,7 @@ export function validate(
   }
   if (body.diagnostics) checkFields(body.diagnostics, "diagnostics", { previous_message_id: "string" });
   checkImages(body.messages);
+  offeredTools(body);
   return { body, model };
 }
 

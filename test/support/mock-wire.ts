@@ -16,6 +16,8 @@ export type WireBlock = {
   tool_use_id?: string;
   is_error?: boolean;
   content?: string | WireBlock[];
+  /** Of a change of the tools. */
+  tool?: { type?: unknown; name?: unknown };
   source?: { type: string; media_type: string; data: string };
 };
 export type WireMessage = {
@@ -27,7 +29,7 @@ export type WireBody = {
   model: string;
   max_tokens: number;
   system: WireBlock[];
-  tools: (WireBlock & { name: string })[];
+  tools: (WireBlock & { name: string; defer_loading?: boolean })[];
   messages: WireMessage[];
   stream: boolean;
   cache_control?: WireBlock["cache_control"];
