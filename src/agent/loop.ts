@@ -1,6 +1,7 @@
 /** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
 
 import { composeRequest } from "../context/compose.ts";
+import type { Held } from "../context/invariants-chain.ts";
 import { asReminder } from "../context/reminders.ts";
 import { foldView, type View } from "../context/view.ts";
 import { isToolUse, type UserBlock } from "../core/blocks.ts";
@@ -8,6 +9,7 @@ import type { EventOf, TurnEnd } from "../core/events.ts";
 import type { Agent } from "./agent.ts";
 import { overWindow, reachedLimit } from "./limits.ts";
 import { applyPlans, type Planned } from "./plans.ts";
+import { type Kept, keepRules } from "./repair.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";
 import { endlessLoop, gateTools, remind } from "./watching.ts";
@@ -22,12 +24,15 @@ const cutReplyNote =
 /** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
   let view: View | undefined;
+  let held: Held | undefined;
   let cutReplies = 0;
   for (;;) {
     takeInput(agent);
     const planned = await applyPlans(agent, foldView(agent.log.events(), view), signal);
     view = planned.view;
-    const outcome = await makeStep(agent, planned, signal);
+    const kept = nextRequest(agent, planned, held, signal);
+    held = kept.held ?? held;
+    const outcome = await makeStep(agent, kept, planned, signal);
     if (outcome.type === "end") return endTurn(agent, outcome.reason, outcome.detail);
     if (outcome.type === "again") {
       view = undefined;
@@ -50,20 +55,27 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
 
 async function makeStep(
   agent: Agent,
-  { view, heldTokens }: Planned,
+  { composed, outcome }: Kept,
+  { heldTokens }: Planned,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
-  if (signal.aborted) return endOf(stopped(signal));
+  if (!composed) return outcome;
+  const made = await sendStep(agent, composed, heldTokens, signal);
+  return made.type === "end" && made.reason === "interrupted" ? endOf(stopped(signal)) : made;
+}
+
+/** The request of the next step, or why there is none. `before`: the one sent last. */
+function nextRequest(agent: Agent, { view }: Planned, before: Held | undefined, signal: AbortSignal): Kept {
+  if (signal.aborted) return { outcome: endOf(stopped(signal)) };
   const events = agent.log.events();
   const composed = composeRequest(events, view);
   const limit = reachedLimit(events, agent.limits, composed, agent.clock()) ?? endlessLoop(events);
-  if (limit) return { type: "end", ...limit };
+  if (limit) return { outcome: { type: "end", ...limit } };
   const full = overWindow(events, composed);
-  if (full) return { type: "end", reason: "context_full", detail: full };
+  if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
   const gated = gateTools(agent, view);
   const told = remind(agent) || gated ? composeRequest(events, foldView(events, view)) : composed;
-  const outcome = await sendStep(agent, told, heldTokens, signal);
-  return outcome.type === "end" && outcome.reason === "interrupted" ? endOf(stopped(signal)) : outcome;
+  return keepRules(agent, told, view, before);
 }
 
 /** Steering and notices enter the log between steps. Whether there were any. */

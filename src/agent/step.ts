@@ -2,15 +2,14 @@
 
 import { unexpectedMiss } from "../context/cache-miss.ts";
 import type { Composed } from "../context/compose.ts";
-import { brokenRules } from "../context/invariants.ts";
 import { watchRepetition } from "../context/repetition.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
-import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
+import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
@@ -28,9 +27,6 @@ export async function sendStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { request, estimated } = composed;
-  const broken = brokenRules(request);
-  if (broken.length > 0)
-    throw new Error(`a request that the API would refuse was composed: ${broken.join("; ")}`);
   const body = agent.model.encode(request);
   agent.log.append({
     type: "model_request",
@@ -102,7 +98,8 @@ function failed(agent: Agent, error: ModelError, durationMs: number): StepOutcom
     return { type: "end", reason: "interrupted" };
   }
   agent.log.append({ type: "model_failed", kind: error.kind, message: error.message, attempt: 0 });
-  if (error.kind === "bound_thinking" && dropAllThinking(agent)) return { type: "again" };
+  const why = "the API refused a thinking signature";
+  if (error.kind === "bound_thinking" && repair(agent, why, { onlyThinking: true })) return { type: "again" };
   if (error.kind === "context_full" && learnWindow(agent, error.message)) return { type: "again" };
   if (error.kind === "context_full") return { type: "end", reason: "context_full", detail: error.message };
   return { type: "end", reason: "model_error", detail: error.message };
@@ -121,24 +118,4 @@ function keepPartial(agent: Agent, partial: AssistantBlock[], durationMs: number
     model,
     durationMs,
   });
-}
-
-/** The way out of a refused signature (provider-facts §2): all thinking goes, once since the last reply. */
-function dropAllThinking(agent: Agent): boolean {
-  const events = agent.log.events();
-  const repair = events.findLast((event) => event.type === "context_edited" && event.policy === "repair");
-  const reply = lastOf(events, "assistant_message");
-  if (repair && (!reply || repair.seq > reply.seq)) return false;
-  agent.log.append({
-    type: "warning",
-    text: "the API refused a thinking signature: all thinking was left out",
-  });
-  agent.log.append({
-    type: "context_edited",
-    policy: "repair",
-    reason: "the API refused a thinking signature",
-    edits: [{ type: "drop_thinking", to: events.at(-1)?.seq ?? 0 }],
-    economics: {},
-  });
-  return true;
 }

@@ -1,11 +1,11 @@
 /** From the log to the next request. Pure: the same log gives the same bytes, today and in a report. */
 
 import type { Message } from "../core/blocks.ts";
-import type { LogEvent } from "../core/events.ts";
+import type { ContextEdit, LogEvent } from "../core/events.ts";
 import type { Contract } from "../core/model-card.ts";
 import { currentModel, lastOf, openFocus, started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
-import { type Checkpoint, cachePoints } from "./cache-points.ts";
+import { type Checkpoint, cachePoints, type Untouched } from "./cache-points.ts";
 import { maskOf } from "./masking.ts";
 import { messagesOf, type Placed } from "./messages.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
@@ -37,7 +37,9 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
     ...(effort ? { effort } : {}),
-    ...(view.dropBlock ? { blockBinding: "drop_block" as const } : {}),
+    ...(view.dropBlock && model.contract.history === "prefix_bound"
+      ? { blockBinding: "drop_block" as const }
+      : {}),
     ...(previous?.messageId && caches ? { previousMessageId: previous.messageId } : {}),
   };
   return { request, estimated, expected };
@@ -86,18 +88,27 @@ function isResult({ blocks }: Entry): boolean {
   return blocks[0]?.type === "tool_result";
 }
 
-/** In the request after an edit: the last entry before the first that it changed. Up to there the cache is good. */
-function untouched(events: readonly LogEvent[], view: View): number | undefined {
+/** In the request after an edit: up to where the view is as it was, and what of that is in the cache. */
+function untouched(events: readonly LogEvent[], view: View): Untouched | undefined {
   let first = Number.POSITIVE_INFINITY;
+  let since: Untouched | undefined;
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
-    if (event?.type === "assistant_message") break;
-    if (event?.type !== "context_edited") continue;
-    for (const edit of event.edits)
-      first = Math.min(first, edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0);
+    if (event?.type === "assistant_message" && first === Number.POSITIVE_INFINITY) return undefined;
+    if (event?.type === "context_edited") first = Math.min(first, ...event.edits.map(placeOf));
+    if (event?.type !== "model_request" || first === Number.POSITIVE_INFINITY) continue;
+    since ??= {
+      seq: view.entries.findLast((entry) => entry.seq < first)?.seq ?? -1,
+      points: event.cacheAfter,
+    };
+    // All that this request ended with stands before what was edited since.
+    if (first >= event.seq) return { ...since, written: event.seq - 1 };
   }
-  if (first === Number.POSITIVE_INFINITY) return undefined;
-  return view.entries.findLast((entry) => entry.seq < first)?.seq;
+  return since;
+}
+
+function placeOf(edit: ContextEdit): number {
+  return edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0;
 }
 
 /** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */

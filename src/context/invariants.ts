@@ -1,22 +1,37 @@
-/** The rules of a valid request (context-engine §9), stated once and checked before every send. Pure. */
+/**
+ * The eight rules (context-engine §9). Here: what one request must be like by itself (1, 2, 8). In invariants-chain.ts:
+ * what it must be like after the one before (3, 4, 7, 8), and what an edit may touch (5, 6).
+ *
+ * 1. Every call has exactly one result, in the next message, in the same order.
+ * 2. Roles and the first message are legal; no empty text; valid Unicode.
+ * 3. Prefix-bound: thinking before the earliest change is unchanged; at or after it, it is gone for good.
+ * 4. No request exceeds the window.
+ * 5. Nothing leaves the view before it is in the log.
+ * 6. No edit touches the person's words or the newest step.
+ * 7. Up to its last breakpoint a request is a byte prefix of the next, unless the context was edited between them.
+ * 8. At most four breakpoints, in order, long lives before short ones, none further than the look-back from what is
+ *    written.
+ *
+ * All are checked before every send and in every replay. Pure.
+ */
 
-import { type Block, isToolUse, type Message } from "../core/blocks.ts";
+import { type Block, isThinking, isToolUse, type Message } from "../core/blocks.ts";
 import type { ModelRequest } from "../core/request.ts";
 
-/** One sentence per broken rule; a request with any must not be sent. */
+/** One sentence per broken rule, each with its number; a request with any would be refused. */
 export function brokenRules(request: ModelRequest, maxBreakpoints = 4): string[] {
   const { messages } = request;
   const broken: string[] = [];
-  if (messages[0]?.role !== "user") broken.push("the first message is not the user's");
-  if (messages.at(-1)?.role === "assistant") broken.push("the last message is the assistant's (prefill)");
-  if (request.cacheAfter.length > maxBreakpoints)
-    broken.push(`more than ${maxBreakpoints} cache breakpoints`);
+  if (messages[0]?.role !== "user") broken.push("rule 2: the first message is not the user's");
+  if (messages.at(-1)?.role === "assistant")
+    broken.push("rule 2: the last message is the assistant's (prefill)");
   messages.forEach((message, index) => {
     const previous = messages[index - 1];
-    broken.push(...contentRules(message).map((rule) => `messages.${index}: ${rule}`));
-    broken.push(...orderRules(message, previous).map((rule) => `messages.${index}: ${rule}`));
+    const pairs = pairRules(message, previous).map((rule) => `rule 1: messages.${index}: ${rule}`);
+    const form = [...contentRules(message), ...orderRules(message, previous)];
+    broken.push(...pairs, ...form.map((rule) => `rule 2: messages.${index}: ${rule}`));
   });
-  return broken;
+  return [...broken, ...pointRules(request, maxBreakpoints).map((rule) => `rule 8: ${rule}`)];
 }
 
 function contentRules(message: Message): string[] {
@@ -31,12 +46,21 @@ function contentRules(message: Message): string[] {
   return broken;
 }
 
-function orderRules(message: Message, previous: Message | undefined): string[] {
+function pairRules(message: Message, previous: Message | undefined): string[] {
   const calls =
     previous?.role === "assistant" ? previous.content.filter(isToolUse).map((block) => block.id) : [];
   const results = message.content.flatMap((block) =>
     block.type === "tool_result" ? [block.tool_use_id] : [],
   );
+  const broken: string[] = [];
+  if (calls.join() !== results.join())
+    broken.push(`calls [${calls.join()}] are answered by [${results.join()}]`);
+  if (message.content.slice(0, results.length).some((block) => block.type !== "tool_result"))
+    broken.push("tool results are not first");
+  return broken;
+}
+
+function orderRules(message: Message, previous: Message | undefined): string[] {
   const broken: string[] = [];
   if (message.role !== "system" && message.role === previous?.role)
     broken.push(`two ${message.role} messages in a row`);
@@ -44,11 +68,27 @@ function orderRules(message: Message, previous: Message | undefined): string[] {
     broken.push("system message after a reply");
   if (message.role === "user" && previous?.role === "system")
     broken.push("system message before a message of the user");
-  if (calls.join() !== results.join())
-    broken.push(`calls [${calls.join()}] are answered by [${results.join()}]`);
-  if (message.content.slice(0, results.length).some((block) => block.type !== "tool_result"))
-    broken.push("tool results are not first");
   return broken;
+}
+
+function pointRules({ cacheAfter, messages }: ModelRequest, most: number): string[] {
+  const broken = cacheAfter.length > most ? [`more than ${most} cache breakpoints`] : [];
+  let before = { message: -2, block: 0, ttl: "1h" };
+  for (const point of cacheAfter) {
+    const place = point.after === "system" ? { message: -1, block: 0 } : point;
+    if (place.message < before.message || (place.message === before.message && place.block <= before.block))
+      broken.push("the cache breakpoints are not in order");
+    if (point.ttl === "1h" && before.ttl === "5m") broken.push("a long life stands after a short one");
+    before = { message: place.message, block: place.block, ttl: point.ttl };
+    if (point.after === "block" && !takesPoint(messages[point.message], point.block))
+      broken.push(`no cache breakpoint can stand at messages.${point.message}.content.${point.block}`);
+  }
+  return broken;
+}
+
+function takesPoint(message: Message | undefined, at: number): boolean {
+  const block = message?.content[at];
+  return block !== undefined && !isThinking(block) && message?.clear_at === undefined;
 }
 
 function isWellFormed(block: Block): boolean {

@@ -2,6 +2,7 @@
 
 import { type AssistantBlock, type Block, isThinking } from "../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
+import { eventAt } from "../core/questions.ts";
 import { blocksTokens } from "./tokens.ts";
 
 /** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
@@ -41,7 +42,8 @@ export function foldView(events: readonly LogEvent[], earlier?: View): View {
   for (let index = view.folded; index < events.length; index++) {
     const event = events[index];
     if (event?.type === "context_edited") applyEdits(view, event.edits);
-    else if (event?.type === "session_started" || event?.type === "model_changed") changeModel(view, event);
+    else if (event?.type === "session_started" || event?.type === "model_changed")
+      changeModel(view, event, events);
     else if (event) push(view, event);
   }
   view.folded = events.length;
@@ -50,15 +52,32 @@ export function foldView(events: readonly LogEvent[], earlier?: View): View {
 
 /**
  * A bound model accepts no thinking but its own; a free one passes over foreign thinking, and may ask for that of a
- * running tool loop, so there it stays. A change of effort changes nothing.
+ * running tool loop, so there it stays, or comes back when it was left out for a bound model. A change of effort
+ * changes nothing.
  */
 function changeModel(
   view: View,
   { seq, model }: EventOf<"session_started"> | EventOf<"model_changed">,
+  events: readonly LogEvent[],
 ): void {
   const other = view.model.id !== "" && view.model.id !== model.id;
   view.model = { id: model.id, history: model.contract.history };
-  if (other && view.model.history === "prefix_bound") applyEdits(view, [{ type: "drop_thinking", to: seq }]);
+  if (!other) return;
+  if (view.model.history === "prefix_bound") applyEdits(view, [{ type: "drop_thinking", to: seq }]);
+  else giveBackThinking(view, events);
+}
+
+/** The newest reply as it was made: no edit but the loss of its thinking can have touched it. */
+function giveBackThinking(view: View, events: readonly LogEvent[]): void {
+  const entry = view.entries.findLast(({ role }) => role === "assistant");
+  const reply = entry && eventAt(events, entry.seq);
+  if (!entry || reply?.type !== "assistant_message") return;
+  const kept = entry.blocks.filter((block) => !isThinking(block));
+  const same = reply.content.filter((block) => !isThinking(block)).every((block, at) => block === kept[at]);
+  if (!same || entry.blocks.length === reply.content.length) return;
+  view.tokens -= entry.tokens;
+  rewrite(entry, [...reply.content]);
+  view.tokens += entry.tokens;
 }
 
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */

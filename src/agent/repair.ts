@@ -1,0 +1,94 @@
+/** Ways out of a history that the API refuses, or that breaks a rule of ours: the session goes on, and says what happened. */
+
+import type { Composed } from "../context/compose.ts";
+import { handoffText } from "../context/handoff.ts";
+import { type Held, heldRules } from "../context/invariants-chain.ts";
+import type { View } from "../context/view.ts";
+import type { ContextEdit, LogEvent } from "../core/events.ts";
+import { currentModel } from "../core/questions.ts";
+import type { Agent } from "./agent.ts";
+import type { StepOutcome } from "./step.ts";
+
+/** A request that may go out, or what is done in its place. `held`: what the next one is held against. */
+export type Kept =
+  | { composed: Composed; held: Held; outcome?: undefined }
+  | { outcome: StepOutcome; composed?: undefined; held?: undefined };
+
+/**
+ * Holds the next request against all rules. What the API would refuse is repaired in the log and composed again; what
+ * only costs money, or is done already, is told. Nothing is thrown: the same log would throw at each resume.
+ */
+export function keepRules(agent: Agent, composed: Composed, view: View, before?: Held): Kept {
+  const { broken, held } = heldRules(composed, { events: agent.log.events(), view }, before);
+  if (broken.length === 0) return { composed, held };
+  const refused = broken.filter((rule) => /^rule [1-4]/.test(rule));
+  const full = refused.find((rule) => rule.startsWith("rule 4"));
+  if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
+  if (refused.length > 0) return { outcome: repaired(agent, refused) };
+  tellOnce(agent, broken);
+  if (!broken.some((rule) => rule.startsWith("rule 8"))) return { composed, held };
+  // Without breakpoints it is dearer, and accepted.
+  return { composed: { ...composed, request: { ...composed.request, cacheAfter: [] } }, held };
+}
+
+function repaired(agent: Agent, refused: readonly string[]): StepOutcome {
+  const what = refused.slice(0, 3).join("; ");
+  const onlyThinking = refused.every((rule) => rule.startsWith("rule 3"));
+  if (repair(agent, `a request would have been refused (${what})`, { onlyThinking }))
+    return { type: "again" };
+  const detail = `the next request would be refused (${what}), and no repair helped: nothing is lost, go on in a new session`;
+  return { type: "end", reason: "error", detail };
+}
+
+/**
+ * Mends the history and warns; whether it did. First all thinking goes, where that may help; then everything but the
+ * person's words becomes the mechanical handoff. Each is tried once since the last reply.
+ */
+export function repair(agent: Agent, why: string, { onlyThinking }: { onlyThinking: boolean }): boolean {
+  const events = agent.log.events();
+  const tried = repairsSinceReply(events);
+  const first = onlyThinking && !tried.has("drop_thinking");
+  const edit = first ? allThinking(events) : tried.has("collapse") ? undefined : everything(events);
+  if (!edit) return false;
+  const done = first ? "all thinking was left out" : "the history was put together anew from the log";
+  agent.log.append({ type: "warning", text: `${why}: ${done}` });
+  agent.log.append({ type: "context_edited", policy: "repair", reason: why, edits: [edit], economics: {} });
+  return true;
+}
+
+function repairsSinceReply(events: readonly LogEvent[]): Set<ContextEdit["type"]> {
+  const tried = new Set<ContextEdit["type"]>();
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message") break;
+    if (event?.type === "context_edited" && event.policy === "repair")
+      for (const edit of event.edits) tried.add(edit.type);
+  }
+  return tried;
+}
+
+/** A free model may ask for the thinking of a running tool loop: that stays. */
+function allThinking(events: readonly LogEvent[]): ContextEdit {
+  const newest = events.findLast((event) => event.type === "assistant_message")?.seq ?? 0;
+  const bound = currentModel(events).model.contract.history === "prefix_bound";
+  return { type: "drop_thinking", to: bound ? (events.at(-1)?.seq ?? 0) : newest - 1 };
+}
+
+function everything(events: readonly LogEvent[]): ContextEdit | undefined {
+  const first = events.find((event) => event.type === "user_message");
+  const last = events.at(-1);
+  if (!first || !last || last.seq <= first.seq) return undefined;
+  return { type: "collapse", from: first.seq + 1, to: last.seq, text: handoffText(events, "") };
+}
+
+/** Each rule is told once in a session: what is broken once is mostly broken again with the next request. */
+function tellOnce(agent: Agent, broken: readonly string[]): void {
+  for (const text of broken) {
+    const [rule = ""] = text.split(":");
+    const known = agent.log
+      .events()
+      .some((event) => event.type === "warning" && event.text.includes(`${rule}:`));
+    if (!known)
+      agent.log.append({ type: "warning", text: `a rule of the context engine is broken: ${text}` });
+  }
+}

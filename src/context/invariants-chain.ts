@@ -1,0 +1,176 @@
+/** The rules that hold a request against the one sent before it, and edits against the log (invariants.ts). Pure. */
+
+import { type Block, isThinking } from "../core/blocks.ts";
+import type { LogEvent } from "../core/events.ts";
+import { currentModel } from "../core/questions.ts";
+import type { ModelRequest } from "../core/request.ts";
+import type { Composed } from "./compose.ts";
+import { brokenRules } from "./invariants.ts";
+import { brokenEdits } from "./invariants-edits.ts";
+import type { View } from "./view.ts";
+
+/** What the next request is held against. Costs as much as the request has blocks. */
+export type Held = {
+  request: ModelRequest;
+  flat: readonly Flat[];
+  /** Events in the log when it was made. */
+  events: number;
+  /** Indexes in `flat` up to which some request so far was written to the cache, as far as they still stand. */
+  written: readonly number[];
+};
+
+/** A block where it stands. `position`: as the cache counts, runs of calls and of results as one. */
+type Flat = { block: Block; role: string; message: number; scoped: boolean; position: number };
+
+/** All eight rules for the next request; `before`: the one sent last in this run, if any. */
+export function heldRules(
+  { request, expected }: Composed,
+  { events, view }: { events: readonly LogEvent[]; view: View },
+  before?: Held,
+): { broken: string[]; held: Held } {
+  const { model } = currentModel(events);
+  const flat = flatten(request);
+  const points = pointsIn(request, flat);
+  const same = before ? commonPrefix(before.flat, flat) : 0;
+  const written = (before?.written ?? []).filter((index) => index < same);
+  const broken = brokenRules(request, model.contract.cache.maxBreakpoints);
+  if (expected > model.window)
+    broken.push(`rule 4: about ${expected} tokens do not fit into a window of ${model.window}`);
+  if (before) {
+    const since = events.slice(before.events);
+    broken.push(...brokenEdits(events, before.events, view));
+    if (!since.some(rewrites)) broken.push(...prefixRules(before, request, same));
+    if (model.contract.history === "prefix_bound" && request.model === before.request.model)
+      broken.push(...thinkingRules(before, flat, request));
+    if (model.contract.cache.kind === "breakpoints")
+      broken.push(...lookbackRule(flat, points, written, model.contract.cache.lookback));
+  }
+  const all = [...new Set([...written, ...points])];
+  return { broken, held: { request, flat, events: events.length, written: all } };
+}
+
+function rewrites(event: LogEvent): boolean {
+  return event.type === "context_edited" || event.type === "model_changed";
+}
+
+function flatten({ messages }: ModelRequest): Flat[] {
+  const flat: Flat[] = [];
+  const lastUser = messages.findLastIndex(({ role }) => role === "user");
+  let position = 0;
+  for (const [message, { role, content, clear_at }] of messages.entries()) {
+    const scoped = clear_at !== undefined;
+    let type = "";
+    for (const block of content) {
+      const run = type === block.type && (type === "tool_use" || type === "tool_result");
+      if (!run && !(scoped && message < lastUser)) position += 1;
+      type = block.type;
+      flat.push({ block, role, message, scoped, position });
+    }
+  }
+  return flat;
+}
+
+/** Where the breakpoints stand among the blocks; that after the system text is -1. */
+function pointsIn({ cacheAfter }: ModelRequest, flat: readonly Flat[]): number[] {
+  return cacheAfter.map((point) => {
+    if (point.after === "system") return -1;
+    const first = flat.findIndex(({ message }) => message === point.message);
+    return first < 0 ? -1 : first + point.block;
+  });
+}
+
+function commonPrefix(one: readonly Flat[], other: readonly Flat[]): number {
+  let index = 0;
+  while (index < one.length && isSame(one[index], other[index])) index++;
+  return index;
+}
+
+function isSame(one: Flat | undefined, other: Flat | undefined): boolean {
+  if (!one || !other) return false;
+  if (one.role !== other.role || one.message !== other.message || one.scoped !== other.scoped) return false;
+  return isSameBlock(one.block, other.block);
+}
+
+/** Mostly the very same object: then nothing is read. */
+function isSameBlock(one: Block, other: Block): boolean {
+  if (one === other) return true;
+  if (one.type !== "tool_result" || other.type !== "tool_result")
+    return JSON.stringify(one) === JSON.stringify(other);
+  if (one.tool_use_id !== other.tool_use_id || one.is_error !== other.is_error) return false;
+  const [a, b] = [one.content, other.content];
+  if (typeof a === "string" || typeof b === "string") return a === b;
+  return a.length === b.length && a.every((part, at) => part === b[at]);
+}
+
+/** Rule 7. `same`: blocks that both begin with. */
+function prefixRules(before: Held, { model, system, tools }: ModelRequest, same: number): string[] {
+  const earlier = before.request;
+  if (earlier.model !== model) return ["rule 7: the model changed without an event that says so"];
+  if (earlier.system !== system) return ["rule 7: the system text changed"];
+  if (earlier.tools !== tools && JSON.stringify(earlier.tools) !== JSON.stringify(tools))
+    return ["rule 7: the tools changed"];
+  const last = Math.max(-1, ...pointsIn(earlier, before.flat));
+  if (same > last) return [];
+  return [`rule 7: ${placeOf(before.flat, same)} changed, and no edit in the log says why`];
+}
+
+/**
+ * Rule 3. What stands before a thinking block, other thinking aside, must be what stood there in the request before;
+ * of the thinking that this one had, a run may be left, from the start on or up to the end; none may come back.
+ */
+function thinkingRules(before: Held, flat: readonly Flat[], { blockBinding }: ModelRequest): string[] {
+  const [said, saying] = [wordsIn(before.flat), wordsIn(flat)];
+  const same = commonPrefix(said, saying);
+  const known = new Map(thoughtsIn(before.flat).map(({ block }, at) => [block, at]));
+  const thoughts = thoughtsIn(flat);
+  const broken = thoughts.flatMap(({ block, words, index }) => {
+    if (same < said.length && words > same)
+      return [`rule 3: the thinking at ${placeOf(flat, index)} stands after what was changed`];
+    const back = words < said.length && !known.has(block);
+    return back ? [`rule 3: the thinking at ${placeOf(flat, index)} came back`] : [];
+  });
+  const kept = thoughts.flatMap(({ block }) => known.get(block) ?? []);
+  const last = kept.at(-1);
+  const isCut = last !== undefined && thoughts.length > kept.length && last < known.size - 1;
+  if (isCut || kept.some((at, index) => index > 0 && at !== (kept[index - 1] ?? 0) + 1))
+    broken.push("rule 3: thinking was taken out of the middle");
+  if (before.request.blockBinding && !blockBinding)
+    broken.push("rule 3: drop_block was sent before and is not sent now");
+  return broken;
+}
+
+function wordsIn(flat: readonly Flat[]): Flat[] {
+  return flat.filter(({ block }) => !isThinking(block));
+}
+
+/** The thinking, its place, and how many blocks of another kind stand before it. */
+function thoughtsIn(flat: readonly Flat[]): { block: Block; index: number; words: number }[] {
+  let words = 0;
+  return flat.flatMap(({ block }, index) => {
+    if (isThinking(block)) return [{ block, index, words }];
+    words += 1;
+    return [];
+  });
+}
+
+/** Rule 8, the last part: from some breakpoint an entry that still stands is within reach. */
+function lookbackRule(
+  flat: readonly Flat[],
+  points: readonly number[],
+  written: readonly number[],
+  lookback: number,
+): string[] {
+  const at = (index: number) => flat[index]?.position ?? 0;
+  const reaches = (point: number) =>
+    written.some((entry) => entry <= point && at(point) - at(entry) <= lookback);
+  // What was written after the system text alone is always found.
+  const standing = written.some((entry) => entry >= 0);
+  if (!standing || points.some((point) => point >= 0 && reaches(point))) return [];
+  return [`rule 8: no cache breakpoint is within ${lookback} positions of what is written`];
+}
+
+function placeOf(flat: readonly Flat[], index: number): string {
+  const { message = 0 } = flat[Math.min(index, flat.length - 1)] ?? {};
+  const first = flat.findIndex((each) => each.message === message);
+  return `messages.${message}.content.${Math.max(0, index - Math.max(0, first))}`;
+}
