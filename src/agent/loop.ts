@@ -31,7 +31,6 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
     const planned = await applyPlans(agent, foldView(agent.log.events(), view), signal);
     view = planned.view;
     const kept = nextRequest(agent, planned, held, signal);
-    held = kept.held ?? held;
     const outcome = await makeStep(agent, kept, planned, signal);
     if (outcome.type === "end") return endTurn(agent, outcome.reason, outcome.detail);
     if (outcome.type === "again") {
@@ -39,6 +38,8 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
       continue;
     }
     const { reply } = outcome;
+    // Of a request that failed nothing is known to be in the cache.
+    held = kept.held;
     const calls = reply.content.filter(isToolUse);
     await runCalls(agent, calls, signal);
     if (signal.aborted) return endTurn(agent, ...stopped(signal));

@@ -92,11 +92,17 @@ function isResult({ blocks }: Entry): boolean {
 function untouched(events: readonly LogEvent[], view: View): Untouched | undefined {
   let first = Number.POSITIVE_INFINITY;
   let since: Untouched | undefined;
+  let answered = false;
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
-    if (event?.type === "assistant_message" && first === Number.POSITIVE_INFINITY) return undefined;
     if (event?.type === "context_edited") first = Math.min(first, ...event.edits.map(placeOf));
-    if (event?.type !== "model_request" || first === Number.POSITIVE_INFINITY) continue;
+    if (event?.type === "assistant_message") {
+      if (first === Number.POSITIVE_INFINITY) return undefined;
+      answered = true;
+    }
+    // Of a request that failed nothing is known to be in the cache.
+    if (event?.type !== "model_request" || !answered) continue;
+    answered = false;
     since ??= {
       seq: view.entries.findLast((entry) => entry.seq < first)?.seq ?? -1,
       points: event.cacheAfter,

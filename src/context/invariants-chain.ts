@@ -22,7 +22,7 @@ export type Held = {
 /** A block where it stands. `position`: as the cache counts, runs of calls and of results as one. */
 type Flat = { block: Block; role: string; message: number; scoped: boolean; position: number };
 
-/** All eight rules for the next request; `before`: the one sent last in this run, if any. */
+/** All eight rules for the next request; `before`: the one answered last in this run, if any. */
 export function heldRules(
   { request, expected }: Composed,
   { events, view }: { events: readonly LogEvent[]; view: View },
