@@ -2,7 +2,7 @@
 
 import type { Composed } from "../context/compose.ts";
 import { handoffText } from "../context/handoff.ts";
-import { type Held, heldRules } from "../context/invariants-chain.ts";
+import { type Held, heldRules, outOfReach } from "../context/invariants-chain.ts";
 import type { View } from "../context/view.ts";
 import type { ContextEdit, LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
@@ -26,7 +26,8 @@ export function keepRules(agent: Agent, composed: Composed, view: View, before?:
   if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
   if (refused.length > 0) return { outcome: repaired(agent, refused) };
   tellOnce(agent, broken);
-  if (!broken.some((rule) => rule.startsWith("rule 8"))) return { composed, held };
+  const misplaced = broken.some((rule) => rule.startsWith("rule 8") && !rule.endsWith(outOfReach));
+  if (!misplaced) return { composed, held };
   // Without breakpoints it is dearer, and accepted.
   return { composed: { ...composed, request: { ...composed.request, cacheAfter: [] } }, held };
 }

@@ -40,7 +40,9 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     ...(view.dropBlock && model.contract.history === "prefix_bound"
       ? { blockBinding: "drop_block" as const }
       : {}),
-    ...(previous?.messageId && caches ? { previousMessageId: previous.messageId } : {}),
+    ...(previous?.messageId && caches && sameModel(events, previous)
+      ? { previousMessageId: previous.messageId }
+      : {}),
   };
   return { request, estimated, expected };
 }
@@ -54,6 +56,11 @@ function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
 function withheld(view: View, { toolGating }: Contract): Pick<ModelRequest, "withdrawn"> {
   const withdrawn = toolGating === "allowed_tools" ? withdrawnIn(view) : [];
   return withdrawn.length > 0 ? { withdrawn: [...withdrawn] } : {};
+}
+
+/** What another model, or another provider, called its reply means nothing to this one. */
+function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
+  return (lastOf(events, "model_changed")?.seq ?? 0) < seq;
 }
 
 /** What is said for this request alone stands behind the last cache breakpoint. */

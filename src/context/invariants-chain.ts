@@ -153,6 +153,9 @@ function thoughtsIn(flat: readonly Flat[]): { block: Block; index: number; words
   });
 }
 
+/** How the one sentence about breakpoints ends that no API would refuse. */
+export const outOfReach = "positions of what is written";
+
 /** Rule 8, the last part: from some breakpoint an entry that still stands is within reach. */
 function lookbackRule(
   flat: readonly Flat[],
@@ -166,7 +169,7 @@ function lookbackRule(
   // What was written after the system text alone is always found.
   const standing = written.some((entry) => entry >= 0);
   if (!standing || points.some((point) => point >= 0 && reaches(point))) return [];
-  return [`rule 8: no cache breakpoint is within ${lookback} positions of what is written`];
+  return [`rule 8: no cache breakpoint is within ${lookback} ${outOfReach}`];
 }
 
 function placeOf(flat: readonly Flat[], index: number): string {

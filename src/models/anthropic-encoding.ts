@@ -50,8 +50,24 @@ function marksOf(points: readonly CachePoint[], message: number): Map<number, Ca
 }
 
 function encodeMessage(message: Message, marks: ReadonlyMap<number, CacheTtl>): Message {
-  if (marks.size === 0) return message;
-  return { ...message, content: message.content.map((block, index) => marked(block, marks.get(index))) };
+  const content = message.content.some(isForeign) ? message.content.map(ownId) : message.content;
+  if (marks.size === 0) return content === message.content ? message : { ...message, content };
+  return { ...message, content: content.map((block, index) => marked(block, marks.get(index))) };
+}
+
+const notInIds = /[^a-zA-Z0-9_-]/g;
+
+/** Other servers put into the ids of calls what is refused here. */
+function isForeign(block: Block): boolean {
+  if (block.type === "tool_use") return block.id.search(notInIds) >= 0;
+  return block.type === "tool_result" && block.tool_use_id.search(notInIds) >= 0;
+}
+
+/** Each such character is spelled as its code, so that different ids stay different. */
+function ownId<T extends Block>(block: T): T {
+  const own = (id: string) => id.replace(notInIds, (sign) => `_x${sign.charCodeAt(0).toString(16)}`);
+  if (block.type === "tool_use") return { ...block, id: own(block.id) };
+  return block.type === "tool_result" ? { ...block, tool_use_id: own(block.tool_use_id) } : block;
 }
 
 /** 5 minutes is what the API takes a marker without a TTL for. */
