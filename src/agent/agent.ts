@@ -8,6 +8,7 @@ import type {
   Artifacts,
   Clock,
   EventLog,
+  KnownFile,
   Model,
   ModelPart,
   Tool,
@@ -55,6 +56,8 @@ export type Agent = {
   hash(body: string): string;
   /** What todo.md says now; undefined when there is none. */
   readTasks(): string | undefined;
+  /** Those of the files that are no longer as they are known. `commands`: what the model ran since the last look. */
+  changedFiles(known: readonly KnownFile[], commands: readonly string[]): KnownFile[];
   /** What the model is asked when a summary is due. */
   summaryPrompt: string;
   /** Other models of the provider that may write a summary where that is much cheaper. */

@@ -75,7 +75,7 @@ function nextRequest(agent: Agent, { view }: Planned, before: Held | undefined, 
   const full = overWindow(events, composed);
   if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
   const gated = gateTools(agent, view);
-  const told = remind(agent) || gated ? composeRequest(events, foldView(events, view)) : composed;
+  const told = remind(agent, view) || gated ? composeRequest(events, foldView(events, view)) : composed;
   return keepRules(agent, told, view, before);
 }
 

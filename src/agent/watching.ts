@@ -5,7 +5,8 @@ import { channelFor, type Note, reminderText } from "../context/reminders.ts";
 import { defaultSettings } from "../context/settings.ts";
 import { foldsFocuses } from "../context/stacks.ts";
 import type { View } from "../context/view.ts";
-import { dueNotes } from "../context/watch.ts";
+import { dueNotes, type Surroundings } from "../context/watch.ts";
+import { knownFiles, newestCommands } from "../context/watch-files.ts";
 import { runningLoop, stopAt } from "../context/watch-loop.ts";
 import { isAbout } from "../context/watch-steps.ts";
 import type { LogEvent } from "../core/events.ts";
@@ -15,7 +16,7 @@ import type { Agent, Limits } from "./agent.ts";
 import type { ReachedLimit } from "./limits.ts";
 
 /** Appends one reminder of all that is due, if anything is. Whether it did. */
-export function remind(agent: Agent): boolean {
+export function remind(agent: Agent, view: View): boolean {
   const events = agent.log.events();
   const { contract } = currentModel(events).model;
   const tasks = agent.readTasks();
@@ -24,10 +25,11 @@ export function remind(agent: Agent): boolean {
     tasks: tasks === undefined ? undefined : agent.redact(tasks),
     runningOut: runningOut(events, agent.limits, agent.clock()),
     stay: channelFor(contract, []) === "logged",
+    changedFiles: agent.changedFiles(knownFiles(events, view), newestCommands(events)),
   };
   const notes = dueNotes(events, around, { ...defaultSettings, ...currentEngine(events).engine });
   if (notes.length === 0) return false;
-  appendReminder(agent, notes, around.tasks);
+  appendReminder(agent, notes, around);
   return true;
 }
 
@@ -38,8 +40,12 @@ export function gateTools(agent: Agent, view: View): boolean {
   return withdrawn !== undefined;
 }
 
-/** `tasks`: what todo.md says; kept where the reminder tells of a change of it. */
-function appendReminder(agent: Agent, notes: readonly Note[], tasks?: string): void {
+/** What todo.md says and how files are now is kept where the reminder tells of a change. */
+function appendReminder(
+  agent: Agent,
+  notes: readonly Note[],
+  { tasks, changedFiles }: Partial<Pick<Surroundings, "tasks" | "changedFiles">> = {},
+): void {
   const events = agent.log.events();
   const channel = channelFor(currentModel(events).model.contract, notes);
   const about = notes.map((note) => note.topic);
@@ -49,6 +55,7 @@ function appendReminder(agent: Agent, notes: readonly Note[], tasks?: string): v
     text: reminderText(notes, { words: agent.reminderWords, seq: (events.at(-1)?.seq ?? 0) + 1, channel }),
     about,
     ...(tasks !== undefined && about.includes("todo_changed") ? { todo: tasks } : {}),
+    ...(changedFiles && about.includes("files") ? { files: [...changedFiles] } : {}),
   });
 }
 

@@ -20,6 +20,7 @@ import { createSession, forkSession, type OpenSession, openSession } from "../se
 import { bashTool } from "../tools/bash.ts";
 import { realTarget } from "../tools/editor/paths.ts";
 import { editorTool } from "../tools/editor.ts";
+import { fileWatch } from "../tools/file-watch.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { programsInGit } from "../tools/git-settings.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
@@ -213,6 +214,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     onWaiting: person?.onWaiting,
     redact: (text) => redact(text, secrets),
     hash: (body) => createHash("sha256").update(body).digest("hex"),
+    changedFiles: fileWatch(),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),
     summaryPrompt: readPrompt("summary"),
     summaries: summaryModels(model.card, settings.summaryModel, modelChoice(session, options, settings)),

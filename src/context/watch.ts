@@ -1,9 +1,11 @@
 /** What the model should be told before its next reply (context-engine §6, §10). Pure questions to the log. */
 
 import type { LogEvent } from "../core/events.ts";
+import type { KnownFile } from "../core/ports.ts";
 import { hasOpenTasks, isSameList, knownTasks } from "../core/task-list.ts";
 import type { Note } from "./reminders.ts";
 import type { EngineSettings } from "./settings.ts";
+import { namedFiles } from "./watch-files.ts";
 import { focusReminder, unfoldPointers } from "./watch-focus.ts";
 import { runningLoop, tellAt } from "./watch-loop.ts";
 import { isPlateau } from "./watch-progress.ts";
@@ -17,6 +19,8 @@ export type Surroundings = {
   tasks: string | undefined;
   /** The limits that run out, in words; `last`: the next call is the last one. */
   runningOut?: { left: string; last: boolean } | undefined;
+  /** Files that are no longer as the model knows them. */
+  changedFiles: readonly KnownFile[];
   /** Whether reminders stay in the context: then routine ones come rarely. */
   stay: boolean;
 };
@@ -32,6 +36,7 @@ export function dueNotes(events: readonly LogEvent[], around: Surroundings, numb
     ...loopNote(events),
     ...unfoldNote(events, around),
     ...limitNote(events, around),
+    ...filesNote(events, around),
   ];
   if (around.stay && stepsSince(events, isEngines, numbers.reciteSteps) < numbers.reciteSteps)
     return pressing;
@@ -76,6 +81,11 @@ function loopNote(events: readonly LogEvent[]): Note[] {
 function unfoldNote(events: readonly LogEvent[], { folds }: Surroundings): Note[] {
   const pointers = folds ? unfoldPointers(events) : undefined;
   return pointers ? [{ topic: "unfold", facts: { files: `\n${pointers.join("\n")}` } }] : [];
+}
+
+function filesNote(events: readonly LogEvent[], { changedFiles }: Surroundings): Note[] {
+  if (changedFiles.length === 0) return [];
+  return [{ topic: "files", facts: { files: namedFiles(changedFiles, events) } }];
 }
 
 const limitSteps = 8;

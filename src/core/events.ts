@@ -43,6 +43,7 @@ export type Topic =
   | "loop"
   | "plateau"
   | "limits"
+  | "files"
   | "repetition";
 
 export type ModelErrorKind =
@@ -128,6 +129,8 @@ export type EventBody =
       about?: Topic[];
       /** The task list as the user made it, when the reminder tells of that. */
       todo?: string;
+      /** The states of files that it tells of: `hash` is "" for one that is gone. */
+      files?: { path: string; hash: string }[];
     }
   /** All tools that are not offered from here on, where the provider can withhold one; an empty list offers all. */
   | { type: "tools_gated"; withdrawn: string[] }
@@ -181,4 +184,6 @@ export type ToolStats = {
   wrote?: string[];
   /** Absolute paths this call read. */
   read?: string[];
+  /** State of the one file that was read or written, as it was then. */
+  hash?: string;
 };

@@ -64,6 +64,9 @@ export type Artifacts = {
   write(extension: string, text: string): string;
 };
 
+/** A state of a file. `path`: absolute, links resolved. `hash`: of its bytes; "" when there is no such file. */
+export type KnownFile = { path: string; hash: string };
+
 export type ToolContext = {
   toolUseId: string;
   /** Aborted when the user interrupts; the tool then ends within a second. */

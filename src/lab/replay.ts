@@ -4,6 +4,7 @@ import { resultBudget } from "../context/budget.ts";
 import { composeRequest } from "../context/compose.ts";
 import { knowledgeHead } from "../context/focus.ts";
 import { handoffText } from "../context/handoff.ts";
+import { type Held, heldRules } from "../context/invariants-chain.ts";
 import type { Plan } from "../context/policy.ts";
 import { snapshotOf } from "../context/snapshot.ts";
 import { policyStack } from "../context/stacks.ts";
@@ -60,6 +61,8 @@ type Player = {
   log: LogEvent[];
   view: View;
   meter: Meter;
+  /** What the next request is held against. */
+  held: Held | undefined;
   result: Replayed;
   append(at: number, body: EventBody): void;
 };
@@ -97,6 +100,7 @@ function playerOf(options: ReplayOptions): Player {
     log,
     view: foldView([]),
     meter: meter(options.card),
+    held: undefined,
     result: {
       steps: 0,
       sizes: [],
@@ -186,8 +190,11 @@ function playStep(player: Player, content: readonly AssistantBlock[], output: nu
   const now = nowOf(player);
   const heldTokens = plan(player, now);
   player.view = foldView(log, player.view);
-  const { request, estimated } = composeRequest(log, player.view);
-  const usage = send(player, request, output, now);
+  const composed = composeRequest(log, player.view);
+  const { request, estimated } = composed;
+  const { broken, held } = heldRules(composed, { events: log, view: player.view }, player.held);
+  player.held = held;
+  const usage = send(player, request, { output, now, broken });
   player.append(now, {
     type: "model_request",
     bodyHash: "",
@@ -213,7 +220,12 @@ function resigned(block: AssistantBlock, { sign }: Meter): AssistantBlock {
   return block.type === "thinking" ? { ...block, signature: sign() } : { ...block, data: sign() };
 }
 
-function send(player: Player, request: ModelRequest, output: number, now: number): Usage {
+/** `broken`: the rules that the engine itself finds broken. */
+function send(
+  player: Player,
+  request: ModelRequest,
+  { output, now, broken }: { output: number; now: number; broken: readonly string[] },
+): Usage {
   const { result, options } = player;
   const bill = player.meter.bill(request, now);
   options.onRequest?.({ request, bill, log: player.log, now });
@@ -222,11 +234,14 @@ function send(player: Player, request: ModelRequest, output: number, now: number
   result.usage = addUsage(result.usage, usage);
   result.cost += cost;
   result.outputCost += cost - costOf(bill.usage, options.card.prices);
-  if (bill.broken.length > 0) {
-    result.invalid += 1;
-    result.broken = [...new Set([...result.broken, ...bill.broken])].slice(0, 20);
-  }
+  note(result, [...broken, ...bill.broken]);
   return usage;
+}
+
+function note(result: Replayed, broken: readonly string[]): void {
+  if (broken.length === 0) return;
+  result.invalid += 1;
+  result.broken = [...new Set([...result.broken, ...broken])].slice(0, 20);
 }
 
 /** As the agent does: each policy in turn is asked what to forget. Returns what is held back. */
@@ -252,7 +267,7 @@ function plan(player: Player, now: number): number {
 function askForProse(player: Player, now: number): string {
   const { log, view, options, result } = player;
   const { request } = composeRequest(log, view);
-  const usage = send(player, request, proseTokens, now);
+  const usage = send(player, request, { output: proseTokens, now, broken: [] });
   const model = options.card.id;
   player.append(now, {
     type: "side_call",

@@ -8,7 +8,7 @@ import { allOf, lastOf } from "../../src/core/questions.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
 import type { Turn } from "../../src/models/script.ts";
 import { fakeTool, type TestAgent, testAgent } from "../support/agents.ts";
-import { user } from "../support/logs.ts";
+import { testCard, user } from "../support/logs.ts";
 import { withOwnTools } from "../support/own-tools.ts";
 
 const never = new AbortController().signal;
@@ -156,14 +156,22 @@ describe("a reply that repeats itself", () => {
 });
 
 describe("limits", () => {
-  test("that run out are told in time, whichever they are", async () => {
+  test.each([
+    ["free", "tail"],
+    ["free", "logged"],
+    ["prefix_bound", "turn_scoped"],
+  ] as const)("that run out are told in time, whichever they are: %s, %s", async (history, reminders) => {
+    const contract = { ...testCard(history).contract, reminders };
     const turns = Array.from({ length: 30 }, (_, index) => ({ calls: [bash(`look ${index}`)] }));
     const told = async (limits: (start: number) => TestAgent["agent"]["limits"], usage?: Turn["usage"]) => {
       const { agent, log } = testAgent({
         turns: turns.map((turn) => ({ ...turn, ...(usage ? { usage } : {}) })),
+        card: [history, { contract }],
       });
       await runTurn({ ...agent, limits: limits(log.events()[0]?.at ?? 0) }, never);
-      return allOf(log.events(), "reminder").filter((event) => event.about?.includes("limits"));
+      const reminded = allOf(log.events(), "reminder").filter((event) => event.about?.includes("limits"));
+      expect(new Set(reminded.map((event) => event.channel))).toEqual(new Set([reminders]));
+      return reminded;
     };
     const byTurns = await told(() => ({ maxTurns: 20 }));
     expect(byTurns.map((event) => /2 of 20|last model call/.exec(event.text)?.[0])).toEqual([

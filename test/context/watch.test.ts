@@ -15,7 +15,8 @@ const reminder = (...about: Topic[]): EventBody => ({ type: "reminder", channel:
 
 function due(bodies: EventBody[], around: Partial<Surroundings> = {}): Note[] {
   const events = memoryLog([started(), user("go"), ...bodies]).events();
-  return dueNotes(events, { folds: true, tasks: undefined, stay: false, ...around }, defaultSettings);
+  const plain = { folds: true, tasks: undefined, stay: false, changedFiles: [] };
+  return dueNotes(events, { ...plain, ...around }, defaultSettings);
 }
 const topics = (...given: Parameters<typeof due>) => due(...given).map((note) => note.topic);
 
@@ -113,6 +114,7 @@ describe("the words", () => {
     loop: { repeats: 3, what: "bash: ls" },
     plateau: {},
     limits: { left: "2 calls are left" },
+    files: { files: "src/a.ts" },
     repetition: { sequence: "so so" },
   };
   const said = (topic: Topic, seq: number) =>

@@ -86,6 +86,7 @@ export function testAgent(options: {
     redact: (text) => text,
     hash: (body) => String(body.length),
     readTasks: () => undefined,
+    changedFiles: () => [],
     summaryPrompt: "Write a handoff.",
     summaries: { cards: [], always: false, open: () => model },
     pathExists: () => false,

@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { ToolOutput } from "../../core/ports.ts";
+import { fileState } from "../file-watch.ts";
 import type { Call } from "./call.ts";
 import { imageOf, isImage } from "./image.ts";
 import { listingOf } from "./listing.ts";
@@ -24,17 +25,18 @@ export async function view(call: Call): Promise<ToolOutput> {
   const binary = binaryWords(raw, input.path);
   if (binary) return { content: binary, stats: measured };
   const file = await asText(raw);
+  const known = { ...measured, hash: fileState(raw.hash) };
   const range = JSON.stringify(input.view_range ?? null);
-  const known = memory.get(path);
-  const earlier = known?.hash === file.hash && known.views.find((viewing) => viewing.range === range);
+  const before = memory.get(path);
+  const earlier = before?.hash === file.hash && before.views.find((viewing) => viewing.range === range);
   if (earlier && isStillThere(context.events, earlier.toolUseId))
     return {
       content: `${input.path} is unchanged: your earlier view of it above still holds.`,
-      stats: measured,
+      stats: known,
     };
   const seen = remember(memory, file, context.events.length, true);
   const made = viewOf(file, input.path, input.view_range, bytes);
   const others = seen.views.filter((viewing) => viewing.range !== range);
   seen.views = made.complete ? [...others, { range, toolUseId: context.toolUseId }] : others;
-  return { content: made.text, stats: { ...measured, lines: made.shown } };
+  return { content: made.text, stats: { ...known, lines: made.shown } };
 }

@@ -2,6 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { ToolOutput } from "../../core/ports.ts";
+import { fileState } from "../file-watch.ts";
 import type { Call } from "./call.ts";
 import { type Change, changeBetween } from "./diff.ts";
 import { insertAfter, replaceAllOf, rewrite } from "./edit.ts";
@@ -102,7 +103,7 @@ async function save(
   const shown = input.command === "create" ? "" : regions(lines, change);
   return {
     content: words(lines.length) + shown,
-    stats: { wrote: [path], lines: lines.length, bytes: bytes.length },
+    stats: { wrote: [path], lines: lines.length, bytes: bytes.length, hash: fileState(file.hash) },
     display: change.patch,
   };
 }
