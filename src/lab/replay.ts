@@ -19,6 +19,7 @@ import { started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { type Bill, type Meter, meter } from "./replay-bill.ts";
 import { extraSteps } from "./replay-fold.ts";
+import { lastWords, outputTokens, proseTokens } from "./replay-output.ts";
 import type { Stack } from "./replay-stack.ts";
 
 export type ReplayOptions = {
@@ -157,15 +158,6 @@ function ingested(event: EventOf<"tool_result">, { log }: Player): EventBody {
   return { ...body, content: text, artifact: path };
 }
 
-/** As recorded; estimated from the content where the recording plainly has too few (Claude Code's, while it streams). */
-function outputTokens({ content, usage }: EventOf<"assistant_message">): number {
-  const written = content.reduce(
-    (sum, block) => sum + (block.type === "thinking" ? textTokens(block.thinking) : blockTokens(block)),
-    0,
-  );
-  return usage.outputTokens >= written / 2 ? usage.outputTokens : written;
-}
-
 function playExtraSteps(player: Player, foldAfter: number): void {
   for (const { content, toolUseId, toolName, result } of extraSteps(player.log, foldAfter)) {
     const at = nowOf(player);
@@ -296,18 +288,4 @@ function summarize(player: Player, plan: Plan, span: { from: number; to: number 
     edits: [{ type: "collapse", ...span, text }],
     economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
   });
-}
-
-function lastWords(log: readonly LogEvent[]): string {
-  let words = "";
-  for (let index = log.length - 1; index >= 0 && words.length < 4 * proseTokens; index--) {
-    const event = log[index];
-    if (event?.type !== "assistant_message") continue;
-    const said = event.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-    words = `${said.join("\n")}\n${words}`;
-  }
-  return words
-    .slice(-4 * proseTokens)
-    .toWellFormed()
-    .trim();
 }

@@ -20,6 +20,9 @@ const work: Turn[] = [
   { text: "rested" },
   { thinking: "again", calls: [{ bash: { command: "pwd" } }] },
   { text: "rested again" },
+  { thinking: "plan", calls: [{ bash: { command: "cat sub/new.txt" } }, { todo: { items: [] } }] },
+  { thinking: "more", calls: [{ bash: { command: "ls sub" } }] },
+  { thinking: "enough", text: "rested for good" },
   { text: "the other repository" },
 ];
 
@@ -39,32 +42,46 @@ function markers(body: string): number {
 }
 
 describe("the cached prefix", () => {
-  test("stays byte for byte over a run, a folder change, a resume and another repository", async () => {
-    const server = await startMockServer({ turns: work });
-    const place = makePlace(server.url);
-    cleanups.push(() => server.close(), place.remove);
-    writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
-    execFileSync("git", ["init", "-q"], { cwd: place.cwd });
-    mkdirSync(join(place.cwd, "sub"));
-    expect((await sawtooth(place, ["-p", "first", ...auto])).code).toBe(0);
-    expect((await sawtooth(place, ["-p", "second", "-c", "--permission-mode", "accept-edits"])).code).toBe(0);
-    const bodies = server.rawBodies.map(hashed);
-    expect(bodies).toHaveLength(7);
-    for (const [index, later] of bodies.slice(1).entries()) {
-      const earlier = bodies[index];
-      expect(later.head).toBe(earlier?.head);
-      expect(later.messages.slice(0, earlier?.messages.length)).toEqual(earlier?.messages);
-    }
-    for (const body of server.rawBodies) {
-      expect(markers(body)).toBeLessThanOrEqual(4);
-      expect(JSON.parse(body).messages.at(-1).content.at(-1).cache_control).toBeDefined();
-    }
-    const other = join(place.home, "other");
-    mkdirSync(other);
-    await sawtooth({ ...place, cwd: other }, ["-p", "first", ...auto]);
-    expect(hashed(server.rawBodies[7] ?? "").head).toBe(bodies[0]?.head);
-    expect(server.exchanges.every((exchange) => exchange.status === 200)).toBe(true);
-  });
+  test.each([
+    ["claude-sonnet-5-5", "prefix_bound"],
+    ["claude-sonnet-4-6", "free"],
+  ])(
+    "on %s (%s) stays byte for byte over a run, a folder change, midnight, two changes of mode, resumes and another repository",
+    async (model) => {
+      const on = ["--model", `anthropic/${model}`];
+      const day = (number: number) => ({
+        env: { SOURCE_DATE_EPOCH: String(1_795_000_000 + number * 86_400) },
+      });
+      const server = await startMockServer({ turns: work });
+      const place = makePlace(server.url);
+      cleanups.push(() => server.close(), place.remove);
+      writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
+      execFileSync("git", ["init", "-q"], { cwd: place.cwd });
+      mkdirSync(join(place.cwd, "sub"));
+      const run = (words: string, mode: string, date: number, ...more: string[]) =>
+        sawtooth(place, ["-p", words, ...on, "--permission-mode", mode, ...more], day(date));
+      expect((await run("first", "auto", 0)).code).toBe(0);
+      expect((await run("second", "accept-edits", 1, "-c")).code).toBe(0);
+      expect((await run("third", "plan", 2, "-c")).code).toBe(0);
+      const bodies = server.rawBodies.map(hashed);
+      expect(bodies).toHaveLength(10);
+      expect(bodies.some(({ messages }) => messages.join().includes('"thinking":"go"'))).toBe(true);
+      for (const [index, later] of bodies.slice(1).entries()) {
+        const earlier = bodies[index];
+        expect(later.head).toBe(earlier?.head);
+        expect(later.messages.slice(0, earlier?.messages.length)).toEqual(earlier?.messages);
+      }
+      for (const body of server.rawBodies) {
+        expect(markers(body)).toBeLessThanOrEqual(4);
+        expect(JSON.parse(body).messages.at(-1).content.at(-1).cache_control).toBeDefined();
+      }
+      const other = join(place.home, "other");
+      mkdirSync(other);
+      await sawtooth({ ...place, cwd: other }, ["-p", "first", ...on, ...auto], day(3));
+      expect(hashed(server.rawBodies[10] ?? "").head).toBe(bodies[0]?.head);
+      expect(server.exchanges.every((exchange) => exchange.status === 200)).toBe(true);
+    },
+  );
 
   test("the fixed part is under 12 KB and holds no date, folder or id; those stand in the first message", async () => {
     const server = await startMockServer({ turns: [{ text: "ok" }] });
