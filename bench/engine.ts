@@ -1,7 +1,7 @@
 /** What the context engine costs per step: fold, plan, compose and check one request of a long session. */
 
 import { composeRequest } from "../src/context/compose.ts";
-import { brokenRules } from "../src/context/invariants.ts";
+import { type Held, heldRules } from "../src/context/invariants-chain.ts";
 import { snapshotOf } from "../src/context/snapshot.ts";
 import { policyStack } from "../src/context/stacks.ts";
 import { foldView, type View } from "../src/context/view.ts";
@@ -19,11 +19,16 @@ export async function engineSteps(): Promise<Row[]> {
   return sizes.map((events) => {
     const log = sessionOf(events);
     const view = foldView(log.events());
+    let held: Held | undefined;
     const times: number[] = [];
     const sending: number[] = [];
     for (let round = 0; round < rounds; round++) {
       addStep(log, events + round);
-      times.push(timed(() => oneStep(log, view)));
+      times.push(
+        timed(() => {
+          held = oneStep(log, view, held);
+        }),
+      );
       const { request } = composeRequest(log.events(), view);
       sending.push(timed(() => JSON.stringify(request)));
     }
@@ -39,12 +44,13 @@ export async function engineSteps(): Promise<Row[]> {
   });
 }
 
-function oneStep(log: EventLog, view: View): void {
+function oneStep(log: EventLog, view: View, before: Held | undefined): Held {
   const events = log.events();
   foldView(events, view);
   for (const policy of policyStack("economist") ?? []) policy.plan(snapshotOf(events, view, Date.now()));
-  const broken = brokenRules(composeRequest(events, view).request);
+  const { broken, held } = heldRules(composeRequest(events, view), { events, view }, before);
   if (broken.length > 0) throw new Error(broken.join("; "));
+  return held;
 }
 
 /** The window is large enough that nothing is flushed: the queue is then at its longest. */

@@ -33,7 +33,9 @@ export function heldRules(
   const points = pointsIn(request, flat);
   const same = before ? commonPrefix(before.flat, flat) : 0;
   const written = (before?.written ?? []).filter((index) => index < same);
-  const broken = brokenRules(request, model.contract.cache.maxBreakpoints);
+  // The message before the first that differs may be answered otherwise than it was.
+  const from = Math.max(0, (flat[same]?.message ?? request.messages.length) - 1);
+  const broken = brokenRules(request, model.contract.cache.maxBreakpoints, before ? from : 0);
   if (expected > model.window)
     broken.push(`rule 4: about ${expected} tokens do not fit into a window of ${model.window}`);
   if (before) {

@@ -18,14 +18,18 @@
 import { type Block, isThinking, isToolUse, type Message } from "../core/blocks.ts";
 import type { ModelRequest } from "../core/request.ts";
 
-/** One sentence per broken rule, each with its number; a request with any would be refused. */
-export function brokenRules(request: ModelRequest, maxBreakpoints = 4): string[] {
+/**
+ * One sentence per broken rule, each with its number; a request with any would be refused. Messages before the index
+ * `from` were found good in the request before and are not looked at again.
+ */
+export function brokenRules(request: ModelRequest, maxBreakpoints = 4, from = 0): string[] {
   const { messages } = request;
   const broken: string[] = [];
   if (messages[0]?.role !== "user") broken.push("rule 2: the first message is not the user's");
   if (messages.at(-1)?.role === "assistant")
     broken.push("rule 2: the last message is the assistant's (prefill)");
-  messages.forEach((message, index) => {
+  messages.slice(from).forEach((message, offset) => {
+    const index = from + offset;
     const previous = messages[index - 1];
     const pairs = pairRules(message, previous).map((rule) => `rule 1: messages.${index}: ${rule}`);
     const form = [...contentRules(message), ...orderRules(message, previous)];
