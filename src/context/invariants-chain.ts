@@ -43,7 +43,7 @@ export function heldRules(
     broken.push(...brokenEdits(events, before.events, view));
     if (!since.some(rewrites)) broken.push(...prefixRules(before, request, same));
     if (model.contract.history === "prefix_bound" && request.model === before.request.model)
-      broken.push(...thinkingRules(before, flat, request));
+      broken.push(...thinkingRules(before, flat, { ...request, begun: same }));
     if (model.contract.cache.kind === "breakpoints")
       broken.push(...lookbackRule(flat, points, written, model.contract.cache.lookback));
   }
@@ -119,8 +119,19 @@ function prefixRules(before: Held, { model, system, tools }: ModelRequest, same:
 /**
  * Rule 3. What stands before a thinking block, other thinking aside, must be what stood there in the request before;
  * of the thinking that this one had, a run may be left, from the start on or up to the end; none may come back.
+ * `begun`: blocks that both begin with.
  */
-function thinkingRules(before: Held, flat: readonly Flat[], { blockBinding }: ModelRequest): string[] {
+function thinkingRules(
+  before: Held,
+  flat: readonly Flat[],
+  { blockBinding, begun }: Pick<ModelRequest, "blockBinding"> & { begun: number },
+): string[] {
+  const binding =
+    before.request.blockBinding && !blockBinding
+      ? ["rule 3: drop_block was sent before and is not sent now"]
+      : [];
+  // Mostly a request begins with all of the one before: then no thinking went or came back.
+  if (begun === before.flat.length) return binding;
   const [said, saying] = [wordsIn(before.flat), wordsIn(flat)];
   const same = commonPrefix(said, saying);
   const known = new Map(thoughtsIn(before.flat).map(({ block }, at) => [block, at]));
@@ -136,9 +147,7 @@ function thinkingRules(before: Held, flat: readonly Flat[], { blockBinding }: Mo
   const isCut = last !== undefined && thoughts.length > kept.length && last < known.size - 1;
   if (isCut || kept.some((at, index) => index > 0 && at !== (kept[index - 1] ?? 0) + 1))
     broken.push("rule 3: thinking was taken out of the middle");
-  if (before.request.blockBinding && !blockBinding)
-    broken.push("rule 3: drop_block was sent before and is not sent now");
-  return broken;
+  return [...broken, ...binding];
 }
 
 function wordsIn(flat: readonly Flat[]): Flat[] {

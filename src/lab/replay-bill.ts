@@ -1,6 +1,5 @@
 /** The other side of a replay: bills requests by the cache, signs thinking, and refuses what an API would refuse. */
 
-import { brokenRules } from "../context/invariants.ts";
 import { type Block, isThinking, type Message } from "../core/blocks.ts";
 import { inputTotal, type ModelCard, type Usage, usualLife } from "../core/model-card.ts";
 import {
@@ -16,7 +15,7 @@ import type { ModelRequest } from "../core/request.ts";
 export type Bill = {
   /** Without output. */
   usage: Usage;
-  /** One sentence per rule that the request breaks. */
+  /** Where it is too long, and the thinking that would be refused: found without asking the engine. */
   broken: string[];
   /** The layout of what was sent. */
   layout: PromptLayout;
@@ -42,7 +41,6 @@ export function meter(card: ModelCard): Meter {
   const signed = new Map<string, Claims>();
   let head: PromptLayout | undefined;
   let cache = emptyCache;
-  let checked: readonly Message[] = [];
   let next: Claims = { prefix: "", previous: "", before: 0 };
 
   const layOut = (request: ModelRequest): PromptLayout => {
@@ -66,9 +64,7 @@ export function meter(card: ModelCard): Meter {
         cache,
       );
       cache = billed.cache;
-      const rules = brokenSince(request, checked);
-      checked = rules.length === 0 ? request.messages : [];
-      const broken = [...rules, ...sizeRules(inputTotal(billed.usage), card)];
+      const broken = sizeRules(inputTotal(billed.usage), card);
       const thoughts = walk(request.messages, layout);
       if (history === "prefix_bound") broken.push(...boundRules(thoughts.seen, signed));
       next = {
@@ -131,24 +127,6 @@ function breakpointsOf(
     if (point.after === "system") return systemEnd < 0 ? [] : [{ block: systemEnd, ttl: point.ttl }];
     return [{ block: (messageStarts[point.message] ?? 0) + point.block, ttl: point.ttl }];
   });
-}
-
-/** As `brokenRules`; what was found good in the request before, and is the same blocks, needs no second look. */
-function brokenSince(request: ModelRequest, checked: readonly Message[]): string[] {
-  const { messages } = request;
-  const changed = messages.findIndex((message, index) => !isSame(message, checked[index]));
-  const from = messages.findLastIndex(({ role }, index) => index < changed && role === "assistant");
-  const [first] = messages;
-  if (!first || from < 1) return brokenRules(request);
-  const rest = { ...request, messages: [first, ...messages.slice(from)] };
-  return brokenRules(rest).length === 0 ? [] : brokenRules(request);
-}
-
-function isSame({ content }: Message, other: Message | undefined): boolean {
-  if (content === other?.content) return true;
-  return (
-    content.length === other?.content.length && content.every((block, at) => block === other.content[at])
-  );
 }
 
 function sizeRules(tokens: number, { window }: ModelCard): string[] {

@@ -4,6 +4,7 @@ import { resultBudget } from "../context/budget.ts";
 import { composeRequest } from "../context/compose.ts";
 import { knowledgeHead } from "../context/focus.ts";
 import { handoffText } from "../context/handoff.ts";
+import { brokenRules } from "../context/invariants.ts";
 import { type Held, heldRules } from "../context/invariants-chain.ts";
 import type { Plan } from "../context/policy.ts";
 import { snapshotOf } from "../context/snapshot.ts";
@@ -259,7 +260,7 @@ function plan(player: Player, now: number): number {
 function askForProse(player: Player, now: number): string {
   const { log, view, options, result } = player;
   const { request } = composeRequest(log, view);
-  const usage = send(player, request, { output: proseTokens, now, broken: [] });
+  const usage = send(player, request, { output: proseTokens, now, broken: brokenRules(request) });
   const model = options.card.id;
   player.append(now, {
     type: "side_call",

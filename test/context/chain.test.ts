@@ -50,7 +50,7 @@ function play(
       const long = seed % 2 === 0 && random() < 0.1;
       for (const body of randomReply(random, log.events().length, long)) log.append(body);
     }
-    if (random() < 0.2) log.append(user(`and ${step}`));
+    if (random() < 0.2) log.append(withBlank(`and ${step}`));
     else if (log.events().at(-1)?.type === "assistant_message") log.append(user("go on"));
   }
   return broken;
@@ -61,6 +61,17 @@ function randomReply(random: () => number, seq: number, long: boolean): EventBod
   const words: AssistantBlock[] = Array.from({ length: long ? 30 : 1 }, (_, at) => text(`w${at}`));
   const thought = random() < 0.7 ? [thinking(`thought ${seq};`)] : [];
   return [reply(...thought, ...words, ...ids.map((id) => call(id))), ...ids.map((id) => result(id))];
+}
+
+/** Beside the words a block of blanks, as a paste may leave it. */
+function withBlank(words: string): EventBody {
+  return {
+    type: "user_message",
+    content: [
+      { type: "text", text: words },
+      { type: "text", text: " \n" },
+    ],
+  };
 }
 
 function reminder(scoped: boolean): EventBody {

@@ -221,21 +221,6 @@ describe("the window's ends", () => {
     expect(reasonAt(expected)).toBe("pressure");
   });
 
-  test("the price tier has a case of its own where the user set a window above it", () => {
-    const { expected } = snap(queued());
-    const prices = { ...testCard().prices, tier: { aboveTokens: expected - 1, factor: 5 } };
-    const at = (window: number, card = testCard("free", { prices })) =>
-      decide([...queued({ ...eager, window }, card), ...requests(1, 0)]).plan?.reason;
-    // Far from the pressure of 60,000: nothing but the tier asks for a flush, and without a tier nothing does.
-    expect(at(60_000)).toBe("cliff");
-    expect(at(60_000, testCard("free"))).toBeUndefined();
-    // On a bound history too, at once: no turn or fold is waited for.
-    expect(at(60_000, testCard("prefix_bound", { prices }))).toBe("cliff");
-    // Within the tier nothing is due, and below its edge pressure is what comes first.
-    const higher = { ...prices, tier: { aboveTokens: expected, factor: 5 } };
-    expect(at(60_000, testCard("free", { prices: higher }))).toBeUndefined();
-  });
-
   test("old inputs and large results join the queue from 85 % of the soft window on", () => {
     const input = { command: "create", path: "/w/a", file_text: "y".repeat(400) };
     const log = (window?: number): EventBody[] => [

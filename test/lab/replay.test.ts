@@ -232,16 +232,17 @@ describe("what an API would refuse", () => {
     expect(api.bill(request([said("1"), without, said("two")]), 0).broken).toEqual([]);
   });
 
-  test("is counted: a request above the window, a result without its call", () => {
+  test("is counted: a request above the window, and one that breaks a rule of the engine", () => {
     const small = meter({ ...free, window: 10 });
     expect(small.bill(request([said("word ".repeat(50))]), 0).broken[0]).toMatch(/exceed the window of 10/);
-    const lone = { type: "tool_result" as const, tool_use_id: "x", content: "y" };
-    const good = [said("a"), { role: "assistant" as const, content: [{ type: "text" as const, text: "b" }] }];
-    const api = meter(free);
-    expect(api.bill(request([...good, said("c")]), 0).broken).toEqual([]);
-    expect(api.bill(request([...good, { role: "user", content: [lone] }]), 0).broken[0]).toMatch(
-      /answered by \[x\]/,
-    );
+    const options = { card: free, stack: stackOf("raw"), gaps: "ignore" as const };
+    const counted = (words: string) =>
+      replay(memoryLog([started(), user(words), reply(text("b"))]).events(), options);
+    expect(counted("whole")).toMatchObject({ invalid: 0, broken: [] });
+    expect(counted("half a sign: \ud83d")).toMatchObject({
+      invalid: 1,
+      broken: [expect.stringMatching(/^rule 2: messages.0: text is not valid Unicode/)],
+    });
   });
 });
 
