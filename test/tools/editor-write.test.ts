@@ -237,7 +237,8 @@ test("the person gets a unified diff, the log the path, the lines and the bytes"
   editor.write("f", "one\ntwo\nthree\n");
   const output = await editor.run({ ...edit, path: "f" });
   expect(output.display).toBe("--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-one\n+ONE\n two\n three");
-  expect(output.stats).toEqual({ wrote: [join(editor.folder, "f")], lines: 3, bytes: 14 });
+  const hash = expect.stringMatching(/^[0-9a-f]{16}$/);
+  expect(output.stats).toEqual({ wrote: [join(editor.folder, "f")], lines: 3, bytes: 14, hash });
   const created = await editor.run({ command: "create", path: "g", file_text: "a\nb\n" });
   expect(created.display).toBe("--- /dev/null\n+++ b/g\n@@ -0,0 +1,2 @@\n+a\n+b");
 });
