@@ -33,9 +33,10 @@ function asked(request: ModelRequest, text: string, { temperature }: ModelCard):
   const messages = request.messages.map((message) =>
     bare ? { ...message, content: message.content.filter((block) => !isThinking(block)) } : message,
   );
-  const last = messages.at(-1);
-  if (last?.role === "user")
-    messages[messages.length - 1] = { ...last, content: [...last.content, { type: "text", text }] };
+  // A system message stands last, or before a reply: the question goes before it.
+  const at = messages.findLastIndex(({ role }) => role !== "system");
+  const last = messages[at];
+  if (last?.role === "user") messages[at] = { ...last, content: [...last.content, { type: "text", text }] };
   else messages.push({ role: "user", content: [{ type: "text", text }] });
   return { ...request, messages, ...(bare && temperature ? { temperature: 0 } : {}) };
 }

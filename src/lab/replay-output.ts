@@ -1,10 +1,8 @@
 /** What the model of a recording wrote: how many tokens it was, and what it said last. Pure. */
 
+import { proseTokens } from "../context/summary-call.ts";
 import { blockTokens, textTokens } from "../context/tokens.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-
-/** Tokens of the prose that a summary call is taken to write. */
-export const proseTokens = 800;
 
 /** As recorded; estimated from the content where the recording plainly has too few (Claude Code's, while it streams). */
 export function outputTokens({ content, usage }: EventOf<"assistant_message">): number {

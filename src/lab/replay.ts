@@ -20,7 +20,7 @@ import { started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import { type Bill, type Meter, meter } from "./replay-bill.ts";
 import { extraSteps } from "./replay-fold.ts";
-import { lastWords, outputTokens, proseTokens } from "./replay-output.ts";
+import { lastWords, outputTokens } from "./replay-output.ts";
 import type { Stack } from "./replay-stack.ts";
 
 export type ReplayOptions = {
