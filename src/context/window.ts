@@ -4,14 +4,10 @@ import type { ModelCard } from "../core/model-card.ts";
 
 export type SoftWindow = { tokens: number; source: string };
 
-/**
- * The smallest of 0.6 of the model's window, a tenth below its price tier, and what the user set. Who sets more than the
- * tier has said that the dearer tokens are worth it: then the tier is no bound, and the economist still flushes below it
- * where that is enough (its reason `cliff`, which pressure would else always come before).
- */
+/** The smallest of 0.6 of the model's window, a tenth below its price tier, and what the user set. */
 export function softWindow({ window, prices }: ModelCard, wanted?: number): SoftWindow {
   const bounds: SoftWindow[] = [{ tokens: Math.floor(0.6 * window), source: "0.6 of the model's window" }];
-  if (prices.tier && (wanted ?? 0) <= prices.tier.aboveTokens) {
+  if (prices.tier) {
     const { aboveTokens, factor } = prices.tier;
     bounds.push({
       tokens: Math.floor(0.9 * aboveTokens),

@@ -27,23 +27,23 @@ function snap(card: ReturnType<typeof testCard>) {
   return snapshotOf(events, foldView(events), (events.at(-1)?.at ?? 0) + 1000);
 }
 
-test("where the user set a window above the tier, the tier alone asks for a flush", () => {
+/** With a price tier there; prices above it are five-fold. */
+function reasonAt(aboveTokens: number, history: "free" | "prefix_bound" = "free"): string | undefined {
+  const prices = { ...testCard().prices, tier: { aboveTokens, factor: 5 } };
+  return economistPolicy.plan(snap(testCard(history, { prices }))).plan?.reason;
+}
+
+test("a step that jumps over the price tier is flushed below it at once, on both histories", () => {
   const { expected } = snap(testCard());
-  const tier = (aboveTokens: number) => ({
-    prices: { ...testCard().prices, tier: { aboveTokens, factor: 5 } },
-  });
-  const reason = (card: ReturnType<typeof testCard>) => economistPolicy.plan(snap(card)).plan?.reason;
-  // Half of the window is in use: there is no pressure, and break-even is far.
-  expect(snap(testCard("free", tier(expected - 1))).soft.tokens).toBe(60_000);
-  expect(reason(testCard("free"))).toBeUndefined();
-  expect(reason(testCard("free", tier(expected - 1)))).toBe("cliff");
-  expect(reason(testCard("free", tier(expected)))).toBeUndefined();
-  // At once on a bound history too: no turn or fold is waited for.
-  expect(reason(testCard("prefix_bound", tier(expected - 1)))).toBe("cliff");
+  expect(economistPolicy.plan(snap(testCard())).plan).toBeUndefined();
+  expect(reasonAt(expected - 1)).toBe("cliff");
+  expect(reasonAt(expected - 1, "prefix_bound")).toBe("cliff");
 });
 
-test("a tier that a flush cannot get below is no reason for one", () => {
+test("a tier that the next request stays below, or that a flush cannot get below, is no cliff", () => {
   const { expected } = snap(testCard());
-  const prices = { ...testCard().prices, tier: { aboveTokens: expected - 15_000, factor: 5 } };
-  expect(economistPolicy.plan(snap(testCard("free", { prices }))).plan).toBeUndefined();
+  // The soft window ends a tenth below the tier, so the pressure is there all the same.
+  expect(reasonAt(expected)).toBe("pressure");
+  expect(reasonAt(expected - 15_000)).toBe("pressure");
+  expect(reasonAt(2 * expected)).toBeUndefined();
 });
