@@ -1,10 +1,11 @@
 /** Which sessions are stored, and where: `<root>/<slug of cwd>/<id>/events.jsonl`. */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { UserBlock } from "../core/blocks.ts";
-import type { LogEvent } from "../core/events.ts";
+import type { EventOf, LogEvent } from "../core/events.ts";
+import { costOf, type Prices, type Usage } from "../core/model-card.ts";
 import { SessionError } from "./errors.ts";
 import { parseLine } from "./read.ts";
 
@@ -21,9 +22,14 @@ export type SessionSummary = {
   changed: number;
   /** User messages. */
   turns: number;
+  /** Dollars. */
+  cost: number;
 };
 
-/** Which session is meant: one by id (or a unique beginning of it), or the newest of a folder (or of all). */
+/**
+ * Which session is meant: one by id (or a unique beginning of it, or its name, which is looked for in `cwd` first), or
+ * the newest of a folder (or of all).
+ */
 export type SessionChoice = { root: string; cwd?: string; id?: string; newest?: boolean };
 
 /** The log of a session folder. */
@@ -46,11 +52,20 @@ function realOf(cwd: string): string {
   }
 }
 
-/** All sessions with a readable beginning, the most recently changed first; only those of `cwd` when given. */
-export function listSessions(root: string, cwd?: string): SessionSummary[] {
+/**
+ * The sessions with a readable beginning, the most recently changed first; only those of `cwd` when given, and at most
+ * `most`.
+ */
+export function listSessions(root: string, cwd?: string, most?: number): SessionSummary[] {
   return sessionFolders(root, cwd)
-    .flatMap((folder) => summary(folder) ?? [])
-    .sort((a, b) => b.changed - a.changed || (a.id < b.id ? 1 : -1));
+    .map((folder) => ({ folder, changed: changedAt(folder) }))
+    .sort((a, b) => b.changed - a.changed || (basename(a.folder) < basename(b.folder) ? 1 : -1))
+    .slice(0, most)
+    .flatMap(({ folder, changed }) => summary(folder, changed) ?? []);
+}
+
+function changedAt(folder: string): number {
+  return statSync(logFile(folder), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** The folder of the chosen session. Throws `SessionError` when there is none, or more than one. */
@@ -61,11 +76,58 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
     throw new SessionError(`no session is stored${cwd ? ` for ${cwd}` : ""}: start one without --continue`);
   }
   const found = sessionFolders(root).filter((folder) => id !== "" && basename(folder).startsWith(id));
-  const exact = found.find((folder) => basename(folder) === id) ?? found[0];
-  if (!exact) throw new SessionError(`no session begins with "${id}": see sawtooth sessions list`);
-  if (found.length === 1 || basename(exact) === id) return exact;
+  const exact =
+    found.find((folder) => basename(folder) === id) ?? (found.length === 1 ? found[0] : undefined);
+  if (exact) return exact;
+  const named = namedSession(root, cwd, id);
+  if (named) return named;
+  if (found.length === 0)
+    throw new SessionError(`no session begins with "${id}" or is called that: see sawtooth sessions list`);
   const names = found.slice(0, 5).map((folder) => basename(folder));
   throw new SessionError(`"${id}" fits ${found.length} sessions, give more of it: ${names.join(", ")}`);
+}
+
+/** The session with this very name, in the folder worked in before all others. Throws when there are several. */
+function namedSession(root: string, cwd: string | undefined, wanted: string): string | undefined {
+  const called = onOneLine(wanted);
+  if (called === "") return undefined;
+  const all = listSessions(root).filter(({ name }) => name === called);
+  const here = cwd === undefined ? [] : all.filter((session) => realOf(session.cwd) === realOf(cwd));
+  const found = here.length > 0 ? here : all;
+  if (found.length <= 1) return found[0]?.folder;
+  const ids = found.slice(0, 5).map(({ id }) => id);
+  throw new SessionError(
+    `${found.length} sessions are called "${called}", name one by its id: ${ids.join(", ")}`,
+  );
+}
+
+/** The folders of the sessions that this one was branched from, the nearest first, as far as they are stored. */
+export function ancestorFolders(folder: string, parent: string | undefined): string[] {
+  const found: string[] = [];
+  for (let id = parent; id !== undefined && found.length < mostAncestors; ) {
+    const place = join(dirname(folder), id);
+    found.push(place);
+    id = firstEvent(headOf(logFile(place)))?.parent;
+  }
+  return found;
+}
+
+const mostAncestors = 100;
+/** Bytes that the first line of a log fits into: the system prompt and the tools. */
+const firstLineBytes = 1024 * 1024;
+
+function headOf(file: string): Buffer {
+  try {
+    const fd = openSync(file, "r");
+    try {
+      const head = Buffer.alloc(firstLineBytes);
+      return head.subarray(0, readSync(fd, head, 0, firstLineBytes, 0));
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 /** The folders of all sessions, or of those of `cwd`. */
@@ -83,32 +145,64 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** Parses a few lines of the log and only counts the others: a listing stays quick over large sessions. */
-function summary(folder: string): SessionSummary | undefined {
-  const bytes = readOrNothing(logFile(folder));
-  const firstEnd = bytes.indexOf(10);
-  const first = parseLine(bytes.subarray(0, firstEnd < 0 ? bytes.length : firstEnd)) as LogEvent | undefined;
-  if (first?.type !== "session_started") return undefined;
-  const { cwd, at } = first;
-  const changed = statSync(logFile(folder)).mtimeMs;
-  return { id: basename(folder), folder, cwd, started: at, changed, ...wordsIn(bytes) };
+/** One session; undefined when its beginning cannot be read. */
+export function sessionAt(folder: string): SessionSummary | undefined {
+  return summary(folder, changedAt(folder));
 }
 
-function wordsIn(bytes: Buffer): Pick<SessionSummary, "turns" | "title" | "name"> {
-  let [turns, title, name] = [0, "", ""];
+/** Parses a few lines of the log and only counts the others: a listing stays quick over large sessions. */
+function summary(folder: string, changed: number): SessionSummary | undefined {
+  const bytes = readOrNothing(logFile(folder));
+  const first = firstEvent(bytes);
+  if (!first) return undefined;
+  const { cwd, at, model } = first;
+  return { id: basename(folder), folder, cwd, started: at, changed, ...factsIn(bytes, model.prices) };
+}
+
+function firstEvent(bytes: Buffer): EventOf<"session_started"> | undefined {
+  const end = bytes.indexOf(10);
+  const first = parseLine(bytes.subarray(0, end < 0 ? bytes.length : end)) as LogEvent | undefined;
+  return first?.type === "session_started" ? first : undefined;
+}
+
+const counted =
+  /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named|model_changed|assistant_message|side_call)"/;
+
+function factsIn(bytes: Buffer, first: Prices): Pick<SessionSummary, "turns" | "title" | "name" | "cost"> {
+  let [turns, title, name, cost, prices] = [0, "", "", 0, first];
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(10, start);
     const end = newline < 0 ? bytes.length : newline;
     const head = bytes.toString("latin1", start, Math.min(end, start + 80));
-    const type = /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named)"/.exec(head)?.[1];
+    const type = counted.exec(head)?.[1];
     if (type === "user_message") {
       turns += 1;
       title ||= titleOf(bytes.subarray(start, end));
     }
     if (type === "session_named") name = nameOf(bytes.subarray(start, end));
+    if (type === "model_changed") prices = pricesOf(bytes.subarray(start, end)) ?? prices;
+    if (type === "assistant_message" || type === "side_call")
+      cost += costIn(bytes.subarray(start, end), prices);
     start = end + 1;
   }
-  return { turns, title, ...(name ? { name } : {}) };
+  return { turns, title, cost, ...(name ? { name } : {}) };
+}
+
+function pricesOf(line: Buffer): Prices | undefined {
+  const event = parseLine(line) as LogEvent | undefined;
+  return event?.type === "model_changed" ? event.model.prices : undefined;
+}
+
+/** Dollars of a reply. Only its usage is parsed, which stands behind all that the model wrote. */
+function costIn(line: Buffer, prices: Prices | undefined): number {
+  const from = line.lastIndexOf('"usage":{') + '"usage":'.length;
+  const text = line.toString("utf8", from, line.indexOf("}", from) + 1);
+  try {
+    const cost = costOf(JSON.parse(text) as Usage, prices as Prices);
+    return Number.isFinite(cost) ? cost : 0;
+  } catch {
+    return 0;
+  }
 }
 
 function titleOf(line: Buffer): string {

@@ -45,6 +45,12 @@ function claimsIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => /^lock\.\d+\.\d+$/.test(name));
 }
 
+/** The other live process that writes the session in this folder, by its id; undefined when there is none. */
+export function holderOf(folder: string): number | undefined {
+  const claims = claimsIn(folder).filter(isLive).map(claimOf);
+  return claims.find(({ pid }) => pid !== process.pid)?.pid;
+}
+
 /** The locks in a session's folder whose processes are gone: absolute paths. */
 export function staleLocks(folder: string): string[] {
   return claimsIn(folder).flatMap((name) => (isLive(name) ? [] : [join(folder, name)]));

@@ -1,7 +1,7 @@
 /** Reads a session's log: a damaged line costs only itself. */
 
 import { isUtf8 } from "node:buffer";
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import type { EventBody, LogEvent } from "../core/events.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
@@ -39,6 +39,29 @@ export function readLog(file: string): StoredLog {
   if (foreign.size > 0)
     log.warnings.push(`the session has events of a newer version, ignored here: ${[...foreign].join(", ")}`);
   return log;
+}
+
+/** The last events of a log file, out of its last `mostBytes` bytes; none when it cannot be read. */
+export function readTail(file: string, mostBytes: number): LogEvent[] {
+  try {
+    const fd = openSync(file, "r");
+    try {
+      const { size } = fstatSync(fd);
+      const from = Math.max(0, size - mostBytes);
+      const bytes = Buffer.alloc(size - from);
+      const tail = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from));
+      // The first line is whole only when nothing stands before it.
+      const whole = from === 0 ? tail : tail.subarray(tail.indexOf(10) + 1);
+      return [...lines(whole)].flatMap(({ start, end }) => {
+        const event = start === end ? undefined : parseLine(whole.subarray(start, end));
+        return event && isKnown(event) ? [event] : [];
+      });
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return [];
+  }
 }
 
 function* lines(bytes: Buffer): Generator<{ start: number; end: number; ended: boolean }> {

@@ -5,6 +5,7 @@ import {
   appendFileSync,
   closeSync,
   constants,
+  copyFileSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
@@ -57,6 +58,18 @@ export function openJournal(folder: string): Journal {
       if (changed.length === 0) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Makes the snapshots in `from` also those of `to`, each as `changed` returns it; nothing when there are none.
+ * Throws what the disk refuses.
+ */
+export function copyJournal(from: string, to: string, changed: (snapshot: Snapshot) => Snapshot): void {
+  const { generation, snapshots } = readJournal(join(from, "journal.jsonl"));
+  if (snapshots.length === 0) return;
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  copyFileSync(contentsFile(from, generation), contentsFile(to, generation), constants.COPYFILE_FICLONE);
+  writeJournal(join(to, "journal.jsonl"), generation, snapshots.map(changed));
 }
 
 type Contents = ReturnType<typeof openContents>;

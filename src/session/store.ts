@@ -19,9 +19,10 @@ import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
 import { artifactsIn } from "./artifacts.ts";
 import { isErrno, SessionError } from "./errors.ts";
 import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
-import { lockFolder } from "./lock.ts";
+import { holderOf, lockFolder } from "./lock.ts";
 import { fileLog } from "./log.ts";
 import { readLog, type StoredLog } from "./read.ts";
+import { branchSnapshots } from "./snapshots-branch.ts";
 
 export type OpenSession = {
   id: string;
@@ -54,8 +55,11 @@ export function openSession(options: SessionChoice & Outside): OpenSession {
   });
 }
 
-/** A new session that begins with the first `events` events of a stored one (by default with all). */
-export function forkSession(options: SessionChoice & { events?: number } & Outside): OpenSession {
+/**
+ * A new session that begins with the first `events` events of a stored one (by default with all), and can undo what
+ * that one did to files, unless another process is still at it.
+ */
+export function forkSession(options: SessionChoice & { events?: number | undefined } & Outside): OpenSession {
   const source = readSession(options);
   return writable(resolve(options.root), options.warn, (root) => {
     const folder = newFolder(root, source.start.cwd, options.clock());
@@ -63,6 +67,9 @@ export function forkSession(options: SessionChoice & { events?: number } & Outsi
     const events = [start, ...source.events.slice(1)].slice(0, options.events);
     const lines = events.map((event) => `${JSON.stringify(event)}\n`);
     writeFileSync(logFile(folder), lines.join(""), { flag: "wx", mode: 0o600 });
+    const lastTurn = events.at(-1)?.seq ?? 0;
+    if (holderOf(source.folder) === undefined)
+      branchSnapshots({ from: source.folder, to: folder, lastTurn, warn: options.warn });
     return opened(folder, options, readStarted);
   });
 }

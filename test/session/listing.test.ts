@@ -1,10 +1,12 @@
 /** Stored sessions: found, listed, and their artifacts. */
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EventBody } from "../../src/core/events.ts";
-import { listSessions } from "../../src/session/listing.ts";
+import { type ModelCard, noUsage } from "../../src/core/model-card.ts";
+import { spending } from "../../src/core/questions.ts";
+import { findSession, listSessions } from "../../src/session/listing.ts";
 import { hello, makePlace, modeOf, type Place } from "./place.ts";
 
 let place: Place;
@@ -56,8 +58,43 @@ describe("finding sessions", () => {
         started: start?.at,
         changed: expect.any(Number),
         turns: 2,
+        cost: 0,
       },
     ]);
+  });
+
+  test("costs what its replies cost, each at the prices of its model, whatever they hold", () => {
+    const session = place.create();
+    const usage = { ...noUsage, inputTokens: 1000, outputTokens: 100 };
+    const input = { usage: { inputTokens: 9e9 }, text: '"usage":{"inputTokens":1}}' };
+    const said = { stopReason: "", usage, model: "m", durationMs: 1 };
+    const card = { id: "m", prices: { input: 3, output: 15, cacheRead: 0.3 } } as ModelCard;
+    for (const factor of [1, 2]) {
+      const prices = { ...card.prices, input: 3 * factor, output: 15 * factor };
+      session.log.append({ type: "model_changed", model: { ...card, prices } });
+      const content = [{ type: "tool_use" as const, id: `${factor}`, name: "bash", input }];
+      session.log.append({ type: "assistant_message", content, ...said });
+    }
+    const [listed] = listSessions(place.root, place.cwd);
+    expect(listed?.cost).toBeCloseTo(3 * 0.0045, 9);
+    expect(listed?.cost).toBeCloseTo(spending(session.log.events()).cost, 9);
+  });
+
+  test("are found by a name: in the folder worked in before all others, and not when several have it", () => {
+    const other = join(place.base, "other");
+    mkdirSync(other);
+    const [here, there, second] = [place.create(), place.create(other), place.create()];
+    for (const session of [here, there]) session.log.append({ type: "session_named", name: "the parser" });
+    const find = (cwd?: string) =>
+      findSession({ root: place.root, id: "the parser", ...(cwd ? { cwd } : {}) });
+    expect(find(place.cwd)).toBe(here.folder);
+    expect(find(other)).toBe(there.folder);
+    expect(find).toThrow(/2 sessions are called "the parser", name one by its id: .*2026/);
+    second.log.append({ type: "session_named", name: "the parser" });
+    expect(() => find(place.cwd)).toThrow(/2 sessions are called/);
+    here.log.append({ type: "session_named", name: "" });
+    expect(find(place.cwd)).toBe(second.folder);
+    expect(() => findSession({ root: place.root, id: "parser" })).toThrow(/or is called that/);
   });
 });
 
