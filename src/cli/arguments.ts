@@ -26,7 +26,7 @@ export type Flags = {
   /** Soft window in tokens. */
   window?: number;
   continueNewest: boolean;
-  /** Id or prefix; "" for the newest of the folder. */
+  /** Id, beginning of one, or name; "" when it stands without: a person is asked. */
   resume?: string;
   fork: boolean;
   bare: boolean;
@@ -167,7 +167,8 @@ export function parseCommand(words: readonly string[]): Command {
   refuse(values, "replay", replayOptions);
   refuse(values, "batch", batchOptions);
   if (subcommand) return { name: subcommand, operands: positionals.slice(1), flags };
-  if (positionals.length > 1) throw new UsageError(tooMany(words));
+  if (positionals.length > 1)
+    throw new UsageError("more than one prompt: put the prompt in quotes (see sawtooth --help)");
   return { name: "run", flags, ...(first === undefined ? {} : { prompt: first }) };
 }
 
@@ -190,22 +191,12 @@ function refuse(values: Values, command: string, own: object): void {
   if (stray) throw new UsageError(`--${stray} belongs to sawtooth ${command} (see sawtooth --help)`);
 }
 
-/** `--resume` may stand without an id, which `parseArgs` does not know: an empty id is put in. */
+/** `--resume` may stand without a session, which `parseArgs` does not know: an empty one is put in. */
 function withResumeId(words: readonly string[]): string[] {
   return words.flatMap((word, index) => {
     if (word !== "-r" && word !== "--resume") return [word];
-    const next = words[index + 1];
-    return next !== undefined && /^\d{8}[\w-]*$/.test(next) ? [word] : ["--resume="];
+    return words[index + 1]?.startsWith("-") === false ? [word] : ["--resume="];
   });
-}
-
-/** Of two prompts, one that stands behind `--resume` was meant as its id. */
-function tooMany(words: readonly string[]): string {
-  const index = words.findIndex((word) => word === "-r" || word === "--resume");
-  const next = index < 0 ? undefined : words[index + 1];
-  if (next === undefined || /^(-|\d{8}[\w-]*$)/.test(next))
-    return "more than one prompt: put the prompt in quotes (see sawtooth --help)";
-  return `${words[index]} ${next}: that is no session id (ids look like 20261120-111530-a1b2c3; see sawtooth sessions)`;
 }
 
 function parse(args: string[]) {

@@ -41,7 +41,7 @@ Options
                                and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked)
       --window <tokens>        soft window: the context is kept below it
   -c, --continue               go on with the newest session of this folder
-  -r, --resume [id]            go on with a session; without an id the newest of this folder
+  -r, --resume [id or name]    go on with a session; without one, a list to choose from (in a terminal)
       --fork                   with -c or -r: branch off, leave the old session as it is
       --record <file>          write every model exchange to a cassette that recorded/<file> plays
       --loose                  play a cassette by order, not by request

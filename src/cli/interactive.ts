@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
 import { folders } from "../config/folders.ts";
@@ -10,7 +10,7 @@ import { workspaceRoot } from "../config/instructions.ts";
 import { started } from "../core/questions.ts";
 import { findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { createPlain } from "../tui/plain.ts";
-import type { Host, Leave, Tui, Watching } from "../tui/ports.ts";
+import type { Host, Tui, Watching } from "../tui/ports.ts";
 import type { Reflow } from "../tui/reflow.ts";
 import { createTerminal } from "../tui/terminal.ts";
 import { createTui } from "../tui/tui.ts";
@@ -19,8 +19,10 @@ import { gitBranch } from "./environment.ts";
 import { packagePath } from "./package-files.ts";
 import { rememberTyped, typedLines } from "./remember.ts";
 import type { Person, Run } from "./run.ts";
-import { openRun, sessionRoot } from "./wire.ts";
+import { sessionRoot } from "./wire.ts";
 import { tellLeftovers } from "./wire-machine.ts";
+import { listBefore, type Next, nextAfter, openOr } from "./wire-next.ts";
+import { sessionsUnder, shortened, undoOf } from "./wire-sessions.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
 /** What the person chose since the start; it holds for the sessions that follow, too. */
@@ -34,23 +36,29 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   const { env } = process;
   const { version } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string };
   const plain = flags.plain || env.TERM === "dumb";
+  const choosing = flags.resume === "" ? listBefore(flags) : undefined;
   const tui = plain ? createPlain({ version, input: process.stdin }) : redrawn(version, env);
   const end = endings(tui);
   if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
   const chosen: Chosen = { allow: [] };
   const root = sessionRoot({ flags, env, cwd: process.cwd() });
   setTimeout(() => tellLeftovers(root, "/jobs clean ends them", tui.warn), leftoversMs).unref();
-  let [next, first, hint] = [flags, prompt, ""];
+  const person = personOf(tui, chosen);
+  let hint = "";
   try {
+    const resume = choosing && (await tui.pick(choosing));
+    if (choosing && resume === undefined) return end.code();
+    let next: Next = { flags: resume === undefined ? flags : { ...flags, resume }, begin: { say: prompt } };
+    let last: string | undefined;
     for (;;) {
-      const person = personOf(tui, chosen);
-      const run = await openRun({ flags: next, cwd: process.cwd(), env, person, warn: tui.warn });
+      const run = await openOr(next, { flags, last, person, warn: tui.warn });
       end.cleanUp = () => tui.stopped().then(run.close);
-      const leave = await tui.attach(hostOf(run, chosen, root), first);
+      const leave = await tui.attach(hostOf(run, chosen, root), run.sessionId === last ? {} : next.begin);
       hint = hintOf(run);
+      last = run.sessionId;
       await run.close();
       if (leave.type === "quit") break;
-      [next, first] = [flagsFor(flags, leave), undefined];
+      next = nextAfter(leave, flags);
     }
   } finally {
     tui.close();
@@ -70,11 +78,6 @@ function reflowOf(env: NodeJS.ProcessEnv): Reflow {
   const { TMUX, VTE_VERSION, KITTY_WINDOW_ID, ALACRITTY_WINDOW_ID, TERM_PROGRAM = "" } = env;
   const exact = TMUX || VTE_VERSION || KITTY_WINDOW_ID || ALACRITTY_WINDOW_ID;
   return exact || /iTerm|WezTerm|ghostty|Apple_Terminal/.test(TERM_PROGRAM) ? "exact" : "xterm.js";
-}
-
-function flagsFor(flags: Flags, { resume, fork }: Extract<Leave, { type: "open" }>): Flags {
-  const { resume: _, ...rest } = flags;
-  return { ...rest, continueNewest: false, fork: fork ?? false, ...(resume === undefined ? {} : { resume }) };
 }
 
 /** A session without a word in it is not worth coming back to. */
@@ -124,7 +127,7 @@ function hostOf(run: Run, chosen: Chosen, root: string): Host {
   return {
     log: agent.log,
     cwd,
-    shortCwd: shortened(cwd, process.env.HOME ?? homedir()),
+    shortCwd: shortened(cwd),
     folder: run.folder,
     branch: () => gitBranch(workspaceRoot(cwd))?.replace(/^branch /, ""),
     mode: () => chosen.mode ?? run.mode,
@@ -151,6 +154,8 @@ function hostOf(run: Run, chosen: Chosen, root: string): Host {
       end: () => removeLeftovers(findLeftovers(root)),
     },
     rules: run.rules,
+    sessions: sessionsUnder(root, cwd, run.sessionId),
+    undo: undoOf(run),
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
     setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
     files: () => workspaceFiles(cwd),
@@ -158,10 +163,6 @@ function hostOf(run: Run, chosen: Chosen, root: string): Host {
     typed: () => typedLines(typed),
     rememberTyped: (text) => rememberTyped(typed, text),
   };
-}
-
-function shortened(cwd: string, home: string): string {
-  return cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
 }
 
 /** Who runs a line is there to answer it: it waits until it is answered or interrupted. In milliseconds. */

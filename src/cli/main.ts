@@ -2,9 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { type Command, parseCommand } from "./arguments.ts";
-import { UsageError } from "./flag-values.ts";
 import { helpText } from "./help.ts";
-import { StartError } from "./run.ts";
+import { exitCodeOf } from "./run.ts";
 
 /** Runs a command line and returns the exit code. */
 async function main(words: readonly string[]): Promise<number> {
@@ -16,15 +15,6 @@ async function main(words: readonly string[]): Promise<number> {
     await new Promise((written) => process.stderr.write(`sawtooth: ${error.message}\n`, written));
     return exitCode;
   }
-}
-
-/** What the user can mend is one line and a code; the rest is a bug and crashes. */
-function exitCodeOf(error: unknown): number | undefined {
-  if (error instanceof UsageError) return 2;
-  if (error instanceof StartError) return error.exitCode;
-  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked|RuleError)$/.test(error.name)
-    ? 2
-    : undefined;
 }
 
 async function dispatch(command: Command): Promise<number> {

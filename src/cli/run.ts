@@ -1,4 +1,4 @@
-/** One session made ready to run: what print mode and the demo get from the wiring. Types only. */
+/** One session made ready to run: what print mode and the demo get from the wiring, and what opening it can fail with. */
 
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
@@ -6,6 +6,7 @@ import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
+import { UsageError } from "./flag-values.ts";
 
 export type Run = {
   agent: Agent;
@@ -48,6 +49,8 @@ export type Answer =
 
 export type OpenOptions = {
   flags: Flags;
+  /** Of a branch: how many events of the other session it begins with; by default all. */
+  events?: number | undefined;
   /** Undefined: nobody is there, and what would ask is denied. */
   person?: Person;
   cwd: string;
@@ -65,4 +68,13 @@ export class StartError extends Error {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+/** What the user can mend is one line and this code; undefined: a bug, which crashes. */
+export function exitCodeOf(error: unknown): number | undefined {
+  if (error instanceof UsageError) return 2;
+  if (error instanceof StartError) return error.exitCode;
+  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked|RuleError)$/.test(error.name)
+    ? 2
+    : undefined;
 }

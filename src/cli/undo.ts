@@ -22,13 +22,20 @@ export async function runUndo(
   const session = open(id);
   const { snapshots, log, cwd } = session;
   try {
-    if (list) return { text: snapshotsText(session.id, await snapshots.list(), cwd), exitCode: 0 };
+    if (list)
+      return {
+        text: snapshotsText(session.id, await snapshots.list(), { cwd, how: "sawtooth undo --to <number>" }),
+        exitCode: 0,
+      };
     const undone = await snapshots.undo({ ...(to === undefined ? {} : { to }), ...(redo ? { redo } : {}) });
     if (!undone) return { text: nothingText(session.id, { to, redo }), exitCode: to === undefined ? 0 : 2 };
     // The model would go on as if its changes still stood.
     if (undone.files.length > 0)
       log.append({ type: "reminder", channel: "logged", text: undoNotice(undone) });
-    return { text: undoneText(undone, cwd), exitCode: undone.lost.length > 0 ? 1 : 0 };
+    return {
+      text: undoneText(undone, { cwd, how: `sawtooth undo --to ${undone.before}` }),
+      exitCode: undone.lost.length > 0 ? 1 : 0,
+    };
   } finally {
     await snapshots.close();
     session.close();
@@ -43,8 +50,11 @@ function nothingText(
   return redo ? `no undo to take back in session ${id}\n` : `nothing to undo in session ${id}\n`;
 }
 
+/** Where paths count from, and what a person types to go on. */
+type Told = { cwd: string; how: string };
+
 /** One line a snapshot, with the files that the step changed. Pure. */
-function snapshotsText(id: string, rows: readonly SnapshotRow[], cwd: string): string {
+export function snapshotsText(id: string, rows: readonly SnapshotRow[], { cwd, how }: Told): string {
   if (rows.length === 0) return `no snapshots of session ${id}\n`;
   const turns = [...new Set(rows.map(({ turn }) => turn))];
   const lines = rows.flatMap(({ n, at, turn, label, kind, files }) => [
@@ -52,7 +62,7 @@ function snapshotsText(id: string, rows: readonly SnapshotRow[], cwd: string): s
     ...files.slice(0, 8).map((file) => `      ${marks[file.how]} ${shown(file.path, cwd)}`),
     ...(files.length > 8 ? [`      … and ${files.length - 8} more`] : []),
   ]);
-  return `${[`Snapshots of session ${id}; sawtooth undo --to <number> goes back to one:`, ...lines].join("\n")}\n`;
+  return `${[`Snapshots of session ${id}; ${how} goes back to one:`, ...lines].join("\n")}\n`;
 }
 
 const marks: Record<FileChange["how"], string> = { added: "+", changed: "~", removed: "-" };
@@ -63,7 +73,7 @@ const words: Record<FileChange["how"], string> = {
 };
 
 /** What an undo did, for a person. Pure. */
-function undoneText({ before, to, files, copies, lost, notes }: Undone, cwd: string): string {
+export function undoneText({ to, files, copies, lost, notes }: Undone, { cwd, how }: Told): string {
   const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
   const chapters = [
     files.length === 0 && lost.length === 0
@@ -77,7 +87,7 @@ function undoneText({ before, to, files, copies, lost, notes }: Undone, cwd: str
     lost.length === 0 ? [] : ["Not put back:"],
     lost.map(({ path, why }) => `  ${shown(path, cwd)}: ${why}`),
     notes,
-    [`To take this back: sawtooth undo --to ${before}`],
+    [`To take this back: ${how}`],
   ];
   return `${chapters.flat().join("\n")}\n`;
 }

@@ -68,7 +68,8 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
     );
   const bodies: EventBody[] = [];
   const before = currentModel(events);
-  const effort = flags.effort ?? settings.effort ?? before.effort;
+  // What was chosen in the session counts before the settings, which a session begins with.
+  const effort = flags.effort ?? before.effort ?? settings.effort;
   // The card of the same model may have changed too: in the settings, or with the program.
   if (JSON.stringify(before.model) !== JSON.stringify(model.card) || effort !== before.effort)
     bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });

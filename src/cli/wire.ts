@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
@@ -15,6 +15,7 @@ import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { redact, secretsOf } from "../core/redact.ts";
+import { ancestorFolders } from "../session/listing.ts";
 import { type AgentSnapshots, agentSnapshots } from "../session/snapshots-agent.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { bashTool } from "../tools/bash.ts";
@@ -69,8 +70,13 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
     if (fork) throw new UsageError("--fork needs the session to branch from: add -c or -r <id>");
     return undefined;
   }
-  const which = resume ? { id: resume } : { newest: true, cwd: realpathSync(options.cwd) };
-  return (fork ? forkSession : openSession)({ root, ...which, ...outside(options) });
+  if (resume === "")
+    throw new UsageError(
+      "-r needs the id or the name of a session (see sawtooth sessions list); -c goes on with the newest",
+    );
+  const cwd = realpathSync(options.cwd);
+  const which = { root, cwd, ...(resume ? { id: resume } : { newest: true }), ...outside(options) };
+  return fork ? forkSession({ ...which, events: options.events }) : openSession(which);
 }
 
 function checkChoices(flags: Flags, settings: Settings): void {
@@ -183,6 +189,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const secrets = secretsOf(env);
   const place = folders(env);
   const { person } = options;
+  const readable = readableFolders(session);
   const rules = () => ({
     parser,
     programsInGit,
@@ -192,7 +199,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     allowEverywhere: standing.allowEverywhere(),
     deny: standing.deny(),
     workspace: workspaceOf(cwd, options),
-    readable: readableFolders(session),
+    readable,
     home: realHome(env),
     protectedPaths: [place.config, place.state],
     cwd: shell.cwd(),
@@ -227,10 +234,9 @@ function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserB
   return offloadPastes(content, artifacts, pasteLimit(log.events()));
 }
 
-/** The session's own folder, and that of the session it was forked from, whose artifacts its history names. */
+/** The session's own folder, and those of the sessions it was branched from, whose artifacts its history names. */
 function readableFolders({ folder, log }: OpenSession): string[] {
-  const { parent } = started(log.events());
-  return parent ? [folder, join(dirname(folder), parent)] : [folder];
+  return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
 }
 
 function realHome(env: OpenOptions["env"]): string {

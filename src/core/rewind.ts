@@ -2,7 +2,7 @@
 
 import type { EventOf, LogEvent } from "./events.ts";
 import { lastOf } from "./questions.ts";
-import type { SnapshotRow } from "./undo.ts";
+import type { FileChange, SnapshotRow } from "./undo.ts";
 
 /** A message that a session can go back to. */
 export type RewindPoint = {
@@ -36,6 +36,18 @@ export function rewindTo(events: readonly LogEvent[], seq: number): RewindPoint 
  */
 export function snapshotAtMessage(rows: readonly SnapshotRow[], seq: number): number | undefined {
   return rows.find(({ kind, turn }) => kind === "step" && turn >= seq)?.n;
+}
+
+/** What became of files since a snapshot: each once, as it differs from then. */
+export function changedFrom(rows: readonly SnapshotRow[], n: number): FileChange[] {
+  const byPath = new Map<string, { was: boolean; is: boolean }>();
+  for (const { path, how } of rows.filter((row) => row.n >= n).flatMap(({ files }) => files)) {
+    const { was } = byPath.get(path) ?? { was: how !== "added" };
+    byPath.set(path, { was, is: how !== "removed" });
+  }
+  return [...byPath].flatMap(([path, { was, is }]): FileChange[] =>
+    was || is ? [{ path, how: was ? (is ? "changed" : "removed") : "added" }] : [],
+  );
 }
 
 /** The name that the session was given last, if any. */

@@ -57,9 +57,19 @@ export type Snapshots = {
 
 /** What the model is told of an undo, so that it does not go on as if its changes still stood. */
 export function undoNotice({ files }: Undone): string {
-  const named = files.slice(0, 20).map(({ path, how }) => `- ${path} (${how})`);
-  const more = files.length > 20 ? [`- and ${files.length - 20} more`] : [];
   const intro =
     "The user undid changes of files. They are as they were before; look again before you build on them:";
-  return [intro, ...named, ...more].join("\n");
+  return [intro, ...listed(files)].join("\n");
+}
+
+/** What the model is told in a branch that begins earlier in the conversation while the files stay as they are now. */
+export function keptNotice(files: readonly FileChange[]): string {
+  const intro =
+    "The user went back to this point of the conversation, but the files did not. Changed since, and still so:";
+  return [intro, ...listed(files)].join("\n");
+}
+
+function listed(files: readonly FileChange[]): string[] {
+  const named = files.slice(0, 20).map(({ path, how }) => `- ${path} (${how})`);
+  return files.length > 20 ? [...named, `- and ${files.length - 20} more`] : named;
 }

@@ -209,7 +209,9 @@ function titleOf(line: Buffer): string {
   const event = parseLine(line) as LogEvent | undefined;
   if (event?.type !== "user_message") return "";
   const text = event.content.map((block: UserBlock) => (block.type === "text" ? block.text : "[image]"));
-  const words = onOneLine(text.join(" "));
+  // What a person ran in the shell stands there with what it printed.
+  const ran = /^<ran_in_shell>\n\$ (.*)/.exec(text[0] ?? "")?.[1];
+  const words = onOneLine(ran === undefined ? text.join(" ") : `!${ran}`);
   return words.length > 60
     ? `${words
         .slice(0, 60)

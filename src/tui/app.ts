@@ -3,8 +3,10 @@
 import type { UserBlock } from "../core/blocks.ts";
 import { detailsOf } from "./details.ts";
 import { frameOf } from "./frame.ts";
-import type { KeyReader } from "./input/keys.ts";
-import { liveOf, spinnerMs } from "./live.ts";
+import type { Key, KeyReader } from "./input/keys.ts";
+import { aloneOf, liveOf, spinnerMs } from "./live.ts";
+import { pickerRows, pickerSize } from "./picker.ts";
+import type { Picking } from "./picking.ts";
 import type { Answer, Host, Leave } from "./ports.ts";
 import type { Reflow } from "./reflow.ts";
 import { paint, type Row } from "./rows.ts";
@@ -28,6 +30,10 @@ export type App = TuiOptions & {
   /** The command that waits at its terminal. */
   attended: Attended | undefined;
   lastId: number;
+  /** The list that is open. */
+  picking: Picking | undefined;
+  /** Something was picked, and the command that asked is not over: keys wait. */
+  deciding: boolean;
   /** Stops the turn, and the shell line of the person. */
   stops: Set<AbortController>;
   /** What runs in the background until it is stopped or done. */
@@ -43,8 +49,8 @@ export type App = TuiOptions & {
   drawTimer: NodeJS.Timeout | undefined;
   keyTimer: NodeJS.Timeout | undefined;
   ticker: NodeJS.Timeout | undefined;
-  /** What was typed before there was a session. */
-  early: string[];
+  /** What was typed before there was a session, between two, or while something picked is carried out. */
+  early: Key[];
   /** The terminal belongs to another program: nothing is drawn. */
   held: boolean;
   /** The window has just changed its size, and may go on doing so. */
@@ -52,6 +58,8 @@ export type App = TuiOptions & {
   closed: boolean;
   /** Carries out what a change asks for. */
   perform: (app: App, effect: Effect) => void;
+  /** Takes up the keys that waited. */
+  feed: () => void;
 };
 
 /** Streamed text is shown within so many milliseconds. */
@@ -93,12 +101,16 @@ export function tick(app: App): void {
 /** Brings the screen up to date. */
 export function draw(app: App): void {
   if (!app.held && !app.closed) app.terminal.look();
-  const { state, host } = app;
-  if (!state || !host || app.held || app.settling || app.closed) return;
+  const { state, host, picking } = app;
+  if (app.held || app.settling || app.closed) return;
+  const size = state?.size ?? app.terminal.size();
+  const list = picking && pickerRows(picking.picker, pickerSize(size));
+  if (!list && !(state && host)) return;
   clearTimeout(app.drawTimer);
   app.drawTimer = undefined;
-  const live = liveOf(state, Date.now(), detailsOf(state, host.log.events()));
+  const overlay = list ?? (state && host && detailsOf(state, host.log.events()));
+  const live = state ? liveOf(state, Date.now(), overlay) : aloneOf(overlay ?? { rows: [] });
   const blank = live.tail[0]?.length === 0 ? 1 : 0;
-  app.drawn = { transcript: state.transcript, tail: live.tail.length, blank, onlyTold: true };
-  app.screen.draw(app.history.splice(0), frameOf(live, state.size.columns, app.colour));
+  if (state) app.drawn = { transcript: state.transcript, tail: live.tail.length, blank, onlyTold: true };
+  app.screen.draw(app.history.splice(0), frameOf(live, size.columns, app.colour));
 }

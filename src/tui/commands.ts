@@ -4,9 +4,11 @@ import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJob } from "../core/ports.ts";
 import { allOf, openFocus } from "../core/questions.ts";
+import { sessionCommands } from "./commands-sessions.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { permissionCommands } from "./permissions.ts";
 import type { Host, Leave } from "./ports.ts";
+import type { PickRequest } from "./ports-sessions.ts";
 import { cutRow, type Row } from "./rows.ts";
 import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
 
@@ -20,6 +22,8 @@ export type CommandContext = {
   /** One line that goes with the next key. */
   notice(text: string): void;
   leave(how: Leave): void;
+  /** Lets the person choose from a list; undefined when nothing was chosen. */
+  pick(request: PickRequest): Promise<string | undefined>;
 };
 
 /** `argument` names what may follow; without it nothing may. */
@@ -71,6 +75,7 @@ export const commands: readonly Command[] = [
     run: manageJobs,
   },
   ...permissionCommands,
+  ...sessionCommands,
   {
     name: "clear",
     summary: "a new session; this one stays stored",
@@ -117,7 +122,7 @@ function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {
 const keys: [string, string][] = [
   ["Enter", "send; while it works, for the next step"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
-  ["Esc", "interrupt; close what is open"],
+  ["Esc", "interrupt; close what is open; twice: go back"],
   ["Ctrl-C", "clear the line, interrupt; twice: leave"],
   ["Up, Down, Ctrl-R", "what was typed before; search it"],
   ["Shift-Tab", "ask, accept-edits, plan, auto"],

@@ -2,6 +2,7 @@
 
 import { isToolUse } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
+import type { Overlay } from "./live.ts";
 import { cut, type Row, safe, wrap } from "./rows.ts";
 import type { State } from "./state.ts";
 import { aroundOf } from "./state.ts";
@@ -10,21 +11,22 @@ import { callTitle, detailRows } from "./tool-rows.ts";
 type Item = { title: string; rows: Row[] };
 
 /** The rows of the view, fewer than the window has; undefined when it is closed. */
-export function detailsOf(state: State, events: readonly LogEvent[]): Row[] | undefined {
+export function detailsOf(state: State, events: readonly LogEvent[]): Overlay | undefined {
   const { details, size } = state;
   if (!details) return undefined;
   const item = itemAt(state, events, details.back);
-  if (!item) return [[{ text: "  nothing to look at yet; any key closes this", tone: "dim" }]];
+  if (!item) return { rows: [[{ text: "  nothing to look at yet; any key closes this", tone: "dim" }]] };
   const page = Math.max(1, size.rows - 6);
   const first = Math.max(0, Math.min(details.scroll, item.rows.length - page));
   const shown = item.rows.slice(first, first + page);
   const part =
     item.rows.length > page ? ` · rows ${first + 1}–${first + shown.length} of ${item.rows.length}` : "";
-  return [
+  const rows: Row[] = [
     [{ text: cut(`  ${item.title}`, size.columns), tone: "strong" }],
     ...shown.map((row): Row => [{ text: "  │ ", tone: "dim" }, ...row]),
     [{ text: cut(`  ←→ other calls · ↑↓ scroll · Esc closes${part}`, size.columns), tone: "dim" }],
   ];
+  return { rows };
 }
 
 /** Calls and thoughts, the newest first; only as far back as is asked for. */

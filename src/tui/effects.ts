@@ -4,6 +4,7 @@ import type { UserBlock } from "../core/blocks.ts";
 import { type App, dispatch, draw, streamMs } from "./app.ts";
 import { commands } from "./commands.ts";
 import { prepareFiles } from "./input/completion.ts";
+import { pick } from "./picking.ts";
 import type { Host } from "./ports.ts";
 import { type Effect, shellId } from "./state.ts";
 import { offer, takeOver } from "./takeover.ts";
@@ -89,9 +90,9 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
   const { state } = app;
   if (!state) return;
   dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
-  await commands
-    .find((command) => command.name === name)
-    ?.run(argument.trim(), {
+  const command = commands.find((each) => each.name === name);
+  try {
+    await command?.run(argument.trim(), {
       host,
       events: host.log.events(),
       columns: state.size.columns,
@@ -99,7 +100,12 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
       print: (rows) => dispatch(app, { type: "print", rows }),
       notice: (text) => dispatch(app, { type: "notice", text }),
       leave: (how) => app.leave(how),
+      pick: (request) => pick(app, request),
     });
+  } finally {
+    app.deciding = false;
+    app.feed();
+  }
 }
 
 /** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */

@@ -10,6 +10,13 @@ import type { Around } from "./tool-rows.ts";
 /** What a person ran with `!` is a user message of this form. */
 const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell>$/;
 
+/** The words of a message as they were typed: what was run with `!` is that line again. */
+export function typedText({ content }: EventOf<"user_message">): string {
+  const text = content.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+  const ran = ranPattern.exec(text);
+  return ran ? `!${ran[1]}` : text;
+}
+
 export function userRows({ content }: EventOf<"user_message">, { columns }: Around): Row[] {
   const text = content.map((one) => (one.type === "text" ? one.text : "[image]")).join("\n");
   const ran = ranPattern.exec(text);
@@ -78,6 +85,11 @@ export function noteOf(event: LogEvent): Note | undefined {
         : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];
     case "warning":
       return ["warn", event.text];
+    case "session_named":
+      return [
+        "dim",
+        event.name ? `this session is called ${event.name}` : "this session has no name any more",
+      ];
     case "model_changed":
       return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
     case "side_call":

@@ -28,8 +28,26 @@ export type Live = {
   caret: Caret;
 };
 
-/** `details`: the rows of the call that is looked at, when one is. `now`: milliseconds since 1970. */
-export function liveOf(state: State, now: number, details?: Row[]): Live {
+/** What takes the place of the editor: a call that is looked at, or a list to choose from. */
+export type Overlay = { rows: Row[]; caret?: Caret };
+
+/** The overlay where there is no session yet. */
+export function aloneOf({ rows, caret = { row: 0, column: 0 } }: Overlay): Live {
+  const none = {
+    tail: [],
+    calls: [],
+    tasks: [],
+    queue: [],
+    activity: [],
+    editor: [],
+    completion: [],
+    status: [],
+  };
+  return { ...none, dialog: rows, caret };
+}
+
+/** `now`: milliseconds since 1970. */
+export function liveOf(state: State, now: number, overlay?: Overlay): Live {
   const { size, asked } = state;
   const around = aroundOf(state);
   let left = Math.max(2, size.rows - 1);
@@ -43,10 +61,11 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
   const written = editorRows(state, Math.max(1, Math.min(left - 1, Math.floor(size.rows / 2))));
   const taken = state.terminal?.taken && takenRows(state.terminal, size.columns, Math.max(3, left - 4));
   const question = taken || (asked[0] && dialogRows(asked[0], around, Math.max(5, left - 2)));
-  const hidden = taken || details !== undefined || (question !== undefined && state.editor.text === "");
+  const hidden = taken || overlay !== undefined || (question !== undefined && state.editor.text === "");
   const editor = hidden ? [] : take(written.rows, left);
   const status = take(statusOf(state), size.rows >= 12 ? 2 : 1);
-  const dialog = take(details ?? question?.rows ?? [], left);
+  const open: Overlay | undefined = overlay ?? (question || undefined);
+  const dialog = take(open?.rows ?? [], left);
   const rest = spaced && hidden && left > 8 ? take([[]], 1) : [];
   const completion = take(completionRows(state), Math.min(8, left));
   const activity = take(withGap(activityRows(state, now), spaced), 2);
@@ -57,21 +76,15 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
   const called = take(withGap(callRows(state, now, Math.min(left, third) - Number(spaced)), spaced), third);
   const calls = [...called, ...offered];
   const tail = take(tailRows(state.transcript, around), third);
-  const room = details ? 0 : left > 12 ? 8 : left - 2;
+  const room = overlay ? 0 : left > 12 ? 8 : left - 2;
   const panel = { columns: size.columns, working: state.busy !== undefined, room: room - Number(spaced) };
   const tasks = take(withGap(taskRows(state.tasks, panel), spaced), room);
   // The lines of one answer follow each other.
   const goesOn = tail.length > 0 && state.transcript.last === "text";
   const gap: Row[] = spaced && left > 0 && !goesOn ? [[]] : [];
   const above = [...gap, ...tail, ...calls, ...tasks, ...queue, ...activity].length;
-  const inDialog = question && !details && dialog.length > 0;
-  const at = inDialog ? question.caret : written.caret;
-  const first = inDialog ? above + dialog.length - question.rows.length : above + dialog.length;
   const last = above + dialog.length + rest.length + editor.length + completion.length + status.length - 1;
-  const caret = {
-    row: Math.max(0, Math.min(first + at.row, last)),
-    column: Math.min(at.column, size.columns - 1),
-  };
+  const caret = caretIn(open, written.caret, { above, dialog: dialog.length, last, columns: size.columns });
   return {
     tail: [...gap, ...tail],
     calls,
@@ -83,6 +96,21 @@ export function liveOf(state: State, now: number, details?: Row[]): Live {
     completion,
     status,
     caret,
+  };
+}
+
+/** In what is open, when it has a place for it, else in the editor. `dialog`: rows that are shown of what is open. */
+function caretIn(
+  open: Overlay | undefined,
+  written: Caret,
+  { above, dialog, last, columns }: { above: number; dialog: number; last: number; columns: number },
+): Caret {
+  const inside = dialog > 0 ? open?.caret : undefined;
+  const at = inside ?? written;
+  const first = above + dialog - (inside ? (open?.rows.length ?? 0) : 0);
+  return {
+    row: Math.max(0, Math.min(first + at.row, last)),
+    column: Math.min(at.column, columns - 1),
   };
 }
 

@@ -9,14 +9,18 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { ModelPart } from "../core/ports.ts";
 import { commands } from "./commands.ts";
 import { answerOf, dialogRows } from "./dialog.ts";
+import { onPickLine, type PlainPicker, plainList, plainPicker } from "./plain-picking.ts";
 import { createOffers } from "./plain-terminal.ts";
-import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import type { Answer, Beginning, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import type { PickRequest } from "./ports-sessions.ts";
 import { plain, type Row, safe } from "./rows.ts";
 import type { Around } from "./tool-rows.ts";
 import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "./transcript.ts";
 import { pastRows, welcomeRows } from "./welcome.ts";
 
 type Asking = { question: Question; answer(answer: Answer): void; instead: boolean };
+
+type Picking = { picker: PlainPicker; settle(id: string | undefined): void };
 
 type Plain = {
   lines: Interface;
@@ -26,6 +30,7 @@ type Plain = {
   queue: UserBlock[][];
   asking: Asking[];
   offers: ReturnType<typeof createOffers>;
+  picking: Picking | undefined;
   stops: Set<AbortController>;
   works: Set<Promise<unknown>>;
   /** When Ctrl-C was last pressed, in milliseconds since 1970. */
@@ -43,17 +48,22 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     queue: [],
     asking: [],
     offers: createOffers(say),
+    picking: undefined,
     stops: new Set(),
     works: new Set(),
     interruptedAt: 0,
     leave: () => {},
   };
   app.lines.on("line", (line) => onLine(app, line));
-  app.lines.on("close", () => app.leave({ type: "quit" }));
+  app.lines.on("close", () => {
+    app.picking?.settle(undefined);
+    app.leave({ type: "quit" });
+  });
   process.on("SIGINT", () => onInterrupt(app));
   return {
     person: personOf(app),
-    attach: (host, first) => attach(app, host, first),
+    attach: (host, beginning) => attach(app, host, beginning),
+    pick: (request) => pick(app, request),
     warn: (text) => say([`! ${text}`]),
     stopped: () => stopped(app),
     close: () => app.lines.close(),
@@ -93,7 +103,7 @@ function take(app: Plain, { transcript, rows }: Step): void {
   print(rows);
 }
 
-function attach(app: Plain, host: Host, first: string | undefined): Promise<Leave> {
+function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): Promise<Leave> {
   app.host = host;
   app.transcript = emptyTranscript();
   const events = host.log.events();
@@ -101,6 +111,8 @@ function attach(app: Plain, host: Host, first: string | undefined): Promise<Leav
   const unsubscribe = host.log.subscribe((event) =>
     take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
   );
+  // Nothing can be put into a line that the terminal itself edits.
+  if (draft !== undefined) say(["Your message was:", ...draft.split("\n").map(safe)]);
   if (first !== undefined) void work(app, host, first);
   const how = new Promise<Leave>((resolve) => {
     app.leave = resolve;
@@ -113,6 +125,7 @@ function onLine(app: Plain, line: string): void {
   const [asking] = app.asking;
   const text = line.trim();
   if (asking) onAnswer(app, asking, line);
+  else if (app.picking) onPick(app, app.picking, line);
   else if (app.offers.onLine(line) || !host || text === "") return;
   else if (/^\/[\w-]+(\s|$)/.test(text)) void runCommand(app, host, text);
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
@@ -123,9 +136,35 @@ function onLine(app: Plain, line: string): void {
   }
 }
 
+function pick(app: Plain, request: PickRequest): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const picker = plainPicker(request);
+    const settle = (id: string | undefined) => {
+      app.picking = undefined;
+      resolve(id);
+    };
+    app.picking = { picker, settle };
+    say(plainList(picker));
+  });
+}
+
+function onPick(app: Plain, picking: Picking, line: string): void {
+  const reaction = onPickLine(picking.picker, line);
+  if (reaction.type === "picked") picking.settle(reaction.id);
+  else if (reaction.type === "closed") picking.settle(undefined);
+  else {
+    app.picking = { ...picking, picker: reaction.picker };
+    say(reaction.lines);
+  }
+}
+
 /** Interrupts; the second within a second, or one at rest, leaves. */
 function onInterrupt(app: Plain): void {
   const now = Date.now();
+  if (app.picking) {
+    app.picking.settle(undefined);
+    return;
+  }
   const leaves = app.stops.size === 0 || now - app.interruptedAt < 1000;
   app.interruptedAt = now;
   if (leaves) app.leave({ type: "quit" });
@@ -183,6 +222,7 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
     print,
     notice: (text) => say([text]),
     leave: (how) => app.leave(how),
+    pick: (request) => pick(app, request),
   });
 }
 

@@ -6,6 +6,7 @@ import type { PermissionMode } from "../core/permission.ts";
 import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
 import type { WaitingCommand } from "../core/waiting-command.ts";
+import type { Open, PickRequest, Sessions, Undoing } from "./ports-sessions.ts";
 
 /** One open session. What throws here is told to the person as a line. */
 export type Host = {
@@ -28,6 +29,8 @@ export type Host = {
   /** Processes of runs that were killed. */
   leftovers: { find(): readonly { pid: number }[]; end(): Promise<void> };
   rules: StandingRules;
+  sessions: Sessions;
+  undo: Undoing;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
@@ -59,7 +62,10 @@ export type Answer =
   | { decision: "deny"; say: string };
 
 /** How a session is left: for good, or for another one. */
-export type Leave = { type: "quit" } | { type: "open"; resume?: string; fork?: boolean };
+export type Leave = { type: "quit" } | Open;
+
+/** `say`: said at once. `draft`: put into the input box. */
+export type Beginning = { say?: string | undefined; draft?: string | undefined };
 
 /** What the agent calls while it works. */
 export type Person = {
@@ -73,8 +79,10 @@ export type Person = {
 
 export type Tui = {
   person: Person;
-  /** Shows a session and talks until it is left. `first`: said at once. */
-  attach(host: Host, first?: string): Promise<Leave>;
+  /** Shows a session and talks until it is left. */
+  attach(host: Host, beginning?: Beginning): Promise<Leave>;
+  /** Lets the person choose from a list; undefined when nothing was chosen. */
+  pick(request: PickRequest): Promise<string | undefined>;
   /** One line for the person. */
   warn(text: string): void;
   /** Interrupts what runs, and waits until it has ended, for a while. */

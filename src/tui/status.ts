@@ -8,7 +8,8 @@ import { foldOf } from "../core/fold.ts";
 import { costOf, inputTotal, type ModelCard } from "../core/model-card.ts";
 import type { PermissionMode } from "../core/permission.ts";
 import { currentEngine, currentModel, lastOf, openFocus, spending } from "../core/questions.ts";
-import { type Row, rowWidth, type Span, type Tone } from "./rows.ts";
+import { sessionName } from "../core/rewind.ts";
+import { cut, type Row, rowWidth, type Span, safe, type Tone } from "./rows.ts";
 
 /** What the log answers for the status line; read anew with each event, not with each frame. */
 export type Facts = {
@@ -26,6 +27,8 @@ export type Facts = {
   held: number;
   heldCost: number;
   focus?: string;
+  /** What the session is called. */
+  name?: string;
 };
 
 const shownSteps = 60;
@@ -38,6 +41,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   const input = inputTotal(usage);
   const held = lastOf(events, "model_request")?.heldTokens ?? 0;
   const focus = openFocus(events)?.objective;
+  const name = sessionName(events);
   return {
     model: model.id,
     ...(effort ? { effort } : {}),
@@ -50,6 +54,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     held,
     heldCost: (held * shares(model).r * model.prices.input) / 1e6,
     ...(focus ? { focus } : {}),
+    ...(name ? { name } : {}),
   };
 }
 
@@ -101,6 +106,7 @@ export function statusRows(facts: Facts, mode: PermissionMode, place: Place, col
     { spans: [{ text: facts.model.replace(/^.*\//, ""), tone: "dim" }], rank: 2 },
     ...(facts.effort ? [{ spans: [dim(`effort ${facts.effort}`)], rank: 5 }] : []),
     { spans: [dim(place.branch ? `${place.cwd} (${place.branch})` : place.cwd)], rank: 4 },
+    ...(facts.name ? [{ spans: [dim(cut(safe(facts.name), 30))], rank: 3.5 }] : []),
     ...moneyParts(facts),
   ];
   const second = contextParts(facts);
@@ -127,7 +133,7 @@ function moneyParts({ hitRate, turnCost, cost }: Facts): Part[] {
 }
 
 /** To the cent where cents tell enough. */
-function dollars(amount: number): string {
+export function dollars(amount: number): string {
   return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
 }
 

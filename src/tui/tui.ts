@@ -8,7 +8,8 @@ import { perform } from "./effects.ts";
 import { noteRows } from "./event-rows.ts";
 import { createKeyReader, type Key } from "./input/keys.ts";
 import { onKey } from "./input/on-key.ts";
-import type { Answer, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import { onPickingKey, pick } from "./picking.ts";
+import type { Answer, Beginning, Host, Leave, Person, Question, Tui } from "./ports.ts";
 import { cutRow } from "./rows.ts";
 import { createScreen } from "./screen.ts";
 import { aroundOf, initialState, reduce } from "./state.ts";
@@ -38,6 +39,8 @@ export function createTui(options: TuiOptions): Tui {
     answers: new Map(),
     attended: undefined,
     lastId: 0,
+    picking: undefined,
+    deciding: false,
     stops: new Set(),
     works: new Set(),
     heard: [],
@@ -51,6 +54,7 @@ export function createTui(options: TuiOptions): Tui {
     settling: false,
     closed: false,
     perform,
+    feed: () => onKeys(app, app.early.splice(0)),
   };
   terminal.onData((chunk) => onData(app, chunk));
   terminal.onResize(() => onResize(app));
@@ -61,7 +65,8 @@ export function createTui(options: TuiOptions): Tui {
   screen.locate();
   return {
     person: personOf(app),
-    attach: (host, first) => attach(app, host, first),
+    attach: (host, beginning) => attach(app, host, beginning),
+    pick: (request) => pick(app, request),
     warn: (text) =>
       void (app.state
         ? dispatch(app, { type: "print", rows: noteRows(["warn", text], aroundOf(app.state)) })
@@ -86,12 +91,15 @@ function personOf(app: App): Person {
   };
 }
 
-async function attach(app: App, host: Host, first: string | undefined): Promise<Leave> {
+async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Promise<Leave> {
   const events = host.log.events();
   const place = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
   const typed = app.state?.recall.items ?? host.typed();
+  if (app.state) print(app, [[]]);
   app.host = host;
+  app.deciding = false;
   app.state = initialState({ size: app.terminal.size(), mode: host.mode(), place, commands, typed, events });
+  if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
   // Rows of an earlier life are told first, so that what comes next stands below them.
   const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
   const { columns } = app.state.size;
@@ -104,10 +112,14 @@ async function attach(app: App, host: Host, first: string | undefined): Promise<
   );
   draw(app);
   app.terminal.guard();
-  if (first !== undefined) app.perform(app, { type: "submit", text: first });
-  for (const chunk of app.early.splice(0)) onData(app, chunk);
+  if (say !== undefined) app.perform(app, { type: "submit", text: say });
+  app.feed();
   const how = await new Promise<Leave>((resolve) => {
-    app.leave = resolve;
+    // What is typed from here on is meant for the session that comes next.
+    app.leave = (leave) => {
+      app.host = undefined;
+      resolve(leave);
+    };
   });
   await stopped(app);
   unsubscribe();
@@ -134,7 +146,6 @@ function ask(app: App, question: Question, signal: AbortSignal): Promise<Answer>
 }
 
 function onData(app: App, chunk: string): void {
-  if (!app.state) return void app.early.push(chunk);
   const ours = typed(app, chunk);
   if (!ours) return;
   clearTimeout(app.keyTimer);
@@ -158,7 +169,15 @@ function flushLater(app: App): void {
 
 function onKeys(app: App, keys: readonly Key[]): void {
   for (const key of keys) {
-    if (!app.state || app.closed) return;
+    if (app.closed) return;
+    if (app.picking) {
+      onPickingKey(app, app.picking, key);
+      continue;
+    }
+    if (!app.state || !app.host || app.deciding) {
+      app.early.push(key);
+      continue;
+    }
     const { state, rows, effects } = onKey(app.state, key, Date.now());
     app.state = state;
     print(app, rows);

@@ -7,15 +7,20 @@ import { type Row, safe } from "./rows.ts";
 import type { Around } from "./tool-rows.ts";
 import { addEvent, emptyTranscript } from "./transcript.ts";
 
-/** Two rows that say who and where. */
+/** Rows that say who and where, and of a branch what it was branched from. */
 export function welcomeRows(events: readonly LogEvent[], version: string, shortCwd: string): Row[] {
   const { model } = currentModel(events);
+  const { sessionId, parent } = started(events);
+  const branch: Row[] = parent
+    ? [[{ text: `  session ${sessionId}, a branch of ${parent}`, tone: "dim" }]]
+    : [];
   return [
     [
       { text: "  Sawtooth", tone: "heading" },
       { text: ` ${version}  ${safe(model.id)}`, tone: "dim" },
     ],
     [{ text: `  ${safe(shortCwd)}  /help lists keys and commands`, tone: "dim" }],
+    ...branch,
   ];
 }
 

@@ -128,7 +128,18 @@ describe("mistakes are one line and the right code", () => {
     ["bad rule", ["-p", "x", "--allow", "bash(("], 2, /bash\(\(/],
     ["unknown stack", ["-p", "x", "--context", "magic"], 2, /economist, raw/],
     ["two prompts", ["-p", "fix", "it"], 2, /more than one prompt/],
-    ["no session id", ["-r", "wrongid", "-p", "x"], 2, /-r wrongid: that is no session id .*20261120-111530/],
+    [
+      "no such session",
+      ["-r", "wrongid", "-p", "x"],
+      2,
+      /no session begins with "wrongid" or is called that/,
+    ],
+    [
+      "no session",
+      ["-p", "x", "-r"],
+      2,
+      /-r needs the id or the name of a session .*-c goes on with the newest/,
+    ],
     ["nothing to continue", ["-p", "x", "-c"], 2, /no session is stored/],
     ["unknown session", ["-p", "x", "-r", "20200101-000000-abcdef"], 2, /20200101/],
   ];

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EventBody } from "../../src/core/events.ts";
 import { type ModelCard, noUsage } from "../../src/core/model-card.ts";
 import { spending } from "../../src/core/questions.ts";
-import { findSession, listSessions } from "../../src/session/listing.ts";
+import { ancestorFolders, findSession, listSessions } from "../../src/session/listing.ts";
 import { hello, makePlace, modeOf, type Place } from "./place.ts";
 
 let place: Place;
@@ -78,6 +78,17 @@ describe("finding sessions", () => {
     const [listed] = listSessions(place.root, place.cwd);
     expect(listed?.cost).toBeCloseTo(3 * 0.0045, 9);
     expect(listed?.cost).toBeCloseTo(spending(session.log.events()).cost, 9);
+  });
+
+  test("know the sessions they were branched from, the nearest first", () => {
+    const first = place.create();
+    first.log.append(hello);
+    first.close();
+    const second = place.fork(first.id);
+    second.close();
+    const third = place.fork(second.id);
+    expect(ancestorFolders(third.folder, second.id)).toEqual([second.folder, first.folder]);
+    expect(ancestorFolders(first.folder, undefined)).toEqual([]);
   });
 
   test("are found by a name: in the folder worked in before all others, and not when several have it", () => {

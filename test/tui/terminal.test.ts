@@ -168,6 +168,6 @@ test("a window of 40 by 10 shows the prompt and the status", async () => {
 test("without colour there is no colour", async () => {
   const { terminal } = await openInShell({ env: { NO_COLOR: "1" } });
   terminal.send("/help\r");
-  await terminal.until("/knowledge");
+  await terminal.until("/exit");
   expect(terminal.raw()).not.toMatch(/\x1b\[(?:\d+;)*3\dm/);
 });

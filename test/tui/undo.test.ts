@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { open } from "../support/scene.ts";
+import { after, before, filesOf, lastRequest, turns, worked } from "../support/worked.ts";
+
+describe("/undo", () => {
+  test("puts back the files of the last turn, tells the model, and takes that back", async () => {
+    const { terminal, server, place } = await worked();
+    terminal.send("/undo list\r");
+    await terminal.until(/turn 2 {2}before printf two[\s\S]*~ a\.bin/);
+    terminal.send("/undo\r");
+    await terminal.until(/3 files are as in snapshot \d+ again:[\s\S]*brought back +kept\.txt/);
+    expect(filesOf(place)).toEqual(before);
+    terminal.send("what now\r");
+    await terminal.until("third done");
+    expect(lastRequest(server)).toMatch(/The user undid changes of files.*kept\.txt \(added\).*what now/);
+    terminal.send("/undo redo\r");
+    await terminal.until(/restored +a\.bin[\s\S]*restored +a\.bin/);
+    expect(filesOf(place)).toEqual(after);
+    terminal.send("/undo 0\r");
+    await terminal.until(/removed +a\.bin/);
+    expect(filesOf(place)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
+  });
+
+  test("leaves git as it is", async () => {
+    const { terminal, place } = await open(turns, ["--permission-mode", "auto"]);
+    const git = (...words: string[]) =>
+      execFileSync("git", words, { cwd: place.cwd, env: place.env, encoding: "utf8" });
+    writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
+    git("init", "-q");
+    git("add", "kept.txt");
+    terminal.send("make it\r");
+    await terminal.until("first done");
+    const index = readFileSync(join(place.cwd, ".git/index"));
+    terminal.send("/undo\r");
+    await terminal.until(/removed +a\.bin/);
+    expect(readFileSync(join(place.cwd, ".git/index"))).toEqual(index);
+    expect(git("status", "--porcelain")).toBe("A  kept.txt\n");
+  });
+
+  test("says what it takes, and when there is nothing to undo", async () => {
+    const { terminal } = await open(turns);
+    terminal.send("/undo\r");
+    await terminal.until("there is nothing to undo");
+    terminal.send("/undo redo\r");
+    await terminal.until("there is no undo to take back");
+    terminal.send("/undo 7\r");
+    await terminal.until("there is no snapshot 7: /undo list shows them");
+    terminal.send("/undo everything\r");
+    await terminal.until("/undo takes list, a number of that list, or redo");
+    terminal.send("/undo list\r");
+    await terminal.until("no snapshots of session");
+  });
+});
