@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import type { ShellNode } from "../../src/core/shell-tree.ts";
 import { loadShellParser } from "../../src/tools/shell/parser.ts";
@@ -48,4 +49,11 @@ test("a folder without the modules is told of", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-none-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   await expect(loadShellParser(folder)).rejects.toThrow(/web-tree-sitter\.wasm/);
+});
+
+test("the parsers of two sessions in one process do not disturb each other", async () => {
+  const other = await loadShellParser(fileURLToPath(new URL("../../dist", import.meta.url)));
+  for (let round = 0; round < 200; round++)
+    for (const each of [parse, other])
+      expect(each(`echo ${round} "$(ls ${"x ".repeat(round)})" | cat`)?.type).toBe("program");
 });

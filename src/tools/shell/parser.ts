@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import type { Tree, TreeCursor } from "web-tree-sitter";
+import type { Parser, Tree, TreeCursor } from "web-tree-sitter";
 import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
 
 /** Longer texts, and those of more nodes, are not parsed: nobody reads them before saying yes either. */
@@ -13,31 +13,56 @@ const deepest = 200;
 /** Parsing is given up after so many steps of the parser; 20,000 words take about 1,000. */
 const mostSteps = 5_000;
 
-/** Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here. */
-export async function loadShellParser(folder: string): Promise<ParseShell> {
+const loading = new Map<string, Promise<ParseShell>>();
+
+/**
+ * Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here.
+ * Once for the whole process, however many sessions it opens: the library has one memory for all its parsers, and a
+ * second start of it pulls that away from under the first.
+ */
+export function loadShellParser(folder: string): Promise<ParseShell> {
+  const earlier = loading.get(folder) ?? load(folder);
+  loading.set(folder, earlier);
+  return earlier;
+}
+
+async function load(folder: string): Promise<ParseShell> {
   // The optimizing compiler takes seconds for the grammar's largest function, gains nothing on texts of this size, and
   // a process that ends waits for it.
   for (const flag of ["--liftoff-only", "--no-wasm-tier-up", "--no-wasm-dynamic-tiering"])
     setFlagsFromString(flag);
+  const wasmBinary = readFileSync(join(folder, "web-tree-sitter.wasm"));
+  const grammar = readFileSync(join(folder, "tree-sitter-bash.wasm"));
   const { Language, Parser } = await import("web-tree-sitter");
-  await Parser.init({ wasmBinary: readFileSync(join(folder, "web-tree-sitter.wasm")) });
-  const language = await Language.load(readFileSync(join(folder, "tree-sitter-bash.wasm")));
+  await Parser.init({ wasmBinary });
+  const language = await Language.load(grammar);
   const parser = new Parser();
   parser.setLanguage(language);
+  let broken = false;
   return (text) => {
-    if (text.length > mostChars) return undefined;
-    let steps = 0;
-    // The declared type lacks what the parser does with it: true ends the parsing.
-    const progressCallback = (): boolean => ++steps > mostSteps;
-    parser.reset();
-    const tree = parser.parse(text, null, { progressCallback });
-    if (!tree) return undefined;
+    if (broken || text.length > mostChars) return undefined;
     try {
-      return nodesOf(tree);
-    } finally {
-      tree.delete();
+      return parse(parser, text);
+    } catch {
+      // After a fault in its memory nothing that it says can be trusted: everything counts as not read.
+      broken = true;
+      return undefined;
     }
   };
+}
+
+function parse(parser: Parser, text: string): ShellNode | undefined {
+  let steps = 0;
+  // The declared type lacks what the parser does with it: true ends the parsing.
+  const progressCallback = (): boolean => ++steps > mostSteps;
+  parser.reset();
+  const tree = parser.parse(text, null, { progressCallback });
+  if (!tree) return undefined;
+  try {
+    return nodesOf(tree);
+  } finally {
+    tree.delete();
+  }
 }
 
 function nodesOf(tree: Tree): ShellNode | undefined {
