@@ -1,6 +1,7 @@
 /** `sawtooth undo`: puts back what a session did to files, and lists what could be put back. */
 
 import { relative } from "node:path";
+import { asReminder } from "../context/reminders.ts";
 import { cleanLine } from "../core/clean-text.ts";
 import type { EventLog } from "../core/ports.ts";
 import type { FileChange, SnapshotRow, Snapshots, Undone } from "../core/undo.ts";
@@ -31,7 +32,7 @@ export async function runUndo(
     if (!undone) return { text: nothingText(session.id, { to, redo }), exitCode: to === undefined ? 0 : 2 };
     // The model would go on as if its changes still stood.
     if (undone.files.length > 0)
-      log.append({ type: "reminder", channel: "logged", text: undoNotice(undone) });
+      log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
     return {
       text: undoneText(undone, { cwd, how: `sawtooth undo --to ${undone.before}` }),
       exitCode: undone.lost.length > 0 ? 1 : 0,

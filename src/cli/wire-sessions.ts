@@ -3,6 +3,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename } from "node:path";
+import { asReminder } from "../context/reminders.ts";
 import { started } from "../core/questions.ts";
 import { redact, secretsOf } from "../core/redact.ts";
 import { undoNotice } from "../core/undo.ts";
@@ -66,7 +67,7 @@ export function undoOf({ agent, snapshots, sessionId }: Run): Undoing {
       if (!undone) return choice.redo ? "there is no undo to take back" : "there is nothing to undo";
       // The model would go on as if its changes still stood.
       if (undone.files.length > 0)
-        agent.log.append({ type: "reminder", channel: "logged", text: undoNotice(undone) });
+        agent.log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
       return undoneText(undone, { cwd, how: "/undo redo" });
     },
   };

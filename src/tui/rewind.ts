@@ -1,6 +1,7 @@
 /** Going back: the messages to go back to, and what of the session goes back. Pure. */
 
 import { many } from "../context/amounts.ts";
+import { asReminder } from "../context/reminders.ts";
 import type { EventBody, EventOf, LogEvent } from "../core/events.ts";
 import { allOf, started } from "../core/questions.ts";
 import { changedFrom, type RewindPoint, rewindTo, sessionName, snapshotAtMessage } from "../core/rewind.ts";
@@ -127,7 +128,7 @@ export function branchBefore({ point, files }: Goal, events: readonly LogEvent[]
   const append: EventBody[] = name && sessionName(kept) !== name ? [{ type: "session_named", name }] : [];
   // Who has not replied yet knows nothing of any file.
   if (filesStay && files.length > 0 && kept.some(({ type }) => type === "assistant_message"))
-    append.push({ type: "reminder", channel: "logged", text: keptNotice(files) });
+    append.push({ type: "reminder", channel: "logged", text: asReminder(keptNotice(files)) });
   return {
     type: "open",
     resume: started(events).sessionId,
