@@ -57,11 +57,11 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
 async function makeStep(
   agent: Agent,
   { composed, outcome }: Kept,
-  { heldTokens }: Planned,
+  planned: Planned,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   if (!composed) return outcome;
-  const made = await sendStep(agent, composed, heldTokens, signal);
+  const made = await sendStep(agent, composed, planned, signal);
   return made.type === "end" && made.reason === "interrupted" ? endOf(stopped(signal)) : made;
 }
 

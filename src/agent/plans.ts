@@ -7,18 +7,19 @@ import type { Agent } from "./agent.ts";
 import { reachedLimit } from "./limits.ts";
 import { summarize } from "./summarize.ts";
 
-/** The view after the edits, and the tokens that could be forgotten but are held back. */
-export type Planned = { view: View; heldTokens: number };
+/** The view after the edits, the tokens that could be forgotten but are held back, and what that would write anew. */
+export type Planned = { view: View; heldTokens: number; flushTokens: number };
 
 /**
  * Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was.
  */
 export async function applyPlans(agent: Agent, view: View, signal: AbortSignal): Promise<Planned> {
-  let heldTokens = 0;
+  let [heldTokens, flushTokens] = [0, 0];
   for (const policy of agent.policies) {
     const events = agent.log.events();
     const decision = policy.plan(snapshotOf(events, foldView(events, view), agent.clock()));
     heldTokens += decision.heldTokens ?? 0;
+    flushTokens += decision.flushTokens ?? 0;
     const { plan } = decision;
     if (plan?.summarize) {
       // A summary is a call like any other: none is made that would pass a limit.
@@ -26,5 +27,5 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
       if (!limit || plan.mechanical) await summarize(agent, plan, plan.summarize, view, signal);
     } else if (plan) agent.log.append({ type: "context_edited", ...plan });
   }
-  return { view: foldView(agent.log.events(), view), heldTokens };
+  return { view: foldView(agent.log.events(), view), heldTokens, flushTokens };
 }

@@ -9,6 +9,7 @@ import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import type { Agent } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
+import type { Planned } from "./plans.ts";
 import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
@@ -23,7 +24,7 @@ export type StepOutcome =
 export async function sendStep(
   agent: Agent,
   composed: Composed,
-  heldTokens: number,
+  { heldTokens, flushTokens }: Omit<Planned, "view">,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { request, estimated } = composed;
@@ -33,7 +34,7 @@ export async function sendStep(
     bodyHash: agent.hash(body),
     tokensEstimated: estimated,
     cacheAfter: request.cacheAfter,
-    ...(heldTokens > 0 ? { heldTokens } : {}),
+    ...(heldTokens > 0 ? { heldTokens, flushTokens } : {}),
   });
   const sentAt = agent.clock();
   const heard = hearing(agent);

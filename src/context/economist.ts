@@ -22,7 +22,7 @@ function decide(snapshot: Snapshot): Decision {
   const { removed, after } = weigh(candidates, snapshot);
   const sums = breakEven(snapshot, removed, after);
   const reason = free.length > 0 ? "cold" : flushReason(snapshot, removed, sums);
-  if (!reason) return { heldTokens: removed };
+  if (!reason) return { heldTokens: removed, flushTokens: Math.max(0, after - removed) };
   const economics = { ...sums, reason, removedTokens: removed, afterTokens: after };
   return {
     plan: {
@@ -49,13 +49,30 @@ export function shares({ prices, contract }: ModelCard): { r: number; w: number 
   return { r: prices.cacheRead / prices.input, w: (prices.cacheWrite5m || prices.input) / prices.input };
 }
 
+/** In tokens at the input price: sending so many stale tokens once more, and writing so many others anew instead. */
+function weighed(model: ModelCard, held: number, rewritten: number): { carry: number; flush: number } {
+  const { r, w } = shares(model);
+  return { carry: r * held, flush: (w - r) * rewritten };
+}
+
+/** Dollars that stale tokens cost each step, and that forgetting them now would cost once. */
+export function holdingPrice(
+  model: ModelCard,
+  { heldTokens = 0, flushTokens = 0 }: Pick<Decision, "heldTokens" | "flushTokens">,
+): { step: number; flush: number } {
+  const { carry, flush } = weighed(model, heldTokens, flushTokens);
+  const price = model.prices.input / 1e6;
+  return { step: carry * price, flush: flush * price };
+}
+
 type Sums = { r: number; w: number; meter: number; threshold: number };
 
 /** Ski rental: what was paid for carrying the queue, against what re-writing the rest would cost. */
 function breakEven(snapshot: Snapshot, removed: number, after: number): Sums {
   const { r, w } = shares(snapshot.model);
   const held = removed + heldSinceFlush(snapshot.events);
-  return { r, w, meter: Math.round(r * held), threshold: Math.round((w - r) * Math.max(0, after - removed)) };
+  const { carry, flush } = weighed(snapshot.model, held, Math.max(0, after - removed));
+  return { r, w, meter: Math.round(carry), threshold: Math.round(flush) };
 }
 
 /** Tokens that were carried though they could be forgotten, summed over the requests since the last edit. */

@@ -1,10 +1,12 @@
 /** The fold in place (context-engine §5): a closed focus becomes the result of its own `start_focus` call. Pure. */
 
 import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
-import { findCall, openFocus, started } from "../core/questions.ts";
+import { changedFiles, findCall, openFocus, started } from "../core/questions.ts";
+import { commandOf } from "./handoff.ts";
 import type { Plan, Policy } from "./policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { textTokens } from "./tokens.ts";
+import type { View } from "./view.ts";
 
 /** Folds in place: the prefix before the checkpoint keeps its bytes, so its cache entry and thinking stay good. */
 export const focusPolicy: Policy = {
@@ -52,6 +54,63 @@ function planOf(policy: string, { objective, removed, steps }: Fold, edits: Cont
   };
 }
 
+/** The fold of the open focus as a person asks for it: what the log tells of it stands for what the model did not write. */
+export function foldNow({ events, view, calibration }: Snapshot): { plan: Plan; text: string } | undefined {
+  const focus = openFocus(events);
+  const to = view.entries.at(-1)?.seq;
+  if (!focus || to === undefined) return undefined;
+  const span = events.filter((event) => event.seq > focus.resultSeq && event.seq <= to);
+  const text = mechanicalText(events, focus.objective, span);
+  const { removed, steps } = measured(view, focus.resultSeq, to, text, span);
+  if (removed <= 0) return undefined;
+  const fold = {
+    ...focus,
+    from: focus.resultSeq,
+    to,
+    text,
+    removed: Math.round(removed * calibration),
+    steps,
+  };
+  const plan = planOf("focus", fold, [{ type: "collapse", from: fold.from, to, text }]);
+  return { plan: { ...plan, economics: { ...plan.economics, by: "the person" } }, text };
+}
+
+/** Estimated tokens that a fold takes out, and the steps in it. */
+function measured(view: View, from: number, to: number, text: string, span: readonly LogEvent[]) {
+  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.said);
+  const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
+  return { removed, steps: span.filter((event) => event.type === "assistant_message").length };
+}
+
+const shownCalls = 30;
+const saidTokens = 500;
+
+/** What was done, as the log tells it, and what the model said last. */
+function mechanicalText(events: readonly LogEvent[], objective: string, span: readonly LogEvent[]): string {
+  const results = span.filter((event) => event.type === "tool_result");
+  const done = results.map((event) => `- ${commandOf(events, event)}${event.isError ? " → failed" : ""}`);
+  const said = span.findLast((event) => event.type === "assistant_message");
+  const last = textOf(said?.content ?? [])
+    .slice(0, 4 * saidTokens)
+    .toWellFormed();
+  const steps = span.filter((event) => event.type === "assistant_message").length;
+  return [
+    `Focus closed by the person: ${objective}`,
+    ...(done.length > shownCalls ? [`Done (the last ${shownCalls} of ${done.length} calls):`] : ["Done:"]),
+    ...done.slice(-shownCalls),
+    ...(changedFiles(span).length > 0 ? [`Files changed: ${changedFiles(span).join(", ")}`] : []),
+    ...(last ? [`Said last: ${last}`] : []),
+    `[${steps} steps folded; ${whereabouts(events, span)}]`,
+  ].join("\n");
+}
+
+function textOf(content: EventOf<"assistant_message">["content"]): string {
+  return content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+}
+
 /** A fold is due when the newest results hold a successful `complete_focus`. */
 function dueFold({ events, view, calibration }: Snapshot): Fold | undefined {
   const closed = closingResult(events);
@@ -61,9 +120,7 @@ function dueFold({ events, view, calibration }: Snapshot): Fold | undefined {
   const to = closed.result.seq;
   const span = events.filter((event) => event.seq > from && event.seq <= to);
   const text = knowledgeText(events, focus.objective, closed.result, span);
-  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.said);
-  const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
-  const steps = span.filter((event) => event.type === "assistant_message").length;
+  const { removed, steps } = measured(view, from, to, text, span);
   return { objective: focus.objective, from, to, text, removed: Math.round(removed * calibration), steps };
 }
 

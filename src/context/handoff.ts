@@ -86,7 +86,8 @@ function failureLedger(events: readonly LogEvent[]): string {
   return lines.join("\n");
 }
 
-function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): string {
+/** A call as one line: the tool, and what it was about. */
+export function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): string {
   const input = (findCall(events, event.toolUseId)?.input ?? {}) as Record<string, unknown>;
   const subject = [input.command, input.path].filter((part) => typeof part === "string").join(" ");
   return `${event.toolName}: ${(subject || event.toolName).split("\n")[0]?.slice(0, 200).toWellFormed()}`;

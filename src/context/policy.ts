@@ -16,8 +16,11 @@ export type Plan = {
   withProse?: true;
 };
 
-/** `heldTokens`: what could be forgotten but is not, because it does not pay yet (calibrated). */
-export type Decision = { plan?: Plan; heldTokens?: number };
+/**
+ * `heldTokens`: what could be forgotten but is not, because it does not pay yet; `flushTokens`: what forgetting it
+ * would write anew (both calibrated).
+ */
+export type Decision = { plan?: Plan; heldTokens?: number; flushTokens?: number };
 
 export type Policy = { name: string; plan(snapshot: Snapshot): Decision };
 

@@ -2,9 +2,11 @@
 
 import { type Block, isToolUse } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { currentEngine, eventAt, findCall, started } from "../core/questions.ts";
+import { currentEngine, eventAt, findCall, openFocus, started } from "../core/questions.ts";
 import { many } from "./amounts.ts";
+import { compactable } from "./compact.ts";
 import { maskCandidates } from "./masking.ts";
+import { offloadCandidates } from "./offload.ts";
 import { type Kind, kinds, type Part, partsReader, sumByKind } from "./report-kinds.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
 import { supersedeCandidates } from "./supersede.ts";
@@ -12,8 +14,21 @@ import { turnsOf } from "./turns.ts";
 
 export type KindShare = { kind: Kind; tokens: number; share: number };
 
-/** `step`: the reply it came with or after; 0 before the first. `advice`: what can be done about its size. */
-export type LargestItem = { kind: Kind; tokens: number; step: number; what: string; advice: string };
+/**
+ * `step`: the reply it came with or after; 0 before the first. `advice`: what becomes of it by itself; `remedy`: what a
+ * person can do about its size now.
+ */
+export type LargestItem = {
+  kind: Kind;
+  tokens: number;
+  step: number;
+  what: string;
+  advice: string;
+  remedy: Remedy;
+};
+
+/** Commands, and what has none: `yours` is what the person said, `file` their own instructions. */
+export type Remedy = "/focus fold" | "/compact" | "yours" | "file" | "fixed" | "newest";
 
 export type WindowNow = {
   /** Calibrated input tokens of the next request as the view stands. */
@@ -51,6 +66,7 @@ function itemOf(part: Part, snapshot: Snapshot): LargestItem {
     step,
     what: whatOf(part, snapshot),
     advice: adviceOn(part, snapshot),
+    remedy: remedyFor(part, snapshot),
   };
 }
 
@@ -84,6 +100,15 @@ function firstLine(block: Block | undefined): string {
   if (block?.type === "tool_result" && typeof block.content === "string")
     return block.content.split("\n")[0] ?? "";
   return block?.type ?? "";
+}
+
+function remedyFor({ kind, seq }: Part, { events, view }: Snapshot): Remedy {
+  if (seq < 0) return "fixed";
+  if (kind === "user") return "yours";
+  if (kind === "instructions") return "file";
+  const focus = openFocus(events);
+  if (focus && seq > focus.resultSeq) return "/focus fold";
+  return compactable(view).some((entry) => entry.seq === seq) ? "/compact" : "newest";
 }
 
 function adviceOn(part: Part, snapshot: Snapshot): string {
@@ -120,12 +145,18 @@ function adviceOnResult({ seq }: Part, snapshot: Snapshot): string {
   if (view.entries[index]?.edited) return "shortened already";
   if (context === "raw") return "stays: raw forgets nothing";
   if (index >= newestStep(view)) return "the newest step is never edited";
+  if (/economist|^offload$/.test(context) && isOversized(seq, snapshot) && !isQueued(seq, snapshot))
+    return context === "offload" ? "offloaded next" : "offloaded near the limit";
   if (!masking.has(context)) return "goes with its focus or a summary";
   if (isQueued(seq, snapshot)) return context === "economist" ? "goes as soon as it pays" : "goes next";
   const turns = turnsOf(view.entries);
   const at = turns.findIndex(({ results }) => results.some((entry) => entry.seq === seq));
   const left = settings.maskKeep - turns.slice(at + 1).filter(({ effective }) => effective).length;
   return at === 0 ? "stays: the first is never masked" : `may go in ${many(Math.max(1, left), "step")}`;
+}
+
+function isOversized(seq: number, snapshot: Snapshot): boolean {
+  return offloadCandidates(snapshot).some(({ edit }) => edit.seq === seq);
 }
 
 function isQueued(seq: number, snapshot: Snapshot): boolean {

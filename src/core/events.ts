@@ -143,6 +143,8 @@ export type EventBody =
       cacheAfter: CachePoint[];
       /** Tokens that could be forgotten but were sent all the same, because forgetting did not pay yet. */
       heldTokens?: number;
+      /** Tokens that would have been written anew, had they been forgotten. */
+      flushTokens?: number;
     }
   /** A model call beside the conversation: it is billed, but its reply is not part of the history. */
   | {

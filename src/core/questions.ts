@@ -66,6 +66,7 @@ const focusing = foldOf<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
   () => ({ calls: [] }),
   (state, event) => {
     if (event.type === "assistant_message") return { ...state, calls: event.content.filter(isToolUse) };
+    if (event.type === "context_edited" && folds(event, state.open)) return { calls: state.calls };
     if (event.type !== "tool_result" || event.isError) return state;
     const { toolName, toolUseId, seq } = event;
     if (toolName === "complete_focus") return { calls: state.calls };
@@ -74,6 +75,11 @@ const focusing = foldOf<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
     return { ...state, open: { toolUseId, resultSeq: seq, objective: input?.objective ?? "" } };
   },
 );
+
+/** Whether it was folded in place, by whom ever. A summary that takes its beginning leaves it open. */
+function folds({ edits }: EventOf<"context_edited">, open: OpenFocus | undefined): boolean {
+  return edits.some((edit) => edit.type === "collapse" && edit.from === open?.resultSeq);
+}
 
 /** The call with this id, looked for backwards from `before`. */
 export function findCall(

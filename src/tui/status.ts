@@ -1,9 +1,9 @@
 /** The status line: model, mode, place, the context as a bar and a curve, what it costs and what is held back. Pure. */
 
 import { compact } from "../context/amounts.ts";
-import { shares } from "../context/economist.ts";
+import { holdingPrice } from "../context/economist.ts";
 import { softWindow } from "../context/window.ts";
-import type { LogEvent } from "../core/events.ts";
+import type { EventOf, LogEvent } from "../core/events.ts";
 import { foldOf } from "../core/fold.ts";
 import { costOf, inputTotal, type ModelCard } from "../core/model-card.ts";
 import type { PermissionMode } from "../core/permission.ts";
@@ -23,9 +23,9 @@ export type Facts = {
   hitRate?: number;
   turnCost: number;
   cost: number;
-  /** Tokens that the economist holds back, and dollars that sending them costs each step. */
+  /** Tokens that the economist holds back; dollars that sending them costs each step, and forgetting them once. */
   held: number;
-  heldCost: number;
+  heldPrice: { step: number; flush: number };
   focus?: string;
   /** What the session is called. */
   name?: string;
@@ -39,7 +39,10 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   const sizes = [...newestSizes(events)];
   const { cost, usage } = spending(events);
   const input = inputTotal(usage);
-  const held = lastOf(events, "model_request")?.heldTokens ?? 0;
+  const request: Pick<EventOf<"model_request">, "heldTokens" | "flushTokens"> = lastOf(
+    events,
+    "model_request",
+  ) ?? {};
   const focus = openFocus(events)?.objective;
   const name = sessionName(events);
   return {
@@ -51,8 +54,8 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
     turnCost: newestTurn(events).cost,
     cost,
-    held,
-    heldCost: (held * shares(model).r * model.prices.input) / 1e6,
+    held: request.heldTokens ?? 0,
+    heldPrice: holdingPrice(model, request),
     ...(focus ? { focus } : {}),
     ...(name ? { name } : {}),
   };
@@ -96,8 +99,8 @@ export function turnStart(events: readonly LogEvent[]): number {
 
 export type Place = { cwd: string; branch?: string | undefined };
 
-/** A part of the line: those with the highest `rank` go first when the room is short. */
-type Part = { spans: Row; rank: number };
+/** A part of the line: those with the highest `rank` go first when the room is short. `joined`: no gap before it. */
+type Part = { spans: Row; rank: number; joined?: boolean };
 
 /** Two rows where there is room for them, else one. */
 export function statusRows(facts: Facts, mode: PermissionMode, place: Place, columns: number): Row[] {
@@ -109,7 +112,7 @@ export function statusRows(facts: Facts, mode: PermissionMode, place: Place, col
     ...(facts.name ? [{ spans: [dim(cut(safe(facts.name), 30))], rank: 3.5 }] : []),
     ...moneyParts(facts),
   ];
-  const second = contextParts(facts);
+  const second = contextParts(facts, columns);
   if (second.length === 0) return [fitted(first, columns)];
   return columns < 60
     ? [fitted([...first.slice(0, 1), ...second, ...first.slice(-1)], columns)]
@@ -137,11 +140,12 @@ export function dollars(amount: number): string {
   return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
 }
 
-function contextParts({ tokens, soft, sizes, held, heldCost, focus }: Facts): Part[] {
+function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, columns: number): Part[] {
   if (tokens === 0) return [];
   const share = tokens / soft;
   const tone = share >= 0.9 ? "bad" : share >= 0.7 ? "warn" : "accent";
-  const cost = heldCost >= 0.0001 ? `, $${heldCost.toFixed(4)} a step` : "";
+  // What is held needs words: the curve leaves them room.
+  const steps = held > 0 ? Math.max(8, Math.floor(columns / 10)) : shownSteps;
   return [
     {
       spans: [dim("context "), ...barOf(share, tone), dim(` ${compact(tokens)} of ${compact(soft)}`)],
@@ -149,11 +153,25 @@ function contextParts({ tokens, soft, sizes, held, heldCost, focus }: Facts): Pa
     },
     // Of one step or two there is nothing to compare.
     ...(sizes.length > 2
-      ? [{ spans: [dim("by step "), { text: sparkline(sizes), tone: "accent" as const }], rank: 1 }]
+      ? [{ spans: [dim("by step "), { text: sparkline(sizes, steps), tone: "accent" as const }], rank: 1 }]
       : []),
-    ...(held > 0 ? [{ spans: [dim(`holding ${compact(held)} stale${cost}`)], rank: 2 }] : []),
-    ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 3 }] : []),
+    ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 2 }] : []),
+    ...(held > 0 ? [{ spans: [dim(`holding ${compact(held)} stale tokens`)], rank: 3 }] : []),
+    ...(held > 0 && heldPrice.step > 0
+      ? [{ spans: [dim(`, ${heldText(heldPrice)}`)], rank: 4, joined: true }]
+      : []),
   ];
+}
+
+/** "$0.0040 a step; flush would cost $0.21". */
+export function heldText({ step, flush }: Facts["heldPrice"]): string {
+  const once = flush > 0 ? `; flush would cost ${small(flush)}` : "";
+  return `${small(step)} a step${once}`;
+}
+
+/** With as many places as tell something. */
+function small(amount: number): string {
+  return `$${amount.toFixed(amount < 0.1 ? 4 : 2)}`;
 }
 
 const barWidth = 10;
@@ -172,7 +190,7 @@ export function barOf(share: number, tone: Tone, columns = barWidth): Row {
 const levels = "▁▂▃▄▅▆▇█";
 
 /** The sizes of the steps as one row, the largest of them full height. */
-function sparkline(sizes: readonly number[], columns = shownSteps): string {
+function sparkline(sizes: readonly number[], columns: number): string {
   const shown = sizes.slice(-columns);
   const top = Math.max(1, ...shown);
   return shown.map((size) => levels[Math.min(7, Math.floor((size / top) * 8))]).join("");
@@ -182,7 +200,9 @@ const between = "  ";
 
 /** The parts side by side; the least important are left out until they fit. */
 function fitted(parts: readonly Part[], columns: number): Row {
-  const row = parts.flatMap(({ spans }, index): Row => (index === 0 ? spans : [{ text: between }, ...spans]));
+  const row = parts.flatMap(
+    ({ spans, joined }, index): Row => (index === 0 || joined ? spans : [{ text: between }, ...spans]),
+  );
   if (rowWidth(row) <= columns || parts.length <= 1) return row;
   const last = Math.max(...parts.map(({ rank }) => rank));
   return fitted(

@@ -138,6 +138,7 @@ describe("the live area", () => {
       tokensEstimated: 60_000,
       cacheAfter: [],
       heldTokens: 18_000,
+      flushTokens: 30_000,
     });
     const usage = {
       inputTokens: 1000,
@@ -155,11 +156,17 @@ describe("the live area", () => {
       usage,
     });
     const after = reduce(state, { type: "event", event, events: log.events() }).state;
-    const status = frameOf(liveOf(after, 0), 100, false).lines.slice(-2).map(bare);
-    expect(status).toEqual([
+    const status = (columns: number) =>
+      frameOf(liveOf({ ...after, size: { columns, rows: 24 } }, 0), columns, false)
+        .lines.slice(-2)
+        .map(bare);
+    const held = "holding 18k stale tokens";
+    expect(status(100)).toEqual([
       "  ask  test  ~/日本 (main)  cache 98 %  $0.019",
-      "  context █████····· 60k of 120k  holding 18k stale, $0.0036 a step",
+      `  context █████····· 60k of 120k  ${held}, $0.0036 a step; flush would cost $0.0690`,
     ]);
+    expect(status(80)[1]).toBe(`  context █████····· 60k of 120k  ${held}`);
+    expect(status(40)[1]).toBe("  ask  context █████····· 60k of 120k");
   });
 });
 

@@ -1,0 +1,42 @@
+/** A handoff summary because a person asks for it, made as the policies make theirs. */
+
+import { compactPlan } from "../context/compact.ts";
+import { composeRequest } from "../context/compose.ts";
+import { snapshotOf } from "../context/snapshot.ts";
+import { foldView } from "../context/view.ts";
+import type { LogEvent } from "../core/events.ts";
+import { lastOf } from "../core/questions.ts";
+import type { Agent } from "./agent.ts";
+import { reachedLimit } from "./limits.ts";
+import { summarize } from "./summarize.ts";
+
+/** Calibrated tokens of the next request; `why`: nothing was changed. */
+export type Compaction = { before: number; after: number } | { why: string };
+
+/** Asks the model once. When it is interrupted, fails or writes nothing of use, the history stays as it was. */
+export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Compaction> {
+  const events = agent.log.events();
+  const view = foldView(events);
+  const plan = compactPlan(events, view);
+  if (!plan?.summarize) return { why: "there is nothing to compact yet" };
+  const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
+  if (limit) return { why: `no summary was made: ${limit.detail}` };
+  const before = snapshotOf(events, view, agent.clock()).expected;
+  const last = lastOf(events, "context_edited")?.seq;
+  const asked = events.length;
+  await summarize(agent, plan, plan.summarize, view, signal);
+  const now = agent.log.events();
+  if (lastOf(now, "context_edited")?.seq !== last)
+    return { before, after: snapshotOf(now, foldView(now), agent.clock()).expected };
+  const why = signal.aborted
+    ? "interrupted: the history is as it was"
+    : `nothing was changed: ${failure(now, asked)}`;
+  return { why };
+}
+
+function failure(events: readonly LogEvent[], asked: number): string {
+  const call = lastOf(events.slice(asked), "side_call");
+  if (!call) return "the context is too large for the model to be asked";
+  const what = call.outcome === "rejected" ? "was of no use" : "failed";
+  return `the summary ${what}${call.detail ? ` (${call.detail})` : ""}`;
+}
