@@ -109,7 +109,8 @@ function beginning(file: string): string {
 const invisible =
   /\p{Cf}|(?![\n\t])\p{Cc}|\p{Zl}|\p{Zp}|\u034f|[\u115f\u1160\u2800\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0000}-\u{e0fff}]/gu;
 
-function shown(text: string): string {
+/** The text with a mark for each character that would show nothing. */
+export function shown(text: string): string {
   return text
     .replace(/\r\n/g, "\n")
     .replace(invisible, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`);
