@@ -4,8 +4,10 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OtherModels } from "../agent/agent.ts";
+import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { type Model, ModelError } from "../core/ports.ts";
+import { currentModel } from "../core/questions.ts";
 import { anthropicModel } from "../models/anthropic.ts";
 import { encodeAnthropic } from "../models/anthropic-encoding.ts";
 import { findCard, listCards } from "../models/cards.ts";
@@ -29,6 +31,8 @@ type Choice = {
   /** Replies that the session already has: a script goes on after them. */
   startAt: number;
   overrides: Parameters<typeof findCard>[1];
+  /** A cassette of this run has begun: it goes on. */
+  recording?: boolean;
   warn(text: string): void;
 };
 
@@ -41,7 +45,7 @@ export async function chooseModel(choice: Choice): Promise<Model> {
   const model = await make(provider, id, name, choice);
   const { record } = choice.flags;
   if (record === undefined) return model;
-  writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
+  if (!choice.recording) writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
   return recording(model, (line) => appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`));
 }
 
@@ -97,10 +101,19 @@ export function summaryModels(own: ModelCard, wanted: string | undefined, choice
 }
 
 /** What puts requests of a stored session into bytes, no key needed. OpenAI's depend on the host of `env`. */
-export function encoderOf(card: ModelCard, env: Environment = process.env): Model["encode"] {
+function encoderOf(card: ModelCard, env: Environment = process.env): Model["encode"] {
   const dialect = dialectOf(env.OPENAI_BASE_URL);
   if (card.id.startsWith("openai/")) return (request) => encodeOpenai(request, dialect);
   return card.id.startsWith("anthropic/") ? encodeAnthropic : JSON.stringify;
+}
+
+/** Each request of a session as the model of its step puts it on the wire. */
+export function encodingOf(events: readonly LogEvent[]): Model["encode"] {
+  const cards = events.flatMap((event) =>
+    "model" in event && typeof event.model === "object" ? [event.model] : [],
+  );
+  const { model } = currentModel(events);
+  return (request) => encoderOf(cards.find((card) => card.id === request.model) ?? model)(request);
 }
 
 function defaultName(env: Environment): string {

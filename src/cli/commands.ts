@@ -3,8 +3,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { LogEvent } from "../core/events.ts";
-import type { Model } from "../core/ports.ts";
-import { currentModel } from "../core/questions.ts";
 import { listSessions, sessionFolders } from "../session/listing.ts";
 import { staleLocks } from "../session/lock.ts";
 import { openStoredSnapshots } from "../session/snapshots-stored.ts";
@@ -14,7 +12,7 @@ import { agentMark, findLeftovers, removeLeftovers } from "../tools/shell/leftov
 import { allProcesses, sessionProcesses, signal } from "../tools/shell/process-table.ts";
 import { openTerminal } from "../tools/shell/terminal.ts";
 import type { Command, Flags } from "./arguments.ts";
-import { encoderOf } from "./choose-model.ts";
+import { encodingOf } from "./choose-model.ts";
 import { runDemo } from "./demo.ts";
 import type { Machine } from "./doctor.ts";
 import type { CheckProcesses } from "./fix-check.ts";
@@ -122,28 +120,19 @@ async function report(command: Extract<Headless, { operands: string[] }>): Promi
   const { events } = readSession({ root: place(command), ...which, warn: complain });
   if (html !== undefined) return writePage(html, events);
   if (step === undefined) return say(reportText(events, { verbose }));
-  return say(`${stepBody(events, step, encoding(events))}\n`);
+  return say(`${stepBody(events, step, encodingOf(events))}\n`);
 }
 
 /** Only for its owner, as the session is. Throws `UsageError` when the file cannot be written. */
 async function writePage(file: string, events: readonly LogEvent[]): Promise<number> {
   const { reportHtml } = await import("../lab/report-html.ts");
-  const page = reportHtml(events, encoding(events));
+  const page = reportHtml(events, encodingOf(events));
   try {
     writeFileSync(file, page, { mode: 0o600 });
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }
   return say(`${file}: ${Math.ceil(Buffer.byteLength(page) / 1024)} KiB, opens in any browser\n`);
-}
-
-/** Each request as the model of its step puts it on the wire. */
-function encoding(events: readonly LogEvent[]): Model["encode"] {
-  const cards = events.flatMap((event) =>
-    "model" in event && typeof event.model === "object" ? [event.model] : [],
-  );
-  const { model } = currentModel(events);
-  return (request) => encoderOf(cards.find((card) => card.id === request.model) ?? model)(request);
 }
 
 function complain(text: string): void {

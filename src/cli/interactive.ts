@@ -20,13 +20,14 @@ import { packagePath } from "./package-files.ts";
 import { rememberTyped, typedLines } from "./remember.ts";
 import type { Person, Run } from "./run.ts";
 import { sessionRoot } from "./wire.ts";
+import { deskOf } from "./wire-desk.ts";
 import { tellLeftovers } from "./wire-machine.ts";
 import { listBefore, type Next, nextAfter, openOr } from "./wire-next.ts";
 import { sessionsUnder, shortened, undoOf } from "./wire-sessions.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
 /** What the person chose since the start; it holds for the sessions that follow, too. */
-type Chosen = { mode?: PermissionMode; allow: string[] };
+type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
 
 /** The first frame is on screen before the machine's processes are looked through. */
 const leftoversMs = 300;
@@ -53,12 +54,13 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     for (;;) {
       const run = await openOr(next, { flags, last, person, warn: tui.warn });
       end.cleanUp = () => tui.stopped().then(run.close);
-      const leave = await tui.attach(hostOf(run, chosen, root), run.sessionId === last ? {} : next.begin);
+      const host = hostOf(run, chosen, { flags: next.flags, root });
+      const leave = await tui.attach(host, run.sessionId === last ? {} : next.begin);
       hint = hintOf(run);
       last = run.sessionId;
       await run.close();
       if (leave.type === "quit") break;
-      next = nextAfter(leave, flags);
+      next = nextAfter(leave, { ...flags, ...(chosen.model ? { model: chosen.model } : {}) });
     }
   } finally {
     tui.close();
@@ -120,7 +122,7 @@ function personOf(tui: Tui, chosen: Chosen): Person {
   };
 }
 
-function hostOf(run: Run, chosen: Chosen, root: string): Host {
+function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root: string }): Host {
   const { agent } = run;
   const { cwd } = started(agent.log.events());
   const typed = join(folders(process.env).state, "typed.jsonl");
@@ -149,6 +151,7 @@ function hostOf(run: Run, chosen: Chosen, root: string): Host {
     },
     say: run.say,
     jobs: run.jobs,
+    desk: deskOf(run, { flags, env: process.env, cwd, chosen }),
     leftovers: {
       find: () => findLeftovers(root),
       end: () => removeLeftovers(findLeftovers(root)),

@@ -38,7 +38,7 @@ export async function sessionsOutput(
 }
 
 /** A session in one of the formats; secrets of this environment and of well-known shapes are taken out. */
-async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
+export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
   if (format === "json") return (await import("../lab/export-json.ts")).exportJson(events, hide);
   const whole = (await import("../lab/export-parts.ts")).exportOf(events, hide);
   if (format === "html") return (await import("../lab/export-html.ts")).exportHtml(whole);

@@ -83,8 +83,11 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   return bodies;
 }
 
-/** A window that the fixed part all but fills would make every request fail: better to say so before the first. */
-function checkRoom(events: readonly LogEvent[]): void {
+/**
+ * A window that the fixed part all but fills would make every request fail: better to say so before the first.
+ * Throws `UsageError`.
+ */
+export function checkRoom(events: readonly LogEvent[]): void {
   const { soft, settings } = snapshotOf(events, foldView([]), 0);
   const fixed = fixedTokens(events);
   if (fixed < settings.pressure * soft.tokens) return;

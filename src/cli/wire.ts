@@ -90,11 +90,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const { flags, env } = options;
   const cwd = folderOf(session, options);
   const model = await chooseModel(modelChoice(session, options, settings));
-  if (flags.maxBudgetUsd !== undefined && model.card.prices.output === 0) {
-    throw new UsageError(
-      `--max-budget-usd needs prices, and none are known for ${model.card.id}: add them in settings`,
-    );
-  }
+  checkPriced(flags, model);
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
   const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
   begin(session, { flags, settings, cwd, model, tools });
@@ -141,6 +137,14 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       session.close();
     },
   };
+}
+
+/** Throws `UsageError` when a budget is set that could not be counted. */
+export function checkPriced({ maxBudgetUsd }: Flags, { card }: Model): void {
+  if (maxBudgetUsd === undefined || card.prices.output !== 0) return;
+  throw new UsageError(
+    `--max-budget-usd needs prices, and none are known for ${card.id}: add them in settings`,
+  );
 }
 
 /** The folder of a stored session is where it was; of a new one, where we are. */

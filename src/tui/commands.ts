@@ -3,17 +3,23 @@
 import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJob } from "../core/ports.ts";
-import { allOf, openFocus } from "../core/questions.ts";
+import { allOf } from "../core/questions.ts";
+import { contextCommands } from "./commands-context.ts";
+import { fileCommands } from "./commands-files.ts";
+import { modelCommands } from "./commands-model.ts";
+import { ownCommands, trustCommands } from "./commands-own.ts";
 import { sessionCommands } from "./commands-sessions.ts";
+import type { OwnCommands } from "./desk.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { permissionCommands } from "./permissions.ts";
 import type { Host, Leave } from "./ports.ts";
 import type { PickRequest } from "./ports-sessions.ts";
 import { cutRow, type Row } from "./rows.ts";
-import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
 
 export type CommandContext = {
   host: Host;
+  /** Those that there are in this session. */
+  commands: readonly Command[];
   events: readonly LogEvent[];
   columns: number;
   /** Whether a turn is running. */
@@ -24,6 +30,14 @@ export type CommandContext = {
   leave(how: Leave): void;
   /** Lets the person choose from a list; undefined when nothing was chosen. */
   pick(request: PickRequest): Promise<string | undefined>;
+  /** Says this to the model: now, or at the next step. */
+  say(text: string): void;
+  /** Whether the person says yes; no, when the signal fires. */
+  confirm(title: string, rows: Row[], signal?: AbortSignal): Promise<boolean>;
+  /** Does something that takes time; interrupted as a turn is. `what`: what is done meanwhile. */
+  work(what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void>;
+  /** There are other commands now. */
+  changed(): void;
 };
 
 /** `argument` names what may follow; without it nothing may. */
@@ -36,32 +50,15 @@ export type Command = {
 
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
+/** Those that there are in every session. */
 export const commands: readonly Command[] = [
   {
     name: "help",
     summary: "keys and commands",
-    run: (_, { print, columns }) => print(helpRows(columns)),
+    run: (_, { commands: all, print, columns }) => print(helpRows(all, columns)),
   },
-  {
-    name: "context",
-    summary: "what is in the window, and what can be done about it",
-    run: (_, { events, columns, print }) => print(contextRows(events, columns)),
-  },
-  {
-    name: "cost",
-    summary: "where the money went",
-    run: (_, { events, columns, print }) => print(costRows(events, columns)),
-  },
-  {
-    name: "focus",
-    summary: "the open focus and those that were folded",
-    run: (_, { events, columns, print }) => print(focusRows(openFocus(events), events, columns)),
-  },
-  {
-    name: "knowledge",
-    summary: "what the folded parts left behind",
-    run: (_, { events, columns, print }) => print(knowledgeRows(events, columns)),
-  },
+  ...contextCommands,
+  ...modelCommands,
   {
     name: "effort",
     summary: "how hard the model thinks",
@@ -76,6 +73,8 @@ export const commands: readonly Command[] = [
   },
   ...permissionCommands,
   ...sessionCommands,
+  ...fileCommands,
+  ...trustCommands,
   {
     name: "clear",
     summary: "a new session; this one stays stored",
@@ -88,6 +87,11 @@ export const commands: readonly Command[] = [
     run: (_, { leave }) => leave({ type: "quit" }),
   },
 ];
+
+/** With those from the Markdown files of the person and, once trusted, of the project. */
+export function commandsOf(own: OwnCommands): readonly Command[] {
+  return [...commands, ...ownCommands(own.commands)];
+}
 
 function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {
   if (!efforts.includes(argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
@@ -135,13 +139,13 @@ const keys: [string, string][] = [
   ["! command", "run it in the session's shell"],
 ];
 
-function helpRows(columns: number): Row[] {
+function helpRows(all: readonly Command[], columns: number): Row[] {
   const line = (name: string, text: string): Row => [
     { text: `  ${name.padEnd(28)}`, tone: "accent" },
     { text, tone: "dim" },
   ];
   return [
-    ...commands.map(({ name, summary, argument }) =>
+    ...all.map(({ name, summary, argument }) =>
       line(`/${name}${argument ? " …" : ""}`, argument ? `${summary}: ${argument}` : summary),
     ),
     [],

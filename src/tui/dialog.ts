@@ -1,14 +1,14 @@
-/** The permission dialog: what is asked, the ways to answer, and what a key does. Pure. */
+/** The dialog of a permission or of a plain yes: what is asked, the ways to answer, and what a key does. Pure. */
 
 import type { RuleScope } from "../core/permission-rule.ts";
 import { type Editor, edit, emptyEditor, type Laid, layOut } from "./input/editor.ts";
 import type { Key } from "./input/keys.ts";
-import type { Answer, Question } from "./ports.ts";
+import type { Answer, Confirmation, Question } from "./ports.ts";
 import { cut, cutRow, type Row, type Span, safe, wrap } from "./rows.ts";
 import { type Around, callTitle } from "./tool-rows.ts";
 
 /** `choice`: index of the marked way. `instead`: what is being typed behind "no". */
-export type Asked = { id: number; question: Question; choice: number; instead?: Editor };
+export type Asked = { id: number; question: Question | Confirmation; choice: number; instead?: Editor };
 
 /** What a key makes of it: an answer, a changed dialog, or nothing. */
 export type Reaction = { answer: Answer } | { asked: Asked } | undefined;
@@ -22,8 +22,24 @@ const scopes: { scope: RuleScope; label: string; short: string; key: string }[] 
   { scope: "user", label: "Yes, always in every project", short: "all", key: "u" },
 ];
 
+const yesOrNo: Way[] = [
+  { label: "Yes", short: "yes", answer: { decision: "allow" }, keys: ["y"] },
+  { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
+];
+
+export function isConfirmation(question: Question | Confirmation): question is Confirmation {
+  return "rows" in question;
+}
+
+/** A question as it comes up. What is only to be confirmed is marked with no, so that a stray Enter changes nothing. */
+export function askedOf(id: number, question: Question | Confirmation): Asked {
+  return { id, question, choice: isConfirmation(question) ? 1 : 0 };
+}
+
 /** The ways to answer, in the order they are shown. */
-function waysOf({ suggestion, places }: Question): Way[] {
+function waysOf(question: Question | Confirmation): Way[] {
+  if (isConfirmation(question)) return yesOrNo;
+  const { suggestion, places } = question;
   const remembered = scopes.map(
     ({ scope, label, short, key }): Way => ({
       ...{ label, short, keys: [key] },
@@ -130,13 +146,15 @@ function shortened(rows: Row[], most: number, columns: number): Row[] {
 }
 
 /** The answer that a whole line gives: a number or a letter; "instead" asks for another line. */
-export function answerOf(question: Question, line: string): Answer | "instead" | undefined {
+export function answerOf(question: Question | Confirmation, line: string): Answer | "instead" | undefined {
   const word = line.trim().toLowerCase();
   return waysOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))
     ?.answer;
 }
 
-function titleOf({ toolName, input }: Question, around: Around): string {
+function titleOf(question: Question | Confirmation, around: Around): string {
+  if (isConfirmation(question)) return question.title;
+  const { toolName, input } = question;
   const { verb, subject } = callTitle({ name: toolName, input }, around);
   if (toolName === "bash") return "Run this command?";
   const place = cut(safe(subject), around.columns - 14);
@@ -160,7 +178,7 @@ function wayRow({ label, where }: Way, marked: boolean, index: number, columns: 
 }
 
 /** All ways in one row, for a window with few. */
-function waysRow(question: Question, choice: number): Row {
+function waysRow(question: Question | Confirmation, choice: number): Row {
   return waysOf(question).flatMap(({ short }, index): Row => {
     const marked = index === choice;
     return [
@@ -171,7 +189,9 @@ function waysRow(question: Question, choice: number): Row {
 }
 
 /** The very rule that "always" would store, then why it asks. */
-function whyRows({ reason, suggestion, toolName, input }: Question, columns: number): Row[] {
+function whyRows(question: Question | Confirmation, columns: number): Row[] {
+  if (isConfirmation(question)) return [];
+  const { reason, suggestion, toolName, input } = question;
   const same = suggestion === `${toolName}(${String(input.command ?? "").trim()})`;
   const rule: Row = same
     ? [{ text: "    always means this very command", tone: "dim" }]
@@ -186,7 +206,10 @@ function whyRows({ reason, suggestion, toolName, input }: Question, columns: num
 }
 
 /** The command in full, or what an edit would change. */
-function subjectRows({ toolName, input }: Question, around: Around): Row[] {
+function subjectRows(question: Question | Confirmation, around: Around): Row[] {
+  if (isConfirmation(question))
+    return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, around.columns)));
+  const { toolName, input } = question;
   return toolName === "bash" ? commandRows(input, around) : changeRows(input, around);
 }
 

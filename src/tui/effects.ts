@@ -2,12 +2,15 @@
 
 import type { UserBlock } from "../core/blocks.ts";
 import { type App, dispatch, draw, streamMs } from "./app.ts";
-import { commands } from "./commands.ts";
+import { ask } from "./asking.ts";
+import { commandsOf } from "./commands.ts";
+import { noteRows } from "./event-rows.ts";
 import { prepareFiles } from "./input/completion.ts";
 import { pick } from "./picking.ts";
 import type { Host } from "./ports.ts";
-import { type Effect, shellId } from "./state.ts";
+import { aroundOf, type Effect, shellId } from "./state.ts";
 import { offer, takeOver } from "./takeover.ts";
+import type { Around } from "./tool-rows.ts";
 
 /** One effect; what takes time goes on in the background. */
 export function perform(app: App, effect: Effect): void {
@@ -21,7 +24,9 @@ export function perform(app: App, effect: Effect): void {
       follow(app, runShell(app, host, effect.text));
       break;
     case "command":
-      void runCommand(app, host, effect.text);
+      void runCommand(app, host, effect.text).catch((error: Error) =>
+        dispatch(app, { type: "print", rows: noteRows(["warn", error.message], around(app)) }),
+      );
       break;
     case "remember":
       host.rememberTyped(effect.text);
@@ -54,6 +59,10 @@ export function perform(app: App, effect: Effect): void {
       app.answers.get(effect.id)?.(effect.answer);
       break;
   }
+}
+
+function around({ state }: App): Around {
+  return state ? aroundOf(state) : { cwd: "", columns: 80 };
 }
 
 function follow(app: App, work: Promise<void>): void {
@@ -90,10 +99,12 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
   const { state } = app;
   if (!state) return;
   dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
+  const commands = commandsOf(host.desk.own());
   const command = commands.find((each) => each.name === name);
   try {
     await command?.run(argument.trim(), {
       host,
+      commands,
       events: host.log.events(),
       columns: state.size.columns,
       busy: state.busy !== undefined,
@@ -101,11 +112,32 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
       notice: (text) => dispatch(app, { type: "notice", text }),
       leave: (how) => app.leave(how),
       pick: (request) => pick(app, request),
+      say: (text) => dispatch(app, { type: "say", text }),
+      confirm: async (title, rows, signal = new AbortController().signal) =>
+        (await ask(app, { title, rows }, signal)).decision === "allow",
+      work: (what, action) => workOn(app, what, action),
+      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.desk.own()) }),
     });
   } finally {
     app.deciding = false;
     app.feed();
   }
+}
+
+/** Something that takes time and can be interrupted; what is typed meanwhile is said after it. */
+async function workOn(app: App, what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "turn_started", now: Date.now(), what });
+  const work = action(stop.signal).finally(() => {
+    app.stops.delete(stop);
+    dispatch(app, { type: "turn_over", reason: stop.signal.aborted ? "interrupted" : "rest" });
+  });
+  follow(
+    app,
+    work.catch(() => undefined),
+  );
+  await work;
 }
 
 /** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */

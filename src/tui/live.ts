@@ -215,7 +215,7 @@ function doingText({ doing, busy, running }: State, now: number): string {
   if (running.length > 0) return running.length === 1 ? "Running" : `Running ${many(running.length, "call")}`;
   switch (doing.type) {
     case "waiting":
-      return "Waiting for the model";
+      return busy?.what ?? "Waiting for the model";
     case "thinking":
       return "Thinking";
     case "writing":

@@ -7,18 +7,19 @@ import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import type { ModelPart } from "../core/ports.ts";
-import { commands } from "./commands.ts";
+import { commandsOf } from "./commands.ts";
+import { ownNotes } from "./commands-own.ts";
 import { answerOf, dialogRows } from "./dialog.ts";
 import { onPickLine, type PlainPicker, plainList, plainPicker } from "./plain-picking.ts";
 import { createOffers } from "./plain-terminal.ts";
-import type { Answer, Beginning, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import type { Answer, Beginning, Confirmation, Host, Leave, Person, Question, Tui } from "./ports.ts";
 import type { PickRequest } from "./ports-sessions.ts";
 import { plain, type Row, safe } from "./rows.ts";
 import type { Around } from "./tool-rows.ts";
 import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "./transcript.ts";
 import { pastRows, welcomeRows } from "./welcome.ts";
 
-type Asking = { question: Question; answer(answer: Answer): void; instead: boolean };
+type Asking = { question: Question | Confirmation; answer(answer: Answer): void; instead: boolean };
 
 type Picking = { picker: PlainPicker; settle(id: string | undefined): void };
 
@@ -108,6 +109,7 @@ function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): 
   app.transcript = emptyTranscript();
   const events = host.log.events();
   print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, around(host))]);
+  say(ownNotes(host.desk.own()).map((text) => `! ${text}`));
   const unsubscribe = host.log.subscribe((event) =>
     take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
   );
@@ -127,7 +129,8 @@ function onLine(app: Plain, line: string): void {
   if (asking) onAnswer(app, asking, line);
   else if (app.picking) onPick(app, app.picking, line);
   else if (app.offers.onLine(line) || !host || text === "") return;
-  else if (/^\/[\w-]+(\s|$)/.test(text)) void runCommand(app, host, text);
+  else if (/^\/[\w-]+(\s|$)/.test(text))
+    void runCommand(app, host, text).catch((error: Error) => say([`! ${safe(error.message)}`]));
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
   else if (app.stops.size === 0) void work(app, host, line);
   else {
@@ -174,6 +177,11 @@ function onInterrupt(app: Plain): void {
 async function work(app: Plain, host: Host, text: string): Promise<void> {
   await stoppable(app, (signal) => host.turn([{ type: "text", text }], signal));
   say(["ready"]);
+  await sendQueue(app, host);
+}
+
+/** What was typed meanwhile is said now. */
+async function sendQueue(app: Plain, host: Host): Promise<void> {
   const rest = app.queue.splice(0).flat();
   if (rest.length > 0)
     await work(app, host, rest.map((one) => (one.type === "text" ? one.text : "")).join("\n\n"));
@@ -212,10 +220,12 @@ async function runShell(app: Plain, host: Host, command: string): Promise<void> 
 
 async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
   const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const commands = commandsOf(host.desk.own());
   const command = commands.find((each) => each.name === name);
   if (!command) return say([`there is no command /${name}: /help lists them`]);
   await command.run(argument.trim(), {
     host,
+    commands,
     events: host.log.events(),
     columns: around(host).columns,
     busy: app.stops.size > 0,
@@ -223,10 +233,19 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
     notice: (text) => say([text]),
     leave: (how) => app.leave(how),
     pick: (request) => pick(app, request),
+    say: (text) =>
+      app.stops.size > 0 ? void app.queue.push([{ type: "text", text }]) : void work(app, host, text),
+    confirm: async (title, rows, signal = new AbortController().signal) =>
+      (await ask(app, { title, rows }, signal)).decision === "allow",
+    async work(what, action) {
+      say([`${what} …`]);
+      await stoppable(app, action).finally(() => sendQueue(app, host));
+    },
+    changed: () => {},
   });
 }
 
-function ask(app: Plain, question: Question, signal: AbortSignal): Promise<Answer> {
+function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve) => {
     const answer = (given: Answer) => {
       app.asking = app.asking.filter((one) => one !== asking);

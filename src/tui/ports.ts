@@ -6,7 +6,9 @@ import type { PermissionMode } from "../core/permission.ts";
 import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
 import type { WaitingCommand } from "../core/waiting-command.ts";
+import type { Desk } from "./desk.ts";
 import type { Open, PickRequest, Sessions, Undoing } from "./ports-sessions.ts";
+import type { Row } from "./rows.ts";
 
 /** One open session. What throws here is told to the person as a line. */
 export type Host = {
@@ -31,6 +33,7 @@ export type Host = {
   rules: StandingRules;
   sessions: Sessions;
   undo: Undoing;
+  desk: Desk;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
@@ -55,6 +58,9 @@ export type Question = {
   /** Where it would be kept, by its scope. */
   places?: StandingRules["places"];
 };
+
+/** Anything else that needs a yes: what it is about, in rows that are cut where the room ends. */
+export type Confirmation = { title: string; rows: Row[] };
 
 export type Answer =
   | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }

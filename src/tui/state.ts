@@ -5,7 +5,7 @@ import type { LogEvent, TurnEnd } from "../core/events.ts";
 import type { PermissionMode } from "../core/permission.ts";
 import type { ModelPart } from "../core/ports.ts";
 import { knownTasks } from "../core/task-list.ts";
-import type { Asked } from "./dialog.ts";
+import { type Asked, askedOf } from "./dialog.ts";
 import { turnSummary } from "./event-rows.ts";
 import {
   type Completion,
@@ -16,7 +16,7 @@ import {
 } from "./input/completion.ts";
 import { type Editor, editorWith, emptyEditor } from "./input/editor.ts";
 import { type Recall, recallOf, type Search } from "./input/recall.ts";
-import type { Answer, Question } from "./ports.ts";
+import type { Answer, Confirmation, Question } from "./ports.ts";
 import type { Row } from "./rows.ts";
 import type { Size } from "./screen.ts";
 import { type Facts, factsOf, turnStart } from "./status.ts";
@@ -47,8 +47,8 @@ export type State = {
   transcript: Transcript;
   running: Running[];
   doing: Doing;
-  /** Set while a turn or a shell line of the person runs. */
-  busy?: { since: number; stopping: boolean; turn: boolean } | undefined;
+  /** Set while a turn, a shell line of the person or a command that takes time runs. `what`: what a command does. */
+  busy?: { since: number; stopping: boolean; turn: boolean; what?: string | undefined } | undefined;
   mode: PermissionMode;
   place: { cwd: string; shortCwd: string; branch?: string | undefined };
   facts: Facts;
@@ -73,13 +73,15 @@ export type Action =
   | { type: "event"; event: LogEvent; events: readonly LogEvent[] }
   | { type: "part"; part: ModelPart; now: number }
   | { type: "progress"; id: string; text: string }
-  | { type: "asked"; id: number; question: Question }
+  | { type: "asked"; id: number; question: Question | Confirmation }
   | { type: "withdrawn"; id: number }
-  | { type: "turn_started"; now: number }
+  | { type: "turn_started"; now: number; what?: string }
   | { type: "turn_over"; reason: TurnEnd }
   | { type: "shell_started"; command: string; now: number }
   | { type: "shell_over" }
   | { type: "steered" }
+  | { type: "say"; text: string }
+  | { type: "commands"; commands: Sources["commands"] }
   | { type: "files"; files: readonly Prepared[] }
   | { type: "written"; text: string }
   | { type: "print"; rows: Row[] }
@@ -132,23 +134,15 @@ export function reduce(state: State, action: Action): Change {
       return change({ ...state, transcript, doing: doingAfter(action.part, action.now) }, rows);
     }
     case "progress":
-      return change({
-        ...state,
-        running: state.running.map((one) =>
-          one.call.id === action.id ? { ...one, output: action.text } : one,
-        ),
-      });
+      return change({ ...state, running: withOutput(state.running, action.id, action.text) });
     case "asked":
-      return change({
-        ...state,
-        asked: [...state.asked, { id: action.id, question: action.question, choice: 0 }],
-      });
+      return change({ ...state, asked: [...state.asked, askedOf(action.id, action.question)] });
     case "withdrawn":
       return change({ ...state, asked: state.asked.filter(({ id }) => id !== action.id) });
     case "turn_started":
       return change({
         ...state,
-        busy: { since: action.now, stopping: false, turn: true },
+        busy: { since: action.now, stopping: false, turn: true, what: action.what },
         doing: { type: "waiting" },
       });
     case "turn_over":
@@ -161,6 +155,10 @@ export function reduce(state: State, action: Action): Change {
     }
     case "steered":
       return change({ ...state, queue: [] });
+    case "say":
+      return said(state, action.text);
+    case "commands":
+      return change({ ...state, commands: action.commands });
     case "files":
       return change(completed({ ...state, files: action.files }));
     case "written":
@@ -180,6 +178,17 @@ export function reduce(state: State, action: Action): Change {
     case "tick":
       return change(state);
   }
+}
+
+function withOutput(running: Running[], id: string, output: string): Running[] {
+  return running.map((one) => (one.call.id === id ? { ...one, output } : one));
+}
+
+/** Goes to the model at once, or waits for the next step. */
+export function said(state: State, text: string, effects: Effect[] = []): Change {
+  return state.busy
+    ? change({ ...state, queue: [...state.queue, text] }, [], effects)
+    : change(state, [], [...effects, { type: "submit", text }]);
 }
 
 /** Stands for the shell line of the person among the running calls. */

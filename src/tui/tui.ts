@@ -3,13 +3,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
-import { commands } from "./commands.ts";
+import { ask } from "./asking.ts";
+import { commandsOf } from "./commands.ts";
+import { ownNotes } from "./commands-own.ts";
 import { perform } from "./effects.ts";
 import { noteRows } from "./event-rows.ts";
 import { createKeyReader, type Key } from "./input/keys.ts";
 import { onKey } from "./input/on-key.ts";
 import { onPickingKey, pick } from "./picking.ts";
-import type { Answer, Beginning, Host, Leave, Person, Question, Tui } from "./ports.ts";
+import type { Beginning, Host, Leave, Person, Tui } from "./ports.ts";
 import { cutRow } from "./rows.ts";
 import { createScreen } from "./screen.ts";
 import { aroundOf, initialState, reduce } from "./state.ts";
@@ -98,14 +100,17 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   if (app.state) print(app, [[]]);
   app.host = host;
   app.deciding = false;
-  app.state = initialState({ size: app.terminal.size(), mode: host.mode(), place, commands, typed, events });
+  const [size, commands] = [app.terminal.size(), commandsOf(host.desk.own())];
+  app.state = initialState({ size, mode: host.mode(), place, commands, typed, events });
   if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
   // Rows of an earlier life are told first, so that what comes next stands below them.
   const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
   const { columns } = app.state.size;
   print(
     app,
-    [...welcomeRows(events, app.version, host.shortCwd), ...past].map((row) => cutRow(row, columns)),
+    [...welcomeRows(events, app.version, host.shortCwd), ...past]
+      .map((row) => cutRow(row, columns))
+      .concat(ownNotes(host.desk.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
   );
   const unsubscribe = host.log.subscribe((event) =>
     dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
@@ -124,25 +129,6 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   await stopped(app);
   unsubscribe();
   return how;
-}
-
-function ask(app: App, question: Question, signal: AbortSignal): Promise<Answer> {
-  const id = ++app.lastId;
-  return new Promise<Answer>((resolve) => {
-    const settle = (answer: Answer) => {
-      signal.removeEventListener("abort", withdraw);
-      app.answers.delete(id);
-      resolve(answer);
-    };
-    const withdraw = () => {
-      dispatch(app, { type: "withdrawn", id });
-      settle({ decision: "deny", say: "" });
-    };
-    if (signal.aborted) return withdraw();
-    signal.addEventListener("abort", withdraw);
-    app.answers.set(id, settle);
-    dispatch(app, { type: "asked", id, question });
-  });
 }
 
 function onData(app: App, chunk: string): void {

@@ -1,18 +1,18 @@
 /** The views of the context: what is in it by kind, what it costs, what was folded. Pure. */
 
 import { compact, many, money, percent } from "../context/amounts.ts";
-import { shares } from "../context/economist.ts";
+import { holdingPrice } from "../context/economist.ts";
 import { costsOf } from "../context/report-cost.ts";
-import { type LargestItem, windowNow } from "../context/report-window.ts";
+import { type LargestItem, type Remedy, windowNow } from "../context/report-window.ts";
 import { snapshotOf } from "../context/snapshot.ts";
 import { foldView } from "../context/view.ts";
 import { count } from "../core/clean-text.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
-import { allOf, lastOf, type OpenFocus, spending, started } from "../core/questions.ts";
+import { allOf, currentModel, lastOf, type OpenFocus, spending, started } from "../core/questions.ts";
 import { gist } from "./markdown.ts";
 import { cut, cutRow, type Row, safe, width, wrap } from "./rows.ts";
-import { barOf } from "./status.ts";
+import { barOf, heldText } from "./status.ts";
 
 const largest = 6;
 
@@ -23,14 +23,16 @@ export function contextRows(events: readonly LogEvent[], columns: number): Row[]
   const { soft, model } = snapshot;
   const kinds = byKind.filter((each) => each.tokens > 0).sort((a, b) => b.tokens - a.tokens);
   return [
-    title(`Context: ${count(tokens)} tokens, ${percent(tokens / soft.tokens, 0)} of the soft window`),
+    title(
+      `Context: ${count(tokens)} tokens, ${percent(tokens / soft.tokens, 0)}${columns < 56 ? "" : " of the soft window"}`,
+    ),
     ...note(
       `The soft window is ${count(soft.tokens)} of ${count(model.window)} tokens: ${soft.source}.`,
       columns,
     ),
     ...kinds.map(({ kind, tokens: size, share }) => barRow(kind, count(size), share, columns)),
     [],
-    title("The largest items, and what becomes of them"),
+    title(columns < 56 ? "The largest items" : "The largest items, and what can be done about each"),
     ...itemRows(items, started(events).cwd, columns),
     ...heldRows(events, columns),
   ].map((row) => cutRow(row, columns));
@@ -52,40 +54,47 @@ function barRow(name: string, amount: string, share: number, columns: number): R
   ];
 }
 
+const remedies: Record<Remedy, string> = {
+  "/focus fold": "/focus fold",
+  "/compact": "/compact",
+  yours: "nothing: it is yours",
+  file: "shorten the file",
+  fixed: "nothing",
+  newest: "nothing yet",
+};
+
+/** What becomes of an item by itself, and what can be done: beside its name where there is room, else below. */
 function itemRows(items: readonly LargestItem[], cwd: string, columns: number): Row[] {
-  const advised = Math.max(...items.map(({ advice }) => width(advice)));
   const names = items.map(({ what }) => safe(what).replaceAll(`${cwd}/`, ""));
-  const room = Math.max(
-    8,
-    Math.min(Math.max(...names.map(width)), columns - 12 - Math.min(advised, Math.floor(columns / 2))),
-  );
-  return items.map(({ tokens, advice }, index): Row => {
+  const done = items.map(({ remedy }) => remedies[remedy]);
+  const [longest, widest, advised] = [names, done, items.map(({ advice }) => advice)].map((texts) =>
+    Math.max(0, ...texts.map(width)),
+  ) as [number, number, number];
+  const beside = columns >= 76;
+  const room = beside ? Math.min(longest, columns - 14 - advised - widest) : columns - 10;
+  return items.flatMap(({ tokens, advice, remedy }, index): Row[] => {
     const name = cut(names[index] ?? "", room);
+    const first: Row = [{ text: `  ${compact(tokens).padStart(6)}  ${name}` }];
+    const tone = remedy.startsWith("/") ? ("accent" as const) : ("dim" as const);
+    const says = { text: done[index] ?? "", tone };
+    if (!beside) return [first, [{ text: "          " }, says, { text: `  ${advice}`, tone: "dim" }]];
+    const gap = " ".repeat(Math.max(0, room - width(name)));
     return [
-      { text: `  ${compact(tokens).padStart(6)}  ${name}${" ".repeat(room - width(name))}` },
-      { text: `  ${advice}`, tone: "dim" },
+      [...first, { text: `${gap}  ${says.text.padEnd(widest)}`, tone }, { text: `  ${advice}`, tone: "dim" }],
     ];
   });
 }
 
 /** What the economist could forget, and why it does not yet. */
 function heldRows(events: readonly LogEvent[], columns: number): Row[] {
-  const request = lastOf(events, "model_request");
-  const held = request?.heldTokens ?? 0;
-  if (held === 0) return [];
-  const { model } = snapshotOf(events, foldView(events), 0);
-  const { r, w } = shares(model);
-  const price = model.prices.input / 1e6;
-  const rest = Math.max(0, (request?.tokensEstimated ?? 0) - held);
-  const sending =
-    price > 0
-      ? ` They cost ${money(held * r * price)} a step; writing the rest anew at most ${money(rest * (w - r) * price)}.`
-      : "";
-  return [
-    [],
-    ...note(`${count(held)} tokens are stale and held back until forgetting them pays.${sending}`, columns),
-  ];
+  const request: Holding = lastOf(events, "model_request") ?? {};
+  if (!request.heldTokens) return [];
+  const price = holdingPrice(currentModel(events).model, request);
+  const text = `${count(request.heldTokens)} tokens are stale and held back until forgetting them pays`;
+  return [[], ...note(price.step > 0 ? `${text}: ${heldText(price)}.` : `${text}.`, columns)];
 }
+
+type Holding = Pick<EventOf<"model_request">, "heldTokens" | "flushTokens">;
 
 /** Steps, tokens and dollars by bucket of the bill and by kind of content. */
 export function costRows(events: readonly LogEvent[], columns: number): Row[] {
@@ -140,14 +149,24 @@ function folds(events: readonly LogEvent[]): EventOf<"context_edited">[] {
   return allOf(events, "context_edited").filter(({ policy }) => policy.startsWith("focus"));
 }
 
+/** What the open focus holds by now. */
+function openRows({ objective, resultSeq }: OpenFocus, events: readonly LogEvent[], columns: number): Row[] {
+  const { view, calibration } = snapshotOf(events, foldView(events), events.at(-1)?.at ?? 0);
+  const inside = view.entries.filter(({ seq, said }) => seq > resultSeq && !said);
+  const tokens = Math.round(inside.reduce((sum, entry) => sum + entry.tokens, 0) * calibration);
+  const steps = inside.filter(({ role }) => role === "assistant").length;
+  return [
+    ...wrap([{ text: `  In focus: ${safe(objective)}` }], columns, "  "),
+    ...note(
+      `${many(steps, "step")}, about ${count(tokens)} tokens. The model folds it with complete_focus; /focus fold does it now, from the log alone.`,
+      columns,
+    ),
+  ];
+}
+
 /** The open focus, and one row for each that was folded. */
 export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent[], columns: number): Row[] {
-  const steps = open
-    ? events.filter(({ seq, type }) => type === "assistant_message" && seq > open.resultSeq).length
-    : 0;
-  const now = open
-    ? wrap([{ text: `  In focus for ${many(steps, "step")}: ${safe(open.objective)}` }], columns, "  ")
-    : note("No focus is open.", columns);
+  const now = open ? openRows(open, events, columns) : note("No focus is open.", columns);
   const closed = folds(events).map(({ reason, economics }): Row => {
     const removed = typeof economics.removedTokens === "number" ? compact(economics.removedTokens) : "";
     return [
@@ -155,7 +174,9 @@ export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent
       { text: gist(reason.replace(/^focus closed: /, ""), columns - 11) },
     ];
   });
-  return [title("Focus"), ...now, ...closed];
+  const known = many(closed.length, "entry", "entries");
+  const below = closed.length > 0 ? [[], title(`Folded: ${known}, in full with /knowledge`), ...closed] : [];
+  return [title("Focus"), ...now, ...below];
 }
 
 /** The texts that stand for what was folded. */

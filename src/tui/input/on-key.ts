@@ -1,7 +1,7 @@
 /** What a key does, depending on what is open: the dialog, the details, a search, a completion, or the editor. Pure. */
 
 import type { PermissionMode } from "../../core/permission.ts";
-import { onDialogKey } from "../dialog.ts";
+import { isConfirmation, onDialogKey } from "../dialog.ts";
 import {
   type Change,
   change,
@@ -9,6 +9,7 @@ import {
   type Effect,
   needsFiles,
   type State,
+  said,
   withQueueBack,
 } from "../state.ts";
 import { accept, moveChoice } from "./completion.ts";
@@ -86,6 +87,8 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
 /** Clears what is written, else interrupts, else warns; the second within a second quits. */
 function onCtrlC(state: State, since: number): Change {
   if (since < gesture) return change(state, [], [{ type: "quit" }]);
+  const [asked] = state.asked;
+  if (asked && isConfirmation(asked.question)) return refused({ ...state, notice: "Ctrl-C again quits" });
   if (state.editor.text !== "" || state.search) {
     const recall = remembered(state.recall, wholeText(state.editor));
     return change({
@@ -106,10 +109,20 @@ function interrupted(state: State): Change {
   return change(withQueueBack({ ...state, busy, asked: [] }), [], [{ type: "interrupt" }]);
 }
 
+function refused(state: State): Change {
+  const [asked, ...others] = state.asked;
+  const answer: Effect[] = asked
+    ? [{ type: "answer", id: asked.id, answer: { decision: "deny", say: "" } }]
+    : [];
+  return change({ ...state, asked: others }, [], answer);
+}
+
 /** Closes what is open, else interrupts; twice at rest in an empty editor goes back in the conversation. */
 function onEscape(state: State, since: number): Change | undefined {
   if (state.details) return change({ ...state, details: undefined });
-  if (state.asked[0]?.instead) return undefined;
+  const [asked] = state.asked;
+  if (asked?.instead) return undefined;
+  if (asked && isConfirmation(asked.question)) return refused(state);
   if (state.search) return change({ ...state, search: undefined });
   if (state.completion) return change({ ...state, completion: undefined });
   if (state.busy) return state.busy.stopping ? change(state) : interrupted(state);
@@ -252,6 +265,5 @@ function submitted(state: State): Change {
   }
   if (/^!\s*\S/.test(text))
     return change(sent, [], [remember, { type: "shell", text: text.slice(1).trim() }]);
-  if (!state.busy) return change(sent, [], [remember, { type: "submit", text }]);
-  return change({ ...sent, queue: [...state.queue, text] }, [], [remember]);
+  return said(sent, text, [remember]);
 }
