@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { LogEvent } from "../../src/core/events.ts";
+import type { Turn } from "../../src/models/script.ts";
+import type { Place } from "../support/sawtooth.ts";
+import { lastUserText, open } from "../support/scene.ts";
+
+const auto = ["--permission-mode", "auto"];
+const work: Turn[] = [
+  { thinking: "a thought", text: "I count.", calls: [{ bash: { command: "seq 1 900" } }] },
+  { thinking: "another", text: "I count on.", calls: [{ bash: { command: "seq 2000 2900" } }] },
+  { text: "Counted." },
+];
+const prose = "Facts: the numbers end at 2900. Next steps: look at /srv/far/away.txt.";
+
+/** The log of the only session there is. */
+function logOf({ env }: Place): LogEvent[] {
+  const root = join(env.SAWTOOTH_HOME ?? "", "state/sessions");
+  const [workspace = ""] = readdirSync(root);
+  const [session = ""] = readdirSync(join(root, workspace));
+  const text = readFileSync(join(root, workspace, session, "events.jsonl"), "utf8");
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LogEvent);
+}
+
+test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
+  "/compact on %s makes a handoff that keeps what the person asked for, and says what it took and cost",
+  async (model) => {
+    const words = [...auto, "--model", `anthropic/${model}`];
+    const { terminal, server, place } = await open([...work, { text: prose }, { text: "final" }], words);
+    terminal.send("go\r");
+    await terminal.until("Counted.");
+    terminal.send("/compact the file /srv/far/away.txt\r");
+    await terminal.until(/context: [\d,]+ → [\d,]+ tokens; the summary cost \$0\.\d{4}/);
+    expect(server.requests).toHaveLength(4);
+    expect(lastUserText(server)).toMatch(
+      /Write only what cannot be read elsewhere[\s\S]*\/srv\/far\/away\.txt$/,
+    );
+    const [, before, after] = /context: ([\d,]+) → ([\d,]+) tokens/.exec(terminal.whole().join("\n")) ?? [];
+    const numbers = [before, after].map((text) => Number(text?.replace(",", "")));
+    expect(numbers[0]).toBeGreaterThan((numbers[1] ?? 0) + 1500);
+    terminal.send("next\r");
+    await terminal.until("final");
+    const sent = JSON.stringify(server.requests.at(-1)?.messages);
+    expect(server.exchanges.map(({ error }) => error)).toEqual(Array(5).fill(undefined));
+    expect(sent).toContain("the numbers end at 2900");
+    expect(sent).toContain("Counted.");
+    expect(sent).not.toContain("I count on.");
+    expect(sent).not.toContain("The person asked for this handoff");
+    const events = logOf(place);
+    expect(events.flatMap((event) => (event.type === "user_message" ? event.content : []))).toEqual([
+      { type: "text", text: "go" },
+      { type: "text", text: "next" },
+    ]);
+    expect(events.filter(({ type }) => type === "context_edited")).toMatchObject([{ policy: "compact" }]);
+  },
+);
+
+test("Esc ends /compact with the history as it was, and what was typed meanwhile is said after", async () => {
+  const slow: Turn = { text: "word ".repeat(200), fault: { pauseMs: 100 } };
+  const { terminal, server, place } = await open([...work, slow, { text: "final" }], auto);
+  terminal.send("go\r");
+  await terminal.until("Counted.");
+  terminal.send("/compact\r");
+  await terminal.until("Making a summary");
+  terminal.send("typed\r");
+  await terminal.until("queued: typed");
+  terminal.send("\x1b");
+  await terminal.until("interrupted: the history is as it was");
+  await terminal.until("› typed");
+  terminal.send("\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe("typed");
+  expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("2899");
+  expect(logOf(place).filter(({ type }) => type === "context_edited")).toEqual([]);
+});
+
+test("a summary that fails or is of no use changes nothing, and that is said", async () => {
+  const broken: Turn = { text: "x", fault: { status: 400 } };
+  const turns = [...work, broken, { calls: [{ bash: { command: "ls" } }] }, { text: "final" }];
+  const { terminal, place } = await open(turns, auto);
+  terminal.send("go\r");
+  await terminal.until("Counted.");
+  terminal.send("/compact\r");
+  await terminal.until("nothing was changed: the summary failed (");
+  terminal.send("/compact\r");
+  await terminal.until(/nothing was changed: the summary was of no use \(it called a tool/);
+  expect(logOf(place).filter(({ type }) => type === "context_edited")).toEqual([]);
+});
+
+test("/compact says when there is nothing worth it, and waits for no turn", async () => {
+  const calls = [{ bash: { command: "sleep 2; echo done" } }];
+  const { terminal, server } = await open([{ calls }, { text: "final" }], auto);
+  terminal.send("/compact\r");
+  await terminal.until("there is nothing to compact yet");
+  expect(server.requests).toHaveLength(0);
+  terminal.send("go\r");
+  await terminal.until("Running");
+  terminal.send("/compact\r");
+  await terminal.until("it is working: Esc interrupts it first");
+  await terminal.until("final");
+  terminal.send("/compact\r");
+  await terminal.until(/final[\s\S]*there is nothing to compact yet/);
+  expect(server.requests).toHaveLength(2);
+});

@@ -1,0 +1,222 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Turn } from "../../src/models/script.ts";
+import { type MockServer, startMockServer } from "../support/mock-server.ts";
+import { drive } from "../support/pty-drive.ts";
+import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { again, lastUserText } from "../support/scene.ts";
+
+type Files = Record<string, string>;
+
+/** A place with commands of the person and of the project in it, before anything is started. */
+async function placed(
+  files: { own?: Files; project?: Files },
+  turns: Turn[] = [{ text: "final", repeat: 9 }],
+) {
+  const server = await startMockServer({ turns });
+  const place = makePlace(server.url);
+  onTestFinished(async () => {
+    await server.close();
+    place.remove();
+  });
+  const own = join(place.env.SAWTOOTH_HOME ?? "", "config/commands");
+  const project = join(place.cwd, ".sawtooth/commands");
+  for (const [folder, texts] of [
+    [own, files.own ?? {}],
+    [project, files.project ?? {}],
+  ] as const) {
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+  }
+  return { server, place, own, project };
+}
+
+const review = "---\ndescription: Look at a file\n---\nReview $ARGUMENTS with care.\n";
+
+test("a command of the person says its text with the arguments in it; it is completed and listed", async () => {
+  const { place, server } = await placed({ own: { "review.md": review, "plain.md": "Just this." } });
+  const terminal = await again(place, [], { rows: 50 });
+  terminal.send("/rev");
+  await terminal.until(/❯ \/review +Look at a file/);
+  terminal.send("\t$HOME `date` a.ts\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe("Review $HOME `date` a.ts with care.");
+  terminal.send("/plain and that\r");
+  await terminal.until(/Just this\.[\s\S]*final/);
+  expect(lastUserText(server)).toBe("Just this.\n\nand that");
+  terminal.send("/help\r");
+  await terminal.until(/\/review … +Look at a file/);
+});
+
+test("a text that looks like a command or a shell line is said, run by nobody, even taken back from the queue", async () => {
+  const calls = [{ bash: { command: "sleep 2; echo done" } }];
+  const turns = [{ calls }, { text: "middle" }, { text: "final" }];
+  const { place, server } = await placed({ own: { "bad.md": "!touch made.txt" } }, turns);
+  const terminal = await again(place, ["--permission-mode", "auto"]);
+  terminal.send("go\r");
+  await terminal.until("Running");
+  terminal.send("/bad\r");
+  await terminal.until("queued:  !touch made.txt");
+  terminal.send("\x1b[A");
+  await terminal.until("›  !touch made.txt");
+  terminal.send("\r");
+  await terminal.until("middle");
+  expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain('"text":" !touch made.txt"');
+  expect(statSync(join(place.cwd, "made.txt"), { throwIfNoEntry: false })).toBeUndefined();
+});
+
+const project = { "deploy.md": "Deploy to staging, then $ARGUMENTS.\n", "check.md": "Run the checks." };
+
+test("commands of a project are taken only when a person says so, and one changed byte asks again", async () => {
+  const { place, server, project: folder } = await placed({ project });
+  const first = await again(place, [], { columns: 100, rows: 40 });
+  await first.until("not taken from .sawtooth/commands: check, deploy; /trust shows what they say");
+  first.send("/deploy\r");
+  await first.until("there is no command /deploy");
+  first.send("\x03/trust\r");
+  await first.until(/Deploy to staging, then[\s\S]*Take 2 commands[\s\S]*check\.md, deploy\.md[\s\S]*❯ 2 No/);
+  first.send("\r");
+  await first.until("they are not taken");
+  first.send("/trust\r");
+  await first.until("Take 2 commands");
+  first.send("y");
+  await first.until("taken: /check, /deploy");
+  first.send("/deploy production\r");
+  await first.until("final");
+  expect(lastUserText(server)).toBe("Deploy to staging, then production.");
+  first.send("/exit\r");
+  await first.ended;
+  const store = join(place.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl");
+  expect(JSON.parse(readFileSync(store, "utf8")).hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(statSync(store).mode & 0o777).toBe(0o600);
+
+  const second = await again(place);
+  second.send("/check\r");
+  await second.until("final");
+  expect(second.whole().join("\n")).not.toContain("not taken");
+  second.send("/exit\r");
+  await second.ended;
+
+  appendFileSync(join(folder, "check.md"), " ");
+  const third = await again(place, [], { columns: 120 });
+  await third.until("not taken from .sawtooth/commands: check, deploy, changed since you trusted them");
+  third.send("/check\r");
+  await third.until("there is no command /check");
+});
+
+test("what clashes, leads out, is too large or is no text is not taken, and that is said", async () => {
+  const files = {
+    own: {
+      "Model.md": "x",
+      "a b.md": "x",
+      "big.md": "x".repeat(40_000),
+      "zero.md": "a\0b",
+      "empty.md": "---\ndescription: x\n---\n",
+    },
+    project: { "review.md": "mine", "fine.md": "Fine." },
+  };
+  const { place, own, project: folder } = await placed(files);
+  writeFileSync(join(own, "review.md"), review);
+  writeFileSync(join(place.home, "secret"), "hush hush");
+  symlinkSync(join(place.home, "secret"), join(folder, "leak.md"));
+  mkdirSync(join(folder, "folder.md"));
+  const terminal = await again(place, [], { columns: 150, rows: 40 });
+  const whole = terminal.whole().join("\n");
+  for (const said of [
+    /Model\.md is not a command: there is a \/model already/,
+    /a b\.md is not a command: its name may hold/,
+    /big\.md is not a command: it is larger than 32 KiB/,
+    /zero\.md is not a command: it is no text/,
+    /empty\.md is not a command: it is empty/,
+    /\.sawtooth\/commands\/leak\.md is not a command: it is a link out of the folder/,
+    /\.sawtooth\/commands\/folder\.md is not a command: it is not a file/,
+    /\.sawtooth\/commands\/review\.md is not a command: there is a \/review already/,
+    /not taken from \.sawtooth\/commands: fine;/,
+  ])
+    expect(whole).toMatch(said);
+  terminal.send("/trust\r");
+  await terminal.until("Take 1 command");
+  expect(terminal.whole().join("\n")).not.toContain("hush");
+});
+
+test("a project with very many files fills neither the screen nor the list", async () => {
+  const bad = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`b ad${index}.md`, "x"]));
+  const good = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`c${index}.md`, "x"]));
+  const { place } = await placed({ project: { ...bad, ...good } });
+  const terminal = await again(place, [], { columns: 250, rows: 40 });
+  const whole = terminal.whole().join("\n");
+  expect(whole).toContain("only the first 50 files are read");
+  expect(whole.match(/its name may hold/g)).toHaveLength(9);
+  expect(whole).toContain("21 more files that cannot be a command");
+  expect(whole).toMatch(/commands: (c\d+, ){19}c\d+;/);
+});
+
+test("trust that cannot be written down holds for this session, and that is said", async () => {
+  const { place } = await placed({ project });
+  mkdirSync(join(place.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl"), { recursive: true });
+  const terminal = await again(place, [], { columns: 200 });
+  terminal.send("/trust\r");
+  await terminal.until("Take 2 commands");
+  terminal.send("y");
+  await terminal.until(
+    /trusted\.jsonl cannot be written \(EISDIR\): the commands are taken for this session only/,
+  );
+  terminal.send("/check\r");
+  await terminal.until("final");
+});
+
+test("a folder of commands that is a link out of the project is not read", async () => {
+  const { place, project: folder } = await placed({});
+  rmSync(folder, { recursive: true });
+  mkdirSync(join(place.home, "theirs"));
+  writeFileSync(join(place.home, "theirs/leak.md"), "hush hush");
+  symlinkSync(join(place.home, "theirs"), folder);
+  const terminal = await again(place);
+  expect(terminal.whole().join("\n")).toContain(".sawtooth/commands was not read: it leads out of");
+  terminal.send("/trust\r");
+  await terminal.until("there is nothing to trust here");
+});
+
+async function plainly(place: Place, server: MockServer): Promise<void> {
+  const terminal = drive(place, ["--plain"]);
+  onTestFinished(() => terminal.kill());
+  await terminal.until("not taken from .sawtooth/commands");
+  terminal.send("/trust\r");
+  await terminal.until("Answer with a number.");
+  terminal.send("1\r");
+  await terminal.until("taken: /check, /deploy");
+  terminal.send("/check\r");
+  await terminal.until("ready");
+  expect(lastUserText(server)).toBe("Run the checks.");
+  expect(terminal.raw()).not.toContain("\x1b");
+}
+
+test("without redrawing it is the same, and a headless run takes none at all", async () => {
+  const { place, server } = await placed({ own: { "review.md": review }, project });
+  await plainly(place, server);
+  const { stdout } = await sawtooth(place, ["-p", "/check"]);
+  expect(stdout).toContain("final");
+  expect(lastUserText(server)).toBe("/check");
+});
+
+test("--bare has no commands but its own, and a secret in a file does not reach the model", async () => {
+  const { place, server } = await placed({ own: { "key.md": "use sk-canary-7f3a now" }, project });
+  const bare = await again(place, ["--bare"]);
+  expect(bare.whole().join("\n")).not.toContain("not taken");
+  bare.send("/key\r");
+  await bare.until("there is no command /key");
+  bare.kill();
+  const terminal = await again(place);
+  terminal.send("/key\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe("use [redacted:ANTHROPIC_API_KEY] now");
+});
