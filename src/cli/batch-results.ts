@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { makeFolders } from "../core/make-folders.ts";
 import type { TaskOptions } from "./batch-tasks.ts";
 import { UsageError } from "./flag-values.ts";
 import { StartError } from "./run.ts";
@@ -127,13 +128,22 @@ function endsInLine(fd: number): boolean {
 
 type Begun = { options: TaskOptions };
 
+function makeOut(folder: string, shown: string): void {
+  try {
+    makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--out ${shown} cannot be made (${code}): name a folder that can`);
+  }
+}
+
 /** Makes the folder, or checks that it is the one of this batch. Throws `UsageError`. */
 export function enterFolder(folder: string, shown: string, options: TaskOptions): void {
   const file = join(folder, "batch.json");
   if (!existsSync(file)) {
     const strange = existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith("lock."));
     if (strange) throw new UsageError(`${shown} holds other files: name a new folder with --out`);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeOut(folder, shown);
     // The results may lie in the project: they are none of its files.
     writeFileSync(join(folder, ".gitignore"), "*\n");
     replaceFile(file, `${JSON.stringify({ version: 1, options: lasting(options) })}\n`);

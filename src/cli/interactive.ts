@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
-import { started } from "../core/questions.ts";
+import { currentModel, started } from "../core/questions.ts";
 import { findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { createPlain } from "../tui/plain.ts";
 import type { Host, Tui, Watching } from "../tui/ports.ts";
@@ -160,7 +160,11 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
-    setEffort: (effort) => void agent.log.append({ type: "model_changed", model: agent.model.card, effort }),
+    setEffort(effort) {
+      // Of the log, not of the model: it may have learned that the window is smaller.
+      const { model } = currentModel(agent.log.events());
+      agent.log.append({ type: "model_changed", model, effort });
+    },
     files: () => workspaceFiles(cwd),
     editText,
     typed: () => typedLines(typed),

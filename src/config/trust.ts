@@ -2,6 +2,7 @@
 
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
 
 type Decision = { hash: string; folder: string };
 
@@ -17,7 +18,7 @@ export function trusted(file: string, { hash, folder }: Decision): { now: boolea
 /** Throws an error of one line when the file cannot be written. */
 export function rememberTrust(file: string, { hash, folder }: Decision): void {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
     appendFileSync(file, `${JSON.stringify({ hash, folder })}\n`, { mode: 0o600 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -24,7 +24,8 @@ export const leaveAlternate = "\x1b[?1049l";
 
 /**
  * Modes are set back only where they still are as we had set them, and a moment later: a shell that we were a job of
- * has set its own by then. What is left of the live area below the cursor is erased. Signals meant for us and our terminal do not end it.
+ * has set its own by then. What is left of the live area behind the cursor is erased, where a shell may have
+ * written its prompt by now. Signals meant for us and our terminal do not end it.
  */
 const script = `trap '' INT QUIT HUP TERM TSTP TTIN TTOU
 modes= taken= alternate=
@@ -35,7 +36,7 @@ done
 [ -n "$taken" ] || exit 0
 printf %s "$1" >&3
 [ -z "$alternate" ] || printf %s "$2" >&3
-printf '\\r\\n\\033[J' >&3
+printf '\\033[J' >&3
 sleep 0.15
 [ "$(stty -g <&3)" != "$taken" ] || stty "$modes" <&3
 `;

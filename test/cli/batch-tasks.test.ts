@@ -69,6 +69,16 @@ describe("a command line that makes no sense is refused", () => {
 });
 
 describe("a folder for the results that is not this batch's", () => {
+  test("one that cannot be made, under /proc too", async () => {
+    const place = batchPlace();
+    writeTasks(place, [fine]);
+    const { code, stderr } = await sawtooth(place, ["batch", "tasks.jsonl", "--out", "/proc/none/out"]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "sawtooth: --out /proc/none/out cannot be made (ENOENT): name a folder that can\n",
+    });
+  });
+
   test("with other files", async () => {
     const place = batchPlace();
     writeTasks(place, [fine]);
