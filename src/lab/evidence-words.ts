@@ -31,7 +31,8 @@ placeholder keeps the exit status, the last error line and the path; the first o
 repeat the one before do not fill the window of ten. Where batches and the economist lie further off, the cache is
 why: the simulation's finds every prefix, a real one only an entry within twenty positions of one of four breakpoints,
 and a flush that finds none re-writes all. The economist also drops reads that a later edit made stale, so it may beat
-the best schedule of masking alone.`;
+the best schedule of masking alone; and it flushes at half the break-even once a session has lasted so long that as many
+steps again would pay for the re-write.`;
 
 export const knownLimits = `## What a replay can show, and what it cannot
 
