@@ -4,11 +4,9 @@ import type { Agent, Permission } from "../agent/agent.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../core/permission.ts";
 import type { StandingRules } from "../core/permission-rule.ts";
 import type { Person } from "./run.ts";
+import type { ParserFor } from "./wire-parser.ts";
 
-/** `parser` is asked for at the first command. */
-type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
-  parser(): Promise<PermissionInput["parse"]>;
-};
+type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & { parser: ParserFor };
 
 /** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
 export function permitHeadless(rules: () => Rules): Agent["permit"] {
@@ -49,7 +47,7 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async (tool, input, signal): Promise<Permission> => {
     const access = tool.access(input);
     const { parser, ...inForce } = rules();
-    const parse = access.kind === "execute" ? await parser() : undefined;
+    const parse = await parser(access);
     const decided = decidePermission({ ...inForce, toolName: tool.name, access, parse });
     const { decision, rule, by, reason } = decided;
     switch (decision) {

@@ -1,10 +1,15 @@
-/** The grammar of bash, loaded when the first command is to be judged: about 35 ms and 10 MB that no start pays for. */
+/** The grammar of bash, loaded for the first command that is more than plain words: about 35 ms and 10 MB. */
 
+import { isPlainWords } from "../core/permission-sure.ts";
+import type { Access } from "../core/ports.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
 import { packagePath } from "./package-files.ts";
 
-/** Undefined where it does not load, which is told once: commands are then asked for unless they are plain words. */
-export function shellParser(warn: (text: string) => void): () => Promise<ParseShell | undefined> {
+/** What an access has to be judged with; undefined where nothing is to be parsed, and where the grammar does not load. */
+export type ParserFor = (access: Access) => Promise<ParseShell | undefined>;
+
+/** That it does not load is told once: commands are then asked for unless they are plain words. */
+export function shellParser(warn: (text: string) => void): ParserFor {
   let loading: Promise<ParseShell | undefined> | undefined;
   const load = async (): Promise<ParseShell | undefined> => {
     try {
@@ -17,8 +22,13 @@ export function shellParser(warn: (text: string) => void): () => Promise<ParseSh
       return undefined;
     }
   };
-  return () => {
+  return async (access) => {
+    if (access.kind !== "execute" || isPlain(access)) return undefined;
     loading ??= load();
     return loading;
   };
+}
+
+function isPlain({ command, input = "" }: Extract<Access, { kind: "execute" }>): boolean {
+  return [command, input].every((text) => text === "" || isPlainWords(text));
 }

@@ -61,8 +61,12 @@ function oddCharacters(text: string): string | undefined {
 
 function withoutTree(text: string, parse: ParseShell | undefined): string | undefined {
   if (parse) return "it is too long";
-  const plainWords = /^ *[\w./][\w./:@,+-]*(?: +[\w./:@,+=-]+)* *$/.test(text);
-  return plainWords ? undefined : "the grammar of bash could not be loaded";
+  return isPlainWords(text) ? undefined : "the grammar of bash could not be loaded";
+}
+
+/** Nothing but a program's name and words that mean themselves: what one reader says of it is all there is to say. */
+export function isPlainWords(text: string): boolean {
+  return /^ *[\w./][\w./:@,+-]*(?: +[\w./:@,+=-]+)* *$/.test(text);
 }
 
 /** Where both readers find nothing but plain words, they must be the same. */

@@ -20,7 +20,7 @@ type Place = {
   clock: Clock;
   warn(text: string): void;
   /** The grammar of bash, to see which commands only read. */
-  parser(): Promise<ParseShell | undefined>;
+  parser(access: Access): Promise<ParseShell | undefined>;
 };
 
 export type AgentSnapshots = {
@@ -54,7 +54,7 @@ export function agentSnapshots(place: Place): AgentSnapshots {
       },
     },
     async beforeWrite(access) {
-      if (!mayWrite(access, access.kind === "execute" ? await parser() : undefined)) return;
+      if (!mayWrite(access, await parser(access))) return;
       const events = log.events();
       await snapshots.take({
         turn: lastOf(events, "user_message")?.seq ?? 0,
