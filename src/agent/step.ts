@@ -41,6 +41,8 @@ export async function sendStep(
   try {
     const either = AbortSignal.any([signal, heard.cut]);
     const reply = await agent.model.send(request, body, heard.take, either);
+    // It was there as a whole before the cut could reach it.
+    if (heard.cut.aborted) return discarded(agent, String(heard.cut.reason));
     return { type: "reply", reply: appendReply(agent, reply, agent.clock() - sentAt) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
