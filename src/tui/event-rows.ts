@@ -74,6 +74,8 @@ export function noteRows([tone, text]: Note, { columns }: Around): Row[] {
 const refusedKey =
   "the API key was not accepted: check it in the environment; `sawtooth doctor` tells which one is used";
 
+const summaryWords = { accepted: "was made", rejected: "was refused", failed: "failed" };
+
 export function noteOf(event: LogEvent): Note | undefined {
   switch (event.type) {
     case "context_edited":
@@ -93,7 +95,7 @@ export function noteOf(event: LogEvent): Note | undefined {
     case "model_changed":
       return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
     case "side_call":
-      return ["dim", `a summary was ${event.outcome}${event.detail ? `: ${event.detail}` : ""}`];
+      return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
     default:
       return undefined;
   }
