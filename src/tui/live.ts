@@ -67,7 +67,7 @@ export function liveOf(state: State, now: number, overlay?: Overlay): Live {
   const open: Overlay | undefined = overlay ?? (question || undefined);
   const dialog = take(open?.rows ?? [], left);
   const rest = spaced && hidden && left > 8 ? take([[]], 1) : [];
-  const completion = take(completionRows(state), Math.min(8, left));
+  const completion = take(completionRows(state, Math.min(8, left)), 8);
   const activity = take(withGap(activityRows(state, now), spaced), 2);
   const queue = take(queueRows(state), 3);
   const third = Math.max(1, Math.floor(size.rows / 3));
@@ -164,21 +164,30 @@ function statusOf(state: State): Row[] {
     : indented;
 }
 
-function completionRows({ completion, size }: State): Row[] {
+/** As many as there is room for, the chosen one among them; the last row says how many there are in all. */
+function completionRows({ completion, size }: State, room: number): Row[] {
   if (!completion) return [];
-  const name = Math.max(...completion.items.map(({ text }) => text.length)) + 2;
-  return completion.items.map(({ text, note }, index): Row => {
-    const chosen = index === completion.chosen;
-    const label = completion.kind === "command" ? `/${text}`.padEnd(name + 1) : text;
+  const { items, chosen, kind } = completion;
+  const name = Math.max(...items.map(({ text }) => text.length)) + 2;
+  const rowOf = ({ text, note }: (typeof items)[number], index: number): Row => {
+    const label = kind === "command" ? `/${text}`.padEnd(name + 1) : text;
     return cutRow(
       [
-        { text: chosen ? "  ❯ " : "    ", tone: "accent" },
-        { text: safe(label), ...(chosen ? { tone: "strong" as const } : {}) },
+        { text: index === chosen ? "  ❯ " : "    ", tone: "accent" },
+        { text: safe(label), ...(index === chosen ? { tone: "strong" as const } : {}) },
         { text: note, tone: "dim" },
       ],
       size.columns,
     );
-  });
+  };
+  const rows = items.map(rowOf);
+  if (rows.length <= room || room < 2) return rows.slice(Math.max(0, chosen - room + 1)).slice(0, room);
+  const shown = room - 1;
+  const first = Math.min(Math.max(0, chosen - Math.floor(shown / 2)), rows.length - shown);
+  return [
+    ...rows.slice(first, first + shown),
+    [{ text: `    ${chosen + 1} of ${rows.length}`, tone: "dim" }],
+  ];
 }
 
 function queueRows({ queue, size }: State): Row[] {
