@@ -104,7 +104,7 @@ function haltText(halt: Halt, left: number, signal: string | undefined): string 
     signal: `stopped${signal ? ` by ${signal}` : ""}`,
     max_time: "stopped: the time limit of the batch was reached",
     max_budget: `stopped: what the next task may spend would pass --max-budget-usd`,
-    credentials: "stopped: the model refused the key",
+    credentials: "stopped: there is no key, or the model refused it",
   };
   const todo = left > 0 ? `; ${left} not begun` : "";
   const how = halt === "max_budget" ? "go on with a higher one" : "go on";

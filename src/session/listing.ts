@@ -73,7 +73,7 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   if (id === undefined || newest) {
     const newestFolder = listSessions(root, cwd)[0]?.folder;
     if (newestFolder) return newestFolder;
-    throw new SessionError(`no session is stored${cwd ? ` for ${cwd}` : ""}: start one without --continue`);
+    throw new SessionError(`no session is stored${cwd ? ` for ${cwd}` : ""}: start one first`);
   }
   const found = sessionFolders(root).filter((folder) => id !== "" && basename(folder).startsWith(id));
   const exact =

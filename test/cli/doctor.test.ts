@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -84,6 +84,17 @@ test("without bash there is no work; without a terminal of its own, git or ripgr
   expect(stdout).toMatch(/note {2}terminal +dumb/);
   expect(stdout).toMatch(/note {2}locale +none/);
   expect(stdout).toContain("1 thing to mend before work.");
+});
+
+test("under musl the pty module is not tried: a library of that name in the process is enough", async () => {
+  const library = /\S*\/libm[.-]\S*so\S*/.exec(readFileSync("/proc/self/maps", "latin1"))?.[0];
+  if (!library) throw new Error("this process has no libm to copy");
+  const named = join(place.home, "ld-musl-x86_64.so.1");
+  copyFileSync(library, named);
+  expect((await doctor()).stdout).toMatch(/ok +pty /);
+  expect((await doctor({ LD_PRELOAD: named })).stdout).toMatch(
+    /note {2}pty +the pty module does not load here/,
+  );
 });
 
 test("what a killed agent left is told, and ended with --clean", async () => {
