@@ -5,15 +5,14 @@ import { detailsOf } from "./details.ts";
 import { frameOf } from "./frame.ts";
 import type { Key, KeyReader } from "./input/keys.ts";
 import { aloneOf, liveOf, spinnerMs } from "./live.ts";
-import { pickerRows, pickerSize } from "./picker.ts";
-import type { Picking } from "./picking.ts";
+import { type Picking, pickerRows, pickerSize } from "./picker.ts";
 import type { Answer, Host, Leave } from "./ports.ts";
 import type { Reflow } from "./reflow.ts";
 import { paint, type Row } from "./rows.ts";
 import type { Screen } from "./screen.ts";
 import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
-import type { Attended } from "./takeover.ts";
 import type { Terminal } from "./terminal.ts";
+import type { Attended } from "./terminal-rows.ts";
 import type { Transcript } from "./transcript.ts";
 
 export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };

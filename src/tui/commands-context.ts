@@ -3,7 +3,7 @@
 import { money } from "../context/amounts.ts";
 import { count } from "../core/clean-text.ts";
 import { openFocus } from "../core/questions.ts";
-import type { Command, CommandContext } from "./commands.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import type { Compacted } from "./desk.ts";
 import { type Row, safe, wrap } from "./rows.ts";
 import { contextRows, costRows, focusRows, knowledgeRows } from "./views.ts";
@@ -40,7 +40,7 @@ export const contextCommands: readonly Command[] = [
 
 async function makeHandoff(keep: string, context: CommandContext): Promise<void> {
   const { host, busy, notice, print, columns, work } = context;
-  if (busy) return notice("it is working: Esc interrupts it first");
+  if (busy) return notice(busyNotice);
   await work("Making a summary", async (signal) => {
     print(wrap(toldOf(await host.desk.compact(keep, signal)), columns, "  "));
   });
@@ -58,7 +58,7 @@ function lookAtFocus(argument: string, context: CommandContext): void {
   const { events, columns, busy, notice, print } = context;
   if (argument === "") print(focusRows(openFocus(events), events, columns));
   else if (argument !== "fold") notice("/focus takes fold; alone it shows the focus");
-  else if (busy) notice("it is working: Esc interrupts it first");
+  else if (busy) notice(busyNotice);
   else foldFocus(context);
 }
 

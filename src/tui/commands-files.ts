@@ -1,6 +1,6 @@
 /** Commands that write a file for the person, or look at the machine. */
 
-import type { Command, CommandContext } from "./commands.ts";
+import type { Command, CommandContext } from "./command.ts";
 import { type Row, safe, wrap } from "./rows.ts";
 
 export const fileCommands: readonly Command[] = [

@@ -5,7 +5,7 @@ import type { SwitchCost } from "../context/switch-cost.ts";
 import { count } from "../core/clean-text.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { allOf } from "../core/questions.ts";
-import type { Command, CommandContext } from "./commands.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import type { ModelChoice, Models } from "./desk.ts";
 import { cutRow, type Row, safe, wrap } from "./rows.ts";
 
@@ -21,7 +21,7 @@ export const modelCommands: readonly Command[] = [
 async function chooseModel(name: string, context: CommandContext): Promise<void> {
   const { host, columns, busy, notice, print, work } = context;
   if (name === "") return print(modelRows(host.desk.models(), columns));
-  if (busy) return notice("it is working: Esc interrupts it first");
+  if (busy) return notice(busyNotice);
   // What is typed before the answer waits: no turn may begin in between.
   await work("Looking for the model", (signal) => changeModel(name, context, signal));
 }

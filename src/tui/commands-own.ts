@@ -1,7 +1,7 @@
 /** Commands from Markdown files: each says its text, and can do nothing else. Those of a project need trust. */
 
 import { many } from "../context/amounts.ts";
-import type { Command, CommandContext } from "./commands.ts";
+import type { Command, CommandContext } from "./command.ts";
 import type { OwnCommand, OwnCommands } from "./desk.ts";
 import { type Row, safe, wrap } from "./rows.ts";
 

@@ -3,7 +3,7 @@
 import { cleanLine } from "../core/clean-text.ts";
 import { started } from "../core/questions.ts";
 import { sessionName } from "../core/rewind.ts";
-import type { Command, CommandContext } from "./commands.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import type { Open, StoredSession } from "./ports-sessions.ts";
 import { branchBefore, type Goal, goalAt, messagesRequest, waysRequest } from "./rewind.ts";
 import { type Row, safe, wrap } from "./rows.ts";
@@ -57,9 +57,7 @@ function told(run: Run): Run {
 
 /** Only while nothing runs: what is under way would be torn apart. */
 function atRest(run: Run): Run {
-  return told((argument, context) =>
-    context.busy ? context.notice("it is working: Esc interrupts it first") : run(argument, context),
-  );
+  return told((argument, context) => (context.busy ? context.notice(busyNotice) : run(argument, context)));
 }
 
 function lines(text: string, columns: number, tone?: Row[0]["tone"]): Row[] {

@@ -1,9 +1,9 @@
 /** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
 
 import { cleanLine } from "../core/clean-text.ts";
-import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJob } from "../core/ports.ts";
 import { allOf } from "../core/questions.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import { contextCommands } from "./commands-context.ts";
 import { fileCommands } from "./commands-files.ts";
 import { modelCommands } from "./commands-model.ts";
@@ -12,41 +12,7 @@ import { sessionCommands } from "./commands-sessions.ts";
 import type { OwnCommands } from "./desk.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { permissionCommands } from "./permissions.ts";
-import type { Host, Leave } from "./ports.ts";
-import type { PickRequest } from "./ports-sessions.ts";
 import { cutRow, type Row } from "./rows.ts";
-
-export type CommandContext = {
-  host: Host;
-  /** Those that there are in this session. */
-  commands: readonly Command[];
-  events: readonly LogEvent[];
-  columns: number;
-  /** Whether a turn is running. */
-  busy: boolean;
-  print(rows: Row[]): void;
-  /** One line that goes with the next key. */
-  notice(text: string): void;
-  leave(how: Leave): void;
-  /** Lets the person choose from a list; undefined when nothing was chosen. */
-  pick(request: PickRequest): Promise<string | undefined>;
-  /** Says this to the model: now, or at the next step. */
-  say(text: string): void;
-  /** Whether the person says yes; no, when the signal fires. */
-  confirm(title: string, rows: Row[], signal?: AbortSignal): Promise<boolean>;
-  /** Does something that takes time; interrupted as a turn is. `what`: what is done meanwhile. */
-  work(what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void>;
-  /** There are other commands now. */
-  changed(): void;
-};
-
-/** `argument` names what may follow; without it nothing may. */
-export type Command = {
-  name: string;
-  summary: string;
-  argument?: string;
-  run(argument: string, context: CommandContext): void | Promise<void>;
-};
 
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
@@ -78,8 +44,7 @@ export const commands: readonly Command[] = [
   {
     name: "clear",
     summary: "a new session; this one stays stored",
-    run: (_, { busy, notice, leave }) =>
-      busy ? notice("it is working: Esc interrupts it first") : leave({ type: "open" }),
+    run: (_, { busy, notice, leave }) => (busy ? notice(busyNotice) : leave({ type: "open" })),
   },
   {
     name: "exit",
@@ -95,7 +60,7 @@ export function commandsOf(own: OwnCommands): readonly Command[] {
 
 function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {
   if (!efforts.includes(argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
-  else if (busy) notice("it is working: Esc interrupts it first");
+  else if (busy) notice(busyNotice);
   else {
     host.setEffort(argument);
     if (allOf(events, "assistant_message").length === 0) return;

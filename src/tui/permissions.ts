@@ -1,7 +1,7 @@
 /** `/permissions`: the rules in force, where each is kept, and taking one back. */
 
 import type { StandingRule, StandingRules } from "../core/permission-rule.ts";
-import type { Command, CommandContext } from "./commands.ts";
+import type { Command, CommandContext } from "./command.ts";
 import { cutRow, type Row, safe } from "./rows.ts";
 
 export const permissionCommands: readonly Command[] = [

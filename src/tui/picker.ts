@@ -4,8 +4,7 @@ import fuzzysort from "fuzzysort";
 import { type Editor, edit, emptyEditor, layOut } from "./input/editor.ts";
 import type { Key } from "./input/keys.ts";
 import type { PickItem, PickRequest } from "./ports-sessions.ts";
-import { cut, cutRow, type Row, safe, width, wrap } from "./rows.ts";
-import type { Caret, Size } from "./screen.ts";
+import { type Caret, cut, cutRow, type Row, type Size, safe, width, wrap } from "./rows.ts";
 
 export type Preview = ReturnType<NonNullable<PickRequest["preview"]>>;
 
@@ -17,6 +16,15 @@ export type Picker = Pick<PickRequest, "title" | "items" | "few" | "enter" | "em
   found: readonly PickItem[];
   chosen: number;
   preview?: Preview | undefined;
+};
+
+/** A list on screen, and who waits for what is picked of it. */
+export type Picking = {
+  request: PickRequest;
+  picker: Picker;
+  wide: boolean;
+  previews: Map<string, Picker["preview"]>;
+  settle(id: string | undefined): void;
 };
 
 /** What a key makes of it: another list, a choice, the other list, or its end. */

@@ -2,17 +2,8 @@
 
 import { type App, draw } from "./app.ts";
 import type { Key } from "./input/keys.ts";
-import { asked, chosenItem, onPickerKey, type Picker, pickerOf, pickerSize } from "./picker.ts";
+import { asked, chosenItem, onPickerKey, type Picker, type Picking, pickerOf, pickerSize } from "./picker.ts";
 import type { PickRequest } from "./ports-sessions.ts";
-
-/** A list on screen, and who waits for what is picked of it. */
-export type Picking = {
-  request: PickRequest;
-  picker: Picker;
-  wide: boolean;
-  previews: Map<string, Picker["preview"]>;
-  settle(id: string | undefined): void;
-};
 
 /** Shows the list until something is picked; undefined when it was closed. */
 export function pick(app: App, request: PickRequest): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /** What a terminal does with the live area when its window changes: a model of it, so that it can be found again. Pure. */
 
-import type { Size } from "./screen.ts";
+import type { Size } from "./rows.ts";
 
 /**
  * What a terminal does with its lines when it gets narrower. `exact`: wraps all of them, and the cursor stays at its

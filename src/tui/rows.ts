@@ -27,6 +27,11 @@ export type Span = { text: string; tone?: Tone | undefined };
 /** Spans hold no line feeds and no control characters. */
 export type Row = Span[];
 
+/** A window or a part of it, in character cells. */
+export type Size = { columns: number; rows: number };
+/** Position of the terminal's cursor, from the top left of the area it belongs to. */
+export type Caret = { row: number; column: number };
+
 const attributes: Record<Tone, string> = {
   dim: "2",
   strong: "1",

@@ -4,13 +4,10 @@
  */
 
 import { heightOf, type Reflow, type Region, reflowed } from "./reflow.ts";
-import { width } from "./rows.ts";
+import { type Caret, type Size, width } from "./rows.ts";
 
-/** Where the terminal's cursor stands, from the top left of the live area. */
-export type Caret = { row: number; column: number };
 /** Painted lines, none wider than the window, and fewer than it has rows. */
 export type Frame = { lines: readonly string[]; caret: Caret };
-export type Size = { columns: number; rows: number };
 
 export type Screen = {
   /** Puts `history` above for good, and makes the live area look like `frame`. */

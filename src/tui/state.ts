@@ -17,8 +17,7 @@ import {
 import { type Editor, editorWith, emptyEditor } from "./input/editor.ts";
 import { type Recall, recallOf, type Search } from "./input/recall.ts";
 import type { Answer, Confirmation, Question } from "./ports.ts";
-import type { Row } from "./rows.ts";
-import type { Size } from "./screen.ts";
+import type { Row, Size } from "./rows.ts";
 import { type Facts, factsOf, turnStart } from "./status.ts";
 import type { ShownTerminal } from "./terminal-rows.ts";
 import type { Around } from "./tool-rows.ts";

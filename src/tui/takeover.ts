@@ -6,15 +6,7 @@
 import type { TakenTerminal, WaitingCommand } from "../core/waiting-command.ts";
 import { type App, dispatch, draw } from "./app.ts";
 import { leaveAlternate, resetModes } from "./guard.ts";
-import { takenSize } from "./terminal-rows.ts";
-
-/** `whole`: the program has the whole terminal. `refresh`: a look at its screen is due. */
-export type Attended = {
-  port: WaitingCommand;
-  taken?: TakenTerminal | undefined;
-  whole: boolean;
-  refresh?: NodeJS.Timeout | undefined;
-};
+import { type Attended, takenSize } from "./terminal-rows.ts";
 
 /** How long a call of the model waits for somebody to take its command over. */
 const patienceMs = 5000;

@@ -1,11 +1,18 @@
 /** The terminal of a waiting command in the live area: what it shows, and how to take it over or give it back. Pure. */
 
-import type { TerminalSize, TerminalView } from "../core/waiting-command.ts";
-import { cut, type Row, safe } from "./rows.ts";
-import type { Caret, Size } from "./screen.ts";
+import type { TakenTerminal, TerminalSize, TerminalView, WaitingCommand } from "../core/waiting-command.ts";
+import { type Caret, cut, type Row, type Size, safe } from "./rows.ts";
 
 /** `taken`: the person's keys go to the command. */
 export type ShownTerminal = { command: string; view: TerminalView; taken: boolean };
+
+/** `whole`: the program has the whole terminal. `refresh`: a look at its screen is due. */
+export type Attended = {
+  port: WaitingCommand;
+  taken?: TakenTerminal | undefined;
+  whole: boolean;
+  refresh?: NodeJS.Timeout | undefined;
+};
 
 const indent = 2;
 const offeredRows = 4;

@@ -3,7 +3,7 @@
 import { writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import { createGuard, leaveAlternate, resetModes, terminalModes } from "./guard.ts";
-import type { Size } from "./screen.ts";
+import type { Size } from "./rows.ts";
 
 export type Terminal = {
   /** Takes the terminal: keys come one by one, pastes are marked. */

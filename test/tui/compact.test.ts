@@ -100,7 +100,7 @@ test("/compact says when there is nothing worth it, and waits for no turn", asyn
   terminal.send("go\r");
   await terminal.until("Running");
   terminal.send("/compact\r");
-  await terminal.until("it is working: Esc interrupts it first");
+  await terminal.until("Busy: press Esc to interrupt first");
   await terminal.until("final");
   terminal.send("/compact\r");
   await terminal.until(/final[\s\S]*there is nothing to compact yet/);

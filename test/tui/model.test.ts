@@ -97,7 +97,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   terminal.send("go\r");
   await terminal.until("Running");
   terminal.send("/model haiku-5-5\r");
-  await terminal.until("it is working: Esc interrupts it first");
+  await terminal.until("Busy: press Esc to interrupt first");
   await terminal.until("final");
   expect(server.requests.map(({ model }) => model)).toEqual(["claude-sonnet-5-5", "claude-sonnet-5-5"]);
 });

@@ -121,7 +121,7 @@ describe("/resume", () => {
     await terminal.until("slowly");
     for (const command of ["resume", "rewind", "fork", "undo"]) {
       terminal.send(`/${command}\r`);
-      await terminal.until("it is working: Esc interrupts it first");
+      await terminal.until("Busy: press Esc to interrupt first");
       terminal.send("\x7f");
     }
   });
