@@ -2,7 +2,8 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { redact, secretsOf } from "../core/redact.ts";
+import { redact } from "../core/redact.ts";
+import { secretsOf } from "../core/secrets.ts";
 import { runChild } from "./batch-child.ts";
 import { CopyError, removeFolder } from "./batch-copy.ts";
 import type { Origin, ResultLine, TaskState } from "./batch-results.ts";

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
+import { withoutSecrets } from "../core/secrets.ts";
 import type { Flags } from "./arguments.ts";
 import { wrap } from "./columns.ts";
 import { packagePath } from "./package-files.ts";
@@ -106,7 +107,7 @@ function show(run: Run, repository: string): number {
 /** Node's test runner takes a mark of its parent's runner as an order to print for a machine. */
 function testEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
-  return rest;
+  return withoutSecrets(rest);
 }
 
 function git(repository: string, ...words: string[]): string {

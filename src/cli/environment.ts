@@ -10,16 +10,22 @@ type Facts = {
   /** Milliseconds since 1970. */
   now: number;
   instructions: readonly { path: string; text: string }[];
+  /** Names of the variables that commands do not get. */
+  withheld: readonly string[];
 };
 
+/** Above this many names the rest is counted. */
+const mostNames = 40;
+
 /** Not part of the system prompt, so that its bytes are the same for every folder and every day. */
-export function environmentPreamble({ cwd, workspace, now, instructions }: Facts): TextBlock[] {
+export function environmentPreamble({ cwd, workspace, now, instructions, withheld }: Facts): TextBlock[] {
   const branch = gitBranch(workspace);
   const lines = [
     `Working folder: ${cwd}`,
     branch === undefined ? "Not a git repository." : `Git repository: ${workspace} (${branch})`,
     `Platform: ${process.platform}`,
     `Date: ${new Date(now).toISOString().slice(0, 10)}`,
+    ...(withheld.length > 0 ? [`Secrets that commands do not get: ${namesOf(withheld)}`] : []),
   ];
   const environment = `<environment>\n${lines.join("\n")}\n</environment>`;
   const projects = instructions.map(
@@ -27,6 +33,13 @@ export function environmentPreamble({ cwd, workspace, now, instructions }: Facts
       `<project_instructions path=${JSON.stringify(path)}>\n${text.trim()}\n</project_instructions>`,
   );
   return [environment, ...projects].map((text) => ({ type: "text", text }));
+}
+
+/** Names only, so that nobody guesses why a variable is not set. */
+function namesOf(names: readonly string[]): string {
+  const rest = names.length - mostNames;
+  const shown = names.slice(0, mostNames).map((name) => name.replace(/[^\w.-]/g, "?"));
+  return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 /** The branch that `.git/HEAD` names; no git process, because a repository's configuration could run programs. */

@@ -8,6 +8,7 @@ import { runTurn } from "../agent/loop.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { currentModel, started } from "../core/questions.ts";
+import { withoutSecrets } from "../core/secrets.ts";
 import { findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
 import { createPlain } from "../tui/plain.ts";
 import type { Host, Tui, Watching } from "../tui/ports.ts";
@@ -210,7 +211,10 @@ async function editText(text: string): Promise<string | undefined> {
   const file = join(folder, "message.md");
   try {
     writeFileSync(file, text, { mode: 0o600 });
-    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
+    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], {
+      stdio: "inherit",
+      env: withoutSecrets(process.env),
+    });
     const code = await new Promise<number | null>((resolve, reject) => {
       child.on("error", reject);
       child.on("close", resolve);

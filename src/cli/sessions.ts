@@ -2,7 +2,8 @@
 
 import { cleanLine } from "../core/clean-text.ts";
 import type { LogEvent } from "../core/events.ts";
-import { redact, secretsOf } from "../core/redact.ts";
+import { redact } from "../core/redact.ts";
+import { secretsOf } from "../core/secrets.ts";
 import type { ExportFormat, Flags } from "./arguments.ts";
 import { UsageError } from "./flag-values.ts";
 

@@ -14,7 +14,8 @@ import type { TextBlock, UserBlock } from "../core/blocks.ts";
 import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
-import { redact, secretsOf } from "../core/redact.ts";
+import { redact } from "../core/redact.ts";
+import { secretsOf, withheldNames } from "../core/secrets.ts";
 import { ancestorFolders } from "../session/listing.ts";
 import { type AgentSnapshots, agentSnapshots } from "../session/snapshots-agent.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
@@ -279,6 +280,8 @@ function preambleOf(cwd: string, { flags, env, warn }: OpenOptions, context: str
     ? { files: [], warnings: [] }
     : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
   for (const warning of found.warnings) warn(warning);
-  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions: found.files });
+  const instructions = found.files;
+  const withheld = withheldNames(env);
+  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
   return context === "focus-top" ? [...facts, { type: "text", text: knowledgeHead }] : facts;
 }

@@ -1,7 +1,8 @@
 /** Secrets that never reach the model, the log or the screen (T23). */
 
 import { describe, expect, test } from "vitest";
-import { redact, secretsOf } from "../../src/core/redact.ts";
+import { redact } from "../../src/core/redact.ts";
+import { secretsOf } from "../../src/core/secrets.ts";
 
 describe("redaction", () => {
   test("takes out every occurrence of a known value, the longest first", () => {

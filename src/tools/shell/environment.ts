@@ -1,8 +1,6 @@
 /** The environment of child processes: no secrets of ours, nothing that waits for a person. Pure. */
 
-/** Names whose values never reach a child: keys of providers, tokens of CI systems, secrets in general. */
-const secret =
-  /^(ANTHROPIC_|OPENAI_|CLAUDE_CODE_|ACTIONS_|AWS_SECRET|AWS_SESSION_TOKEN|AZURE_OPENAI_|GEMINI_API|RUNNER_TRACKING|INPUT_)|API_?KEYS?$|_TOKENS?$|^(GITHUB|GH|GITLAB|NPM|CI)_.*(TOKEN|PASSWORD|JWT)|_?SECRET|PRIVATE_KEY/i;
+import { type Environment, withoutSecrets } from "../../core/secrets.ts";
 
 /** What would change how the shell itself works, and what only our own process or its tests set. */
 const ours =
@@ -27,15 +25,12 @@ const unattended: Record<string, string> = {
 
 export type Mark = { sessionId: string; stateFolder: string; agent: string };
 
-/** `env` for the programs of a session. With `mark`, its processes can be found again by it. */
-export function childEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  mark?: Mark,
-): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && !secret.test(entry[0]) && !ours.test(entry[0]),
-  );
+/**
+ * `env` for the programs of a session. With `mark`, its processes can be found again by it. `passed`: names of secrets
+ * that a person lets through.
+ */
+export function childEnvironment(env: Environment, mark?: Mark, passed?: ReadonlySet<string>) {
+  const kept = Object.entries(withoutSecrets(env, passed)).filter(([name]) => !ours.test(name));
   const own = Object.fromEntries(kept);
   return { ...own, ...unattended, ...gitSettings(own), ...(mark ? markVariables(mark) : {}) };
 }
@@ -44,16 +39,34 @@ export function childEnvironment(
  * Settings of git that beat those of a repository, after those that the user gives in the same way. Hooks stay: who
  * commits wants them. Filters and text conversions stay too: without them files would be stored otherwise.
  */
-function gitSettings({ GIT_CONFIG_COUNT = "0" }: Record<string, string>): Record<string, string> {
+function gitSettings(own: Record<string, string>): Record<string, string> {
+  const { GIT_CONFIG_COUNT = "0" } = own;
   const count = /^\d+$/.test(GIT_CONFIG_COUNT) ? Number(GIT_CONFIG_COUNT) : 0;
   const settings = [
     ["core.fsmonitor", "false"],
     ["core.pager", "cat"],
-  ].flatMap(([key = "", value = ""], index) => [
+    // A bare repository among the files of another one may name programs; git takes it only when told to.
+    ["safe.bareRepository", "explicit"],
+  ];
+  const variables = settings.flatMap(([key = "", value = ""], index) => [
     [`GIT_CONFIG_KEY_${count + index}`, key],
     [`GIT_CONFIG_VALUE_${count + index}`, value],
   ]);
-  return { ...Object.fromEntries(settings), GIT_CONFIG_COUNT: String(count + 2) };
+  const total = String(count + settings.length);
+  return { ...withheldSettings(own, count), ...Object.fromEntries(variables), GIT_CONFIG_COUNT: total };
+}
+
+/** A setting of the user's whose value is a secret is left out; git fails where one of those it counts is missing. */
+function withheldSettings(own: Record<string, string>, count: number): Record<string, string> {
+  const gone = Array.from({ length: Math.min(count, 1000) }, (_, index) => index).filter(
+    (index) => own[`GIT_CONFIG_KEY_${index}`] === undefined || own[`GIT_CONFIG_VALUE_${index}`] === undefined,
+  );
+  return Object.fromEntries(
+    gone.flatMap((index) => [
+      [`GIT_CONFIG_KEY_${index}`, "sawtooth.withheld"],
+      [`GIT_CONFIG_VALUE_${index}`, ""],
+    ]),
+  );
 }
 
 function markVariables({ sessionId, stateFolder, agent }: Mark): Record<string, string> {

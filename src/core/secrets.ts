@@ -1,0 +1,123 @@
+/**
+ * The one list of what is a secret: by the name of a variable, by the shape of a value, by a password in a URL. Children
+ * are started without these variables, and their values are taken out of what the model, the log and the screen get. Pure.
+ */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names that stand for a secret, wherever a word of the name begins or ends as written here. */
+const secretName = new RegExp(
+  [
+    "SECRET|CREDENTIAL|COOKIE|WEBHOOK|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PRIVATE_?KEY|API_?KEY|ACCESS_?KEY|ACCOUNT_?KEY",
+    // AUTH and AUTHORIZATION, but no AUTHOR.
+    "AUTH(?!OR(?!I))",
+    "TOKENS?$|(?:^|_)TOKEN_|(?:^|_)(?:KEYS?|PAT|PWD|JWT|PASS|PW)$|(?:^|_)(?:DSN|PASS)(?:_|$)",
+    "(?:DB|PG|SQL|SMTP|FTP|MAIL|USER|ADMIN|ROOT)_?PASS$",
+  ].join("|"),
+  "i",
+);
+
+/** Settings of providers and of CI systems: no secrets by themselves, and nothing that a command needs. */
+const withheld =
+  /^(?:ANTHROPIC_|OPENAI_|AZURE_OPENAI_|GEMINI_|CLAUDE_CODE_|ACTIONS_|RUNNER_TRACKING|INPUT_)/i;
+
+/**
+ * Doors: names of sockets and displays. They open something but hold no secret, and programs need them. They are to be
+ * dropped where a sandbox hides the socket; without one the socket stays in reach, and hiding its name would help nobody.
+ */
+const doors =
+  /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|DBUS_SESSION_BUS_ADDRESS|DOCKER_HOST|DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|TMUX|VSCODE_IPC_HOOK_CLI|XDG_RUNTIME_DIR|\w*_ASKPASS)$/;
+/** The folder of a shell, although it ends as MYSQL_PWD does. */
+const noSecrets = /^(?:OLD)?PWD$/;
+
+type Shape = { name: string; shape: RegExp };
+
+/** How well-known secrets look. Each had at most one false hit in 10 MB of recorded sessions. All are global. */
+export const secretShapes: readonly Shape[] = [
+  {
+    name: "PRIVATE_KEY",
+    shape:
+      /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----(?:[\s\S]{0,20000}?-----END \1-----|(?:[A-Za-z0-9+/=\s]|\\[nr])*)/g,
+  },
+  { name: "AWS_ACCESS_KEY_ID", shape: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  { name: "GITHUB_TOKEN", shape: /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})/g },
+  { name: "GITLAB_TOKEN", shape: /\bglpat-[\w-]{20,}/g },
+  { name: "ANTHROPIC_API_KEY", shape: /\bsk-ant-[\w-]{20,}/g },
+  { name: "OPENAI_API_KEY", shape: /\bsk-(?:proj|svcacct|or-v1)-[\w-]{20,}/g },
+  { name: "SLACK_TOKEN", shape: /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g },
+  { name: "GOOGLE_API_KEY", shape: /\bAIza[\w-]{35}/g },
+  { name: "NPM_TOKEN", shape: /\bnpm_[A-Za-z0-9]{36}\b/g },
+  { name: "STRIPE_KEY", shape: /\b[rs]k_live_[A-Za-z0-9]{20,}/g },
+];
+
+/** A user and a password before a host; the password is the first group. */
+const passwordInUrl = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]*:([^\s/@"'<>]+)@/i;
+const passwordInList = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s]{4,})/i;
+
+/** Whether a variable holds a secret, so that no child of ours gets it. */
+export function isSecret(name: string, value: string): boolean {
+  if (noSecrets.test(name) || doors.test(name)) return false;
+  if (hasSecretValue(value)) return true;
+  return secretName.test(name) && !isPlain(name, value);
+}
+
+/** By its shape alone, whatever its name. */
+function hasSecretValue(value: string): boolean {
+  return (
+    passwordInUrl.test(value) ||
+    passwordInList.test(value) ||
+    secretShapes.some(({ shape }) => value.search(shape) >= 0)
+  );
+}
+
+/** A switch, a count, a path or an address is no secret, whatever its name. */
+function isPlain(name: string, value: string): boolean {
+  if (/^(?:true|false|yes|no|on|off|none|null|[01])?$/i.test(value)) return true;
+  if (/TOKENS$/i.test(name) && /^\d{1,9}$/.test(value)) return true;
+  return isPath(value) || (/^[a-z]+:\/\/[^@\s]*$/i.test(value) && !/WEBHOOK|DSN/i.test(name));
+}
+
+/** A key in base64 may begin with a slash too: its parts are long and of all kinds of letters. */
+function isPath(value: string): boolean {
+  if (!/^(?:\/|\.{1,2}\/|~)/.test(value)) return false;
+  const parts = value.split("/");
+  return !parts.some((part) => /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+=]{16,}$/.test(part));
+}
+
+/** `env` as a child may have it. `passed`: names that a person lets through all the same. */
+export function withoutSecrets(env: Environment, passed: ReadonlySet<string> = new Set()) {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0], entry[1], passed),
+  );
+  return Object.fromEntries(kept);
+}
+
+/** Names of the variables that `withoutSecrets` leaves out, sorted. */
+export function withheldNames(env: Environment, passed: ReadonlySet<string> = new Set()): string[] {
+  return Object.entries(env)
+    .flatMap(([name, value = ""]) => (value === "" || isKept(name, value, passed) ? [] : [name]))
+    .sort();
+}
+
+function isKept(name: string, value: string, passed: ReadonlySet<string>): boolean {
+  return passed.has(name) || !(withheld.test(name) || isSecret(name, value));
+}
+
+export type Secret = { name: string; value: string };
+
+/** Shorter values would be found in text that has nothing to do with them. */
+export const shortestSecret = 8;
+
+/** The values of the variables that hold secrets, as far as taking them out of a text would not only confuse. */
+export function secretsOf(env: Environment): Secret[] {
+  return Object.entries(env).flatMap(([name, value = ""]) => {
+    if (!isSecret(name, value)) return [];
+    const password = (passwordInUrl.exec(value) ?? passwordInList.exec(value))?.[1] ?? "";
+    return [value, password].filter(isTelling).map((one) => ({ name, value: one }));
+  });
+}
+
+/** A plain word is found everywhere. */
+function isTelling(value: string): boolean {
+  return value.length >= shortestSecret && !/^(?:[a-z]{1,15}|[A-Z]{1,15})$/.test(value);
+}
