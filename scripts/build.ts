@@ -8,8 +8,12 @@ import { build } from "esbuild";
 const root = join(import.meta.dirname, "..");
 const { metafile } = await build({
   absWorkingDir: root,
-  // A thread of a replay starts from a file of its own.
-  entryPoints: { main: "src/cli/main.ts", "replay-worker": "src/lab/replay-worker.ts" },
+  // Threads start from files of their own.
+  entryPoints: {
+    main: "src/cli/main.ts",
+    "replay-worker": "src/lab/replay-worker.ts",
+    "scale-worker": "src/tools/editor/scale-worker.ts",
+  },
   outdir: "dist",
   bundle: true,
   splitting: true,

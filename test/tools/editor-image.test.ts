@@ -1,13 +1,17 @@
 /** Images are checked and scaled down before they enter history (T35). */
 
+import { execFile } from "node:child_process";
 import { randomFillSync } from "node:crypto";
-import { crc32 } from "node:zlib";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { crc32, deflateSync } from "node:zlib";
 import jpeg from "jpeg-js";
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ImageBlock } from "../../src/core/blocks.ts";
-import { pictureOf } from "../../src/tools/editor/image.ts";
+import { imageOf, pictureOf } from "../../src/tools/editor/image.ts";
 import { editorHere } from "../support/editor.ts";
+import { imageKinds, pngOf, pngOfRows } from "../support/image-fuzz.ts";
 
 function png(width: number, height: number, noise = false): Buffer {
   const image = new PNG({ width, height });
@@ -106,6 +110,43 @@ test("a bomb of pixels is refused without decoding it", async () => {
   expect(output.isError).toBe(true);
   expect(said).toContain("60000x60000");
 });
+
+test.each([
+  ["whose rows name a filter that does not exist", pngOfRows(2500, 20, 85)],
+  ["that has fewer rows than it says", pngOfRows(2500, 4, 0).fill(21, 23, 24)],
+  ["whose header says a colour type that does not exist", pngOfRows(2500, 4, 0).fill(5, 25, 26)],
+])("a PNG %s is refused in words, and the process lives", async (_what, bytes) => {
+  bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
+  const { output, said } = await viewed("f.png", bytes);
+  expect(output.isError).toBe(true);
+  expect(said).toBe("f.png is a damaged image (png). It was not shown.");
+});
+
+test("an image whose data goes on for 256 MB behind its last row costs no more than its rows", async () => {
+  const rows = deflateSync(Buffer.alloc(2 ** 28), { level: 1 });
+  const header = Buffer.from([0, 0, 0x0b, 0xb8, 0, 0, 0, 10, 8, 6, 0, 0, 1]);
+  const bytes = pngOf([
+    ["IHDR", header],
+    ["IDAT", rows],
+    ["IEND", Buffer.alloc(0)],
+  ]);
+  const before = process.resourceUsage().maxRSS;
+  const { said } = await viewed("f.png", bytes);
+  expect(said).toContain("shown at 2000x7");
+  expect(process.resourceUsage().maxRSS - before).toBeLessThan(150_000);
+});
+
+test("scaling ends at once when the person interrupts", async () => {
+  const stop = new AbortController();
+  stop.abort();
+  await expect(imageOf({ bytes: png(2500, 20) }, "f.png", stop.signal)).rejects.toThrow("cancelled by user");
+});
+
+test("no mutated image of any kind ends the process (a sample of npm run fuzz:images)", async () => {
+  const fuzz = fileURLToPath(new URL("../support/image-fuzz.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [fuzz, "20"]);
+  expect(stdout.match(/^\w+: 20 files/gm)).toEqual(imageKinds.map((kind) => `${kind}: 20 files`));
+}, 120_000);
 
 test("a .png that is HTML is shown as the text it is", async () => {
   const { image, said } = await viewed("f.png", Buffer.from("<html>\n"));

@@ -3,22 +3,30 @@
 import { crc32 } from "node:zlib";
 import type { ResultContent } from "../../core/blocks.ts";
 import { Refusal } from "./refusal.ts";
-import { scaled } from "./scale.ts";
+import { scaledOnThread } from "./scale-thread.ts";
 import type { RawFile } from "./text-file.ts";
 
 export type ImageKind = "png" | "jpeg" | "gif" | "webp";
 /** `whole` is false when the data is damaged or cut off. */
 export type Picture = { kind: ImageKind; width: number; height: number; whole: boolean };
 
-/** With more than 20 images in a request the API takes no side above 2000; base64 of 5 MB is 3.75 MB of bytes. */
-const limits = { side: 2000, bytes: 3_750_000, pixels: 60_000_000 };
+/**
+ * With more than 20 images in a request the API takes no side above 2000; base64 of 5 MB is 3.75 MB of bytes. Decoding
+ * takes about 16 bytes of memory a pixel.
+ */
+const limits = { side: 2000, bytes: 3_750_000, pixels: 40_000_000 };
 
 export function isImage(bytes: Buffer): boolean {
   return kindOf(bytes) !== undefined;
 }
 
 /** A line of words and the image. Throws a Refusal for one that is damaged or cannot be brought under the limits. */
-export async function imageOf({ bytes }: RawFile, name: string): Promise<Exclude<ResultContent, string>> {
+export async function imageOf(
+  { bytes }: Pick<RawFile, "bytes">,
+  name: string,
+  signal: AbortSignal,
+  scale = scaledOnThread,
+): Promise<Exclude<ResultContent, string>> {
   const picture = pictureOf(bytes);
   if (!picture?.whole)
     throw new Refusal(`${name} is a damaged or incomplete image (${kindOf(bytes)}). It was not shown.`);
@@ -30,11 +38,12 @@ export async function imageOf({ bytes }: RawFile, name: string): Promise<Exclude
     throw new Refusal(
       `${size}: too large to be shown (at most ${limits.side} pixels a side and ${limits.bytes} bytes). Make a smaller copy with bash, for instance: convert FILE -resize ${limits.side}x${limits.side} /tmp/small.png, and view that.`,
     );
-  const small = await scaled(bytes, kind, limits).catch(() => undefined);
+  const small = await scale({ bytes, kind, limits }, signal).catch(() => undefined);
+  if (signal.aborted) throw new Refusal("[cancelled by user]");
   if (!small) throw new Refusal(`${name} is a damaged image (${kind}). It was not shown.`);
   return [
     { type: "text", text: `${size}; shown at ${small.width}x${small.height}` },
-    block(small.kind, small.bytes),
+    block(small.kind, Buffer.from(small.bytes)),
   ];
 }
 

@@ -21,7 +21,7 @@ export async function view(call: Call): Promise<ToolOutput> {
     return { content: await listingOf(path, input.path, bytes, context.signal), stats };
   const raw = await readRaw(path);
   const measured = { ...stats, bytes: raw.bytes.length };
-  if (isImage(raw.bytes)) return { content: await imageOf(raw, input.path), stats: measured };
+  if (isImage(raw.bytes)) return { content: await imageOf(raw, input.path, context.signal), stats: measured };
   const binary = binaryWords(raw, input.path);
   if (binary) return { content: binary, stats: measured };
   const file = await asText(raw);

@@ -3,12 +3,15 @@
 type Raster = { width: number; height: number; data: Buffer };
 type Kind = "png" | "jpeg";
 
-/** Rejects when the data cannot be decoded. Pixels are RGBA; `side` in pixels, `bytes` of the outcome at most. */
-export async function scaled(
-  bytes: Buffer,
-  kind: Kind,
-  limits: { side: number; bytes: number },
-): Promise<{ kind: Kind; width: number; height: number; bytes: Buffer }> {
+/** At most: `side` in pixels, `bytes` of the outcome. */
+type Limits = { side: number; bytes: number };
+export type ScaledImage = { kind: Kind; width: number; height: number; bytes: Uint8Array };
+
+/**
+ * Rejects when the data cannot be decoded. The decoders may also throw where no caller can catch it: to be called on
+ * a thread that may die of that.
+ */
+export async function scaled(bytes: Buffer, kind: Kind, limits: Limits): Promise<ScaledImage> {
   const raster = await decoded(bytes, kind);
   for (let side = limits.side; ; side = Math.floor(side * 0.75)) {
     const small = shrunk(raster, Math.min(1, side / Math.max(raster.width, raster.height)));
@@ -21,9 +24,10 @@ export async function scaled(
 async function decoded(bytes: Buffer, kind: Kind): Promise<Raster> {
   if (kind === "jpeg") {
     const { decode } = (await import("jpeg-js")).default;
-    return decode(bytes, { maxResolutionInMP: 60, maxMemoryUsageInMB: 1024 });
+    return decode(bytes, { maxResolutionInMP: 40, maxMemoryUsageInMB: 1024 });
   }
   const { PNG } = (await import("pngjs")).default;
+  // Not the synchronous interface: it inflates without a limit what an interlaced image holds.
   return await new Promise((resolve, reject) => {
     new PNG().parse(bytes, (error, { width, height, data }) =>
       error ? reject(error) : resolve({ width, height, data }),
