@@ -2,6 +2,7 @@
 
 import type { Policy } from "../context/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { DecisionRecord } from "../core/decision.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type {
   Access,
@@ -23,10 +24,13 @@ export type Limits = {
   deadline?: number;
 };
 
-/** The answer to "may this call run?". `rule` is the rule that decided, or the one that would allow it. */
-export type Permission =
-  | { decision: "allow" }
-  | { decision: "deny"; rule: string; by: "mode" | "rule" | "always" | "user" | "headless"; reason: string };
+type Asked = Omit<NonNullable<DecisionRecord["asked"]>, "waitedMs">;
+
+/** The answer to "may this call run?", as it is recorded; `reason` is for the model. */
+export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: Asked } & (
+    | { decision: "allow" }
+    | { decision: "deny"; reason: string }
+  );
 
 /** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
 export type OtherModels = { cards: readonly ModelCard[]; always: boolean; open(card: ModelCard): Model };

@@ -5,7 +5,7 @@ import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
 import { ingest } from "../core/ingest.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
-import type { Agent, Permission } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
 /** No result may be larger, whatever a tool makes of its budget (context-engine §3). */
@@ -47,8 +47,8 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   if (wrong.length > 0) return refusal(`Invalid input for ${call.name}: ${wrong.join("; ")}.`);
   const input = call.input as Input;
   try {
-    const permission = await agent.permit(tool, input, signal);
-    if (permission.decision === "deny") return denied(agent, call, permission);
+    const refused = await decide(agent, { call, tool, input }, signal);
+    if (refused !== undefined) return refusal(`Not permitted: ${refused}`);
     const access = tool.access(input);
     if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
     if (signal.aborted) return refusal("[cancelled by user]");
@@ -69,14 +69,24 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   }
 }
 
-function denied(
+/** Appends the decision before the call runs, so that it is known even when the call ends us. Why it may not run. */
+async function decide(
   agent: Agent,
-  call: ToolUseBlock,
-  permission: Extract<Permission, { decision: "deny" }>,
-): ToolOutput {
-  const { rule, by, reason } = permission;
-  agent.log.append({ type: "permission_decided", toolUseId: call.id, decision: "deny", rule, by });
-  return refusal(`Not permitted: ${reason}`);
+  { call, tool, input }: { call: ToolUseBlock; tool: Tool; input: Input },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const askedAt = agent.clock();
+  const permission = await agent.permit(tool, input, signal);
+  const { decision, rule, by, mode, scope, asked } = permission;
+  agent.log.append({
+    type: "permission_decided",
+    toolUseId: call.id,
+    ...{ decision, rule, by },
+    ...(mode ? { mode } : {}),
+    ...(scope ? { scope } : {}),
+    ...(asked ? { asked: { ...asked, waitedMs: agent.clock() - askedAt } } : {}),
+  });
+  return permission.decision === "deny" ? permission.reason : undefined;
 }
 
 function refusal(text: string): ToolOutput {

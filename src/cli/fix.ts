@@ -218,7 +218,7 @@ function keepInside(run: Run, root: string): void {
     const outside = paths.find((path) => !isInside(path, root) && !isInside(path, folder));
     if (outside === undefined) return decide(tool, input, signal);
     const reason = `${outside} is outside of the project, and a repair stays inside.`;
-    return { decision: "deny", rule: "fix: inside the workspace", by: "mode", reason };
+    return { decision: "deny", rule: "fix: inside the workspace", by: "fix", reason };
   };
 }
 

@@ -13,10 +13,12 @@ import {
 import { requestOfStep } from "../context/compose.ts";
 import { drawCurve } from "../context/curve.ts";
 import { type SessionReport, sessionReport, stateOf } from "../context/report.ts";
+import { decisionCounts, notableDecisions } from "../context/report-decisions.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
 import { requestOfSummary } from "../context/summary-call.ts";
 import { cleanLine, count } from "../core/clean-text.ts";
+import { decisionText } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
 import { addUsage, inputTotal } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
@@ -36,6 +38,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     editLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
+    decisionLines(report, verbose),
     troubleLines(report, verbose),
     verbose ? stepsLines(report) : [],
   ];
@@ -187,6 +190,25 @@ function moneyLines({ cost, sideCalls }: SessionReport): string[] {
     ...(byKind.length > 0
       ? wrap(`By what it was spent on: ${byKind.join(", ")}`, 78).map((line) => `  ${line}`)
       : []),
+  ];
+}
+
+/** Who allowed and who denied; of the calls those that were asked about or denied, or all of them. */
+function decisionLines({ decisions }: SessionReport, verbose: boolean): string[] {
+  const { rows, unrecorded } = decisions;
+  if (rows.length + unrecorded === 0) return [];
+  const notable = verbose ? rows : notableDecisions(decisions);
+  const shown = verbose ? notable : notable.slice(-3);
+  const earlier = notable.length - shown.length;
+  return [
+    ...wrap(`Permissions: ${decisionCounts(decisions)}`),
+    ...(earlier > 0 ? [`     …  ${many(earlier, "earlier decision")}; --verbose shows all`] : []),
+    ...shown.map(({ step, what, record }) =>
+      cut(
+        `${String(step).padStart(6)}  ${filled(cleanLine(what), 28)}  ${cleanLine(decisionText(record))}`,
+        80,
+      ),
+    ),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** `sawtooth schema`: JSON Schema of every line that `stream-json` writes, and of those that it reads. Pure. */
 
+import { permissionModes } from "../core/decision.ts";
 import { results, tasks } from "./batch-schema.ts";
 import { UsageError } from "./flag-values.ts";
 import {
@@ -98,7 +99,7 @@ const outgoing: Record<string, Schema> = {
     cwd: text,
     model: text,
     tools: texts,
-    permission_mode: oneOf("ask", "accept-edits", "plan", "auto"),
+    permission_mode: oneOf(...permissionModes),
   }),
   assistant: line("assistant", {
     message: object(
@@ -135,6 +136,28 @@ const outgoing: Record<string, Schema> = {
     economics: { type: "object" },
     ...session,
   }),
+  permission: line(
+    "permission",
+    {
+      tool_use_id: text,
+      decision: oneOf("allow", "deny"),
+      rule: text,
+      by: oneOf("mode", "rule", "always", "user", "driver", "headless", "fix"),
+      mode: oneOf(...permissionModes),
+      scope: oneOf("session", "project", "user", "flags"),
+      asked: object(
+        {
+          reason: text,
+          waited_ms: amount,
+          remembered: object({ rule: text, scope: oneOf("session", "project", "user") }),
+          say: text,
+        },
+        ["remembered", "say"],
+      ),
+      ...session,
+    },
+    ["mode", "scope", "asked"],
+  ),
   retry: line("retry", { kind: text, message: text, attempt: count, wait_ms: amount, ...session }),
   warning: line("warning", { message: text, ...session }, ["session_id"]),
   heartbeat: line("heartbeat", session),

@@ -172,6 +172,15 @@ async function ask(state: State, { tool, input, decided, signal }: Question): Pr
     state.write({ type: "control_request", request_id: id, request });
   });
   state.questions.delete(id);
-  if (reply.behavior === "allow") return { decision: "allow" };
-  return { decision: "deny", rule: decided.rule, by: "user", reason: reply.message };
+  const record = {
+    rule: decided.rule,
+    by: "driver" as const,
+    ...(decided.mode ? { mode: decided.mode } : {}),
+  };
+  const { reason = "" } = decided.asked ?? {};
+  if (reply.behavior === "allow") return { decision: "allow", ...record, asked: { reason } };
+  const { message } = reply;
+  const unanswered = signal.aborted;
+  const asked = { reason, say: message, ...(unanswered ? { unanswered } : {}) };
+  return { decision: "deny", ...record, asked, reason: message };
 }

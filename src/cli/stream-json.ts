@@ -1,5 +1,6 @@
 /** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
 
+import type { DecisionRecord } from "../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../core/events.ts";
 import { spending, started } from "../core/questions.ts";
 import type { PermissionMode } from "./arguments.ts";
@@ -42,6 +43,18 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
       return { type: "assistant", message: assistantMessage(event), ...session };
     case "tool_result":
       return { type: "user", message: { role: "user", content: [resultBlock(event)] }, ...session };
+    case "permission_decided": {
+      const { toolUseId, decision, rule, by, mode, scope, asked } = event;
+      return {
+        type: "permission",
+        tool_use_id: toolUseId,
+        ...{ decision, rule, by },
+        ...(mode ? { mode } : {}),
+        ...(scope ? { scope } : {}),
+        ...(asked ? { asked: askedWords(asked) } : {}),
+        ...session,
+      };
+    }
     case "context_edited": {
       const { policy, reason, edits, economics } = event;
       return { type: "context", policy, reason, edits, economics, ...session };
@@ -56,6 +69,15 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     default:
       return undefined;
   }
+}
+
+function askedWords({ reason, waitedMs, remembered, say }: NonNullable<DecisionRecord["asked"]>) {
+  return {
+    reason,
+    waited_ms: waitedMs,
+    ...(remembered ? { remembered } : {}),
+    ...(say ? { say } : {}),
+  };
 }
 
 function assistantMessage(event: EventOf<"assistant_message">) {

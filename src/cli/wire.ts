@@ -197,6 +197,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const readable = readableFolders(session);
   const rules = () => ({
     parser,
+    standing,
     programsInGit,
     realPath: realTarget,
     mode: person?.mode() ?? mode,

@@ -86,7 +86,8 @@ function whatOf(part: Part, { events, view }: Snapshot): string {
   return part.kind === "observations" && call ? callText(call) : firstLine(block);
 }
 
-function callText({ name, input }: { name: string; input: unknown }): string {
+/** A call in one line of at most 200 characters: its command, path or objective. */
+export function callText({ name, input }: { name: string; input: unknown }): string {
   const { command, path, objective } = (input ?? {}) as Record<string, unknown>;
   const subject = [command, path, objective].filter((word) => typeof word === "string").join(" ");
   const short = name === "str_replace_editor" ? subject : `${name} ${subject}`;

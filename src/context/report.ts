@@ -4,6 +4,7 @@ import type { EventOf, LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import { allOf, currentModel, started } from "../core/questions.ts";
 import { type Costs, costsOf } from "./report-cost.ts";
+import { type Decisions, decisionsOf } from "./report-decisions.ts";
 import { type EditRow, editRows } from "./report-edits.ts";
 import { estimateErrors, type Miss, type StepRow, stepRows } from "./report-steps.ts";
 import { type WindowNow, windowNow } from "./report-window.ts";
@@ -30,6 +31,8 @@ export type SessionReport = {
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"side_call">[];
   warnings: EventOf<"warning">[];
+  /** How each call was decided, as recorded. */
+  decisions: Decisions;
 };
 
 export type SessionFacts = {
@@ -72,6 +75,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "side_call"),
     warnings: allOf(events, "warning"),
+    decisions: decisionsOf(events),
   };
 }
 

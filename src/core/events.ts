@@ -1,6 +1,7 @@
 /** The events of a session's log. The log is the truth; everything else is a function of it. Pure types. */
 
 import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./blocks.ts";
+import type { DecisionRecord } from "./decision.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { CachePoint, ToolDefinition } from "./request.ts";
 
@@ -110,13 +111,8 @@ export type EventBody =
       /** For people: a diff. Never sent to the model. */
       display?: string;
     }
-  | {
-      type: "permission_decided";
-      toolUseId: string;
-      decision: "allow" | "deny";
-      rule: string;
-      by: "mode" | "rule" | "always" | "user" | "headless";
-    }
+  /** One for each call that was to run, before it runs. Logs of earlier versions have those of denied calls only. */
+  | ({ type: "permission_decided"; toolUseId: string } & DecisionRecord)
   | { type: "context_edited"; policy: string; reason: string; edits: ContextEdit[]; economics: Economics }
   /**
    * What the engine tells the model. `turn_scoped` counts for one step and stays in place, `tail` is in one step's

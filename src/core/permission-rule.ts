@@ -1,5 +1,6 @@
 /** Rules such as `bash(npm test:*)`, `edit(src/**)` or `todo`: how they are read and what they match. Pure. */
 
+import type { RuleScope } from "./decision.ts";
 import { globExpression, hasGlob, isInside, nameOf, plain, resolvePath } from "./permission-path.ts";
 import type { Candidate } from "./permission-programs.ts";
 import { exceedsRule } from "./permission-reads.ts";
@@ -13,8 +14,7 @@ export type Rule = {
   pattern?: string;
 };
 
-/** For how long and where an allowed rule counts: until the person leaves, in this folder, or everywhere. */
-export type RuleScope = "session" | "project" | "user";
+export type { RuleScope } from "./decision.ts";
 
 /** `where`: the file or the place that holds it, for people. */
 export type StandingRule = {

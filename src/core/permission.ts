@@ -1,5 +1,6 @@
 /** May this call run? A decision from the mode, the user's rules and what is refused always. Pure. */
 
+import type { PermissionMode } from "./decision.ts";
 import type { Places } from "./permission-danger.ts";
 import { decideCommand } from "./permission-execute.ts";
 import { decidePaths } from "./permission-files.ts";
@@ -9,9 +10,8 @@ import { byMode, byRule } from "./permission-verdict.ts";
 import type { Access } from "./ports.ts";
 import type { ParseShell } from "./shell-tree.ts";
 
+export type { PermissionMode } from "./decision.ts";
 export { parseRule } from "./permission-rule.ts";
-
-export type PermissionMode = "ask" | "accept-edits" | "plan" | "auto";
 
 export type PermissionInput = {
   mode: PermissionMode;

@@ -33,9 +33,10 @@ function partHtml(part: Part): string {
     case "note":
       return `<p class="soft">${html(part.text)}</p>`;
     case "call": {
-      const { tool, subject, input, output, failed } = part;
+      const { tool, subject, input, output, failed, decision } = part;
+      const decided = decision ? `<p class="soft">Permission: ${html(decision)}</p>` : "";
       const head = `${failed ? "✗" : "✓"} ${html(tool)} <code>${html(subject)}</code>`;
-      return `<details${failed ? ' class="failed"' : ""}><summary>${head}</summary><pre>${html(input)}</pre><pre>${html(output)}</pre></details>`;
+      return `<details${failed ? ' class="failed"' : ""}><summary>${head}</summary>${decided}<pre>${html(input)}</pre><pre>${html(output)}</pre></details>`;
     }
   }
 }

@@ -20,7 +20,8 @@ function partText(part: Part): string {
       return `  · ${part.text.replaceAll("\n", " ")}`;
     case "call": {
       const mark = part.failed ? "✗" : "✓";
-      return `  ${mark} ${part.tool} ${part.subject}\n${indented(shortOutput(part.output), "    ")}`;
+      const decision = part.decision ? `\n    (${part.decision.replaceAll("\n", " ")})` : "";
+      return `  ${mark} ${part.tool} ${part.subject}${decision}\n${indented(shortOutput(part.output), "    ")}`;
     }
   }
 }
@@ -59,9 +60,10 @@ function partMarkdown(part: Part): string {
     case "note":
       return `*${inert(part.text.replaceAll("\n", " "))}*`;
     case "call": {
-      const { tool, subject, input, output, failed } = part;
+      const { tool, subject, input, output, failed, decision } = part;
       const summary = `${failed ? "✗" : "✓"} ${entities(tool)} <code>${entities(subject)}</code>`;
-      return `<details><summary>${summary}</summary>\n\n${fenced(input, "json")}\n\n${fenced(output, "text")}\n\n</details>`;
+      const decided = decision ? `Permission: ${inert(decision.replaceAll("\n", " "))}\n\n` : "";
+      return `<details><summary>${summary}</summary>\n\n${decided}${fenced(input, "json")}\n\n${fenced(output, "text")}\n\n</details>`;
     }
   }
 }

@@ -3,6 +3,7 @@
 import { economicsText, lasted, many, money } from "../context/amounts.ts";
 import { isToolUse, resultText, type ToolUseBlock } from "../core/blocks.ts";
 import { cleanText } from "../core/clean-text.ts";
+import { decisionText } from "../core/decision.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { currentModel, spending, started } from "../core/questions.ts";
 import { sessionName } from "../core/rewind.ts";
@@ -10,7 +11,16 @@ import { sessionName } from "../core/rewind.ts";
 export type Part =
   | { kind: "user" | "assistant" | "thinking" | "note"; text: string }
   /** `subject`: what the call is about, in one line. `input`: whole, where that says more. */
-  | { kind: "call"; tool: string; subject: string; input: string; output: string; failed: boolean };
+  | {
+      kind: "call";
+      tool: string;
+      subject: string;
+      input: string;
+      output: string;
+      failed: boolean;
+      /** How it was decided; absent where nothing was recorded. */
+      decision?: string;
+    };
 
 export type Export = {
   title: string;
@@ -71,7 +81,7 @@ function partsOf(event: LogEvent, events: readonly LogEvent[]): Part[] {
 function replyParts(reply: EventOf<"assistant_message">, events: readonly LogEvent[]): Part[] {
   const at = events.indexOf(reply);
   return reply.content.flatMap((block): Part[] => {
-    if (isToolUse(block)) return [callPart(block, resultOf(block.id, events, at))];
+    if (isToolUse(block)) return [callPart(block, outcomeOf(block.id, events, at))];
     if (block.type === "text") return block.text.trim() ? [{ kind: "assistant", text: block.text }] : [];
     return block.type === "thinking" && block.thinking.trim()
       ? [{ kind: "thinking", text: block.thinking }]
@@ -79,16 +89,21 @@ function replyParts(reply: EventOf<"assistant_message">, events: readonly LogEve
   });
 }
 
-function resultOf(id: string, events: readonly LogEvent[], from: number): EventOf<"tool_result"> | undefined {
+type Outcome = { result?: EventOf<"tool_result">; decision?: EventOf<"permission_decided"> };
+
+/** What the log says of a call: up to its result, or to the next reply. */
+function outcomeOf(id: string, events: readonly LogEvent[], from: number): Outcome {
+  const outcome: Outcome = {};
   for (let index = from + 1; index < events.length; index++) {
     const event = events[index];
-    if (event?.type === "tool_result" && event.toolUseId === id) return event;
-    if (event?.type === "assistant_message") return undefined;
+    if (event?.type === "assistant_message") break;
+    if (event?.type === "permission_decided" && event.toolUseId === id) outcome.decision = event;
+    if (event?.type === "tool_result" && event.toolUseId === id) return { ...outcome, result: event };
   }
-  return undefined;
+  return outcome;
 }
 
-function callPart(call: ToolUseBlock, result: EventOf<"tool_result"> | undefined): Part {
+function callPart(call: ToolUseBlock, { result, decision }: Outcome): Part {
   const input = (call.input ?? {}) as Record<string, unknown>;
   const line = [input.command, input.path].filter((value) => typeof value === "string").join(" ");
   const subject = line || String(input.objective ?? input.outcome ?? "");
@@ -99,6 +114,7 @@ function callPart(call: ToolUseBlock, result: EventOf<"tool_result"> | undefined
     input: JSON.stringify(call.input, null, 2) ?? "",
     output: result ? (result.display ?? resultText(result.content)) : "There is no result.",
     failed: result?.isError ?? true,
+    ...(decision ? { decision: decisionText(decision) } : {}),
   };
 }
 
@@ -110,8 +126,6 @@ function noteOf(event: LogEvent): string | undefined {
       return `From here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}.`;
     case "context_edited":
       return `Context: ${event.reason}. ${economicsText(event.economics)}`.trim();
-    case "permission_decided":
-      return event.decision === "deny" ? `Not permitted (${event.rule}).` : undefined;
     case "model_failed":
       return `The model failed: ${event.message}`;
     case "warning":

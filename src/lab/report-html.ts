@@ -93,6 +93,7 @@ ${tables.windowTable(report)}<h3>The largest items</h3>${tables.largestTable(rep
 <p class="soft">Steps that read less from the cache than stood in it: ${misses.edit} after an edit, ${misses.cold} after a pause, ${misses.model} after a change of model, ${misses.unexpected} for no reason in the log.
 The size estimate was off by ${percent(estimate.median)} in the median step and ${percent(estimate.p95)} at the 95th percentile.</p></section>
 ${tables.summaryCalls(report)}
+${tables.decisionSection(report)}
 ${trouble ? `<section><h2>Failures and warnings</h2>${trouble}</section>` : ""}
 <section><h2>Steps</h2><details><summary>All ${steps.length}, with the numbers of each</summary>${tables.stepsTable(report)}</details></section>
 <section id="requests"><h2>Requests</h2><div class="walk"><button type="button" id="earlier">earlier</button><label>step <input id="wanted" type="number" min="1" max="${steps.length}"></label><button type="button" id="later">later</button><span class="soft">exactly as sent, rebuilt from the log</span></div><div id="request"></div></section>`;

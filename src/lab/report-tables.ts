@@ -2,9 +2,11 @@
 
 import { economicsText, lasted, many, money, percent, signed, signedPercent } from "../context/amounts.ts";
 import type { SessionReport } from "../context/report.ts";
+import { decisionCounts } from "../context/report-decisions.ts";
 import type { EditRow } from "../context/report-edits.ts";
 import { estimateError, hitRate, type StepRow } from "../context/report-steps.ts";
 import { count } from "../core/clean-text.ts";
+import { decisionText } from "../core/decision.ts";
 import { inputTotal } from "../core/model-card.ts";
 import { html } from "./html-text.ts";
 
@@ -192,6 +194,22 @@ export function troubleList({ failures, sideCalls, warnings }: SessionReport): s
     ...warnings.map(({ text }) => text),
   ];
   return lines.length === 0 ? "" : `<ul>${lines.map((line) => `<li>${html(line)}</li>`).join("")}</ul>`;
+}
+
+/** Who allowed and denied the calls, with each decision as it was recorded; "" when there was none. */
+export function decisionSection({ decisions }: SessionReport): string {
+  if (decisions.rows.length + decisions.unrecorded === 0) return "";
+  const rows = decisions.rows.map(({ step, what, record }) => ({
+    cells: [
+      step === 0 ? "" : stepLink(step),
+      `<code>${html(what)}</code>`,
+      html(decisionText(record)),
+      html(record.mode ?? ""),
+      html(record.asked?.reason ?? ""),
+    ],
+  }));
+  const all = table([">step", "what", "_decision", "mode", "_why it was asked"], rows);
+  return `<section><h2>Permissions</h2><p class="soft">${html(decisionCounts(decisions))}</p><details><summary>All ${rows.length}, as they were recorded</summary>${all}</details></section>`;
 }
 
 /** The calls for summaries: who was asked, what came of it and what it cost; each opens to its exact request. */

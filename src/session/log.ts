@@ -17,13 +17,15 @@ export type FileLogOptions = {
   warn: (text: string) => void;
 };
 
+/** Written at once, so that a process that dies has said it, and synced with the next event that is no bookkeeping. */
+const bookkeeping: readonly LogEvent["type"][] = ["model_request", "permission_decided"];
+
 /** A log that appends to a file. When the disk refuses, it warns once, goes on in memory and retries. */
 export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOptions) {
   const listeners = new Set<(event: LogEvent) => void>();
   let unsaved = unended ? "\n" : "";
   let warned = false;
 
-  // What was asked is bookkeeping that the log can rebuild: it is written, and synced with the reply to it.
   const save = (sync: boolean): void => {
     const refusal = appendLines(fd, unsaved, sync);
     if (!refusal) unsaved = "";
@@ -41,7 +43,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
       nextSeq += 1;
       events.push(event);
       unsaved += `${line}\n`;
-      save(type !== "model_request");
+      save(!bookkeeping.includes(type));
       for (const listener of [...listeners]) tell(listener, event, warn);
       return event;
     },

@@ -41,7 +41,9 @@ test("what is not permitted, or was interrupted meanwhile, is not run", async ()
   const agent = agentWith(order, {
     async permit(tool) {
       const rule = { rule: "edit", by: "rule" as const, reason: "no" };
-      return tool.name === "edit" ? { decision: "deny", ...rule } : { decision: "allow" };
+      return tool.name === "edit"
+        ? { decision: "deny", ...rule }
+        : { decision: "allow", rule: "auto", by: "mode" };
     },
     async beforeWrite({ kind }) {
       order.push(`before ${kind}`);

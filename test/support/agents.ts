@@ -78,7 +78,7 @@ export function testAgent(options: {
     limits: {},
     clock,
     artifacts: { folder, create: (extension) => write(extension, ""), write },
-    permit: async () => ({ decision: "allow" }),
+    permit: async () => ({ decision: "allow", rule: "auto", by: "mode", mode: "auto" }),
     takeSteering: () => [],
     takeNotices: () => [],
     onPart: () => {},

@@ -1,0 +1,70 @@
+/** The record of a permission decision, as the log keeps it, and the words for it. Pure. */
+
+export const permissionModes = ["ask", "accept-edits", "plan", "auto"] as const;
+export type PermissionMode = (typeof permissionModes)[number];
+
+/** For how long and where an allowed rule counts: until the person leaves, in this folder, or everywhere. */
+export type RuleScope = "session" | "project" | "user";
+
+/** The party that decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody. */
+export type DecidedBy = "mode" | "rule" | "always" | "user" | "driver" | "headless" | "fix";
+
+/** How a call was decided. What this says is what happened, whatever today's rules say. */
+export type DecisionRecord = {
+  decision: "allow" | "deny";
+  /** The rule's text, the mode's name, or `refused always`; after a question, the rule that would allow the call. */
+  rule: string;
+  by: DecidedBy;
+  /** The mode in force; absent in logs of versions that did not record it. */
+  mode?: PermissionMode;
+  /** Where the rule that decided is kept. */
+  scope?: RuleScope | "flags";
+  /** Present when rules and mode left the decision to somebody. */
+  asked?: {
+    /** Why it was asked. */
+    reason: string;
+    waitedMs: number;
+    /** The rule that the answer added. */
+    remembered?: { rule: string; scope: RuleScope };
+    /** The words that came with a no. */
+    say?: string;
+    /** The turn was stopped before there was an answer. */
+    unanswered?: true;
+  };
+};
+
+const scopeWords: Record<RuleScope | "flags", string> = {
+  flags: "of the command line",
+  session: "of this session",
+  project: "of this project",
+  user: "of the user's settings",
+};
+
+/** A decision in one line: `allowed by the rule bash(npm test:*) of this project`. */
+export function decisionText(record: DecisionRecord): string {
+  const { decision, asked } = record;
+  if (asked?.unanswered) return "not run: the turn was stopped before the question was answered";
+  const verb = decision === "allow" ? "allowed" : "denied";
+  const kept = asked?.remembered;
+  const more = kept ? `; the rule ${kept.rule} ${scopeWords[kept.scope]} was added` : "";
+  return `${verb} ${decider(record)}${asked?.say ? `: ${asked.say}` : ""}${more}`;
+}
+
+function decider({ by, rule, scope }: DecisionRecord): string {
+  switch (by) {
+    case "mode":
+      return `by the mode ${rule}`;
+    case "rule":
+      return `by the rule ${rule}${scope ? ` ${scopeWords[scope]}` : ""}`;
+    case "always":
+      return "in every mode";
+    case "user":
+      return "by the user";
+    case "driver":
+      return "by the driving program";
+    case "headless":
+      return `because nobody could be asked (${rule})`;
+    case "fix":
+      return "because a repair stays inside the project";
+  }
+}
