@@ -51,6 +51,7 @@ const parties: Record<DecidedBy, string> = {
 
 /** How many were allowed and denied, and by whom: `4 allowed (3 by the mode, 1 by the user), none denied`. */
 export function decisionCounts({ rows, unrecorded }: Decisions): string {
+  if (rows.length === 0) return "not recorded in this log";
   const counted = (decision: "allow" | "deny", word: string): string => {
     const some = rows.filter(({ record }) => record.decision === decision);
     const by = Object.entries(parties).flatMap(([party, words]) => {

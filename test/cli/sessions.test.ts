@@ -51,7 +51,9 @@ describe("every form of a session", () => {
 
 test("show is short about long outputs, and has the name that the session was given", async () => {
   const { stdout } = await sessions("show");
-  expect(stdout).toMatch(/ {2}✓ bash printf .*\n {4}\(allowed by the mode auto\)\n {4}red ```\n {4}1\n[\s\S]*… \d+ lines …\n[\s\S]* {4}100\n/);
+  expect(stdout).toMatch(
+    / {2}✓ bash printf .*\n {4}\(allowed by the mode auto\)\n {4}red ```\n {4}1\n[\s\S]*… \d+ lines …\n[\s\S]* {4}100\n/,
+  );
   expect(stdout).toContain("> fix it with");
   expect(stdout.split("\n").length).toBeLessThan(45);
 });
