@@ -193,16 +193,13 @@ function moneyLines({ cost, sideCalls }: SessionReport): string[] {
   ];
 }
 
-/** Who allowed and who denied; of the calls those that were asked about or denied, or all of them. */
+/** Who allowed and who denied; the newest calls that were asked about or denied, or all calls. */
 function decisionLines({ decisions }: SessionReport, verbose: boolean): string[] {
   const { rows, unrecorded } = decisions;
   if (rows.length + unrecorded === 0) return [];
-  const notable = verbose ? rows : notableDecisions(decisions);
-  const shown = verbose ? notable : notable.slice(-3);
-  const earlier = notable.length - shown.length;
+  const shown = verbose ? rows : notableDecisions(decisions).slice(-3);
   return [
     ...wrap(`Permissions: ${decisionCounts(decisions)}`),
-    ...(earlier > 0 ? [`     …  ${many(earlier, "earlier decision")}; --verbose shows all`] : []),
     ...shown.map(({ step, what, record }) =>
       cut(
         `${String(step).padStart(6)}  ${filled(cleanLine(what), 28)}  ${cleanLine(decisionText(record))}`,
