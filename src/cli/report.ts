@@ -195,9 +195,8 @@ function moneyLines({ cost, sideCalls }: SessionReport): string[] {
 
 /** Who allowed and who denied; the newest calls that were asked about or denied, or all calls. */
 function decisionLines({ decisions }: SessionReport, verbose: boolean): string[] {
-  const { rows, unrecorded } = decisions;
-  if (rows.length + unrecorded === 0) return [];
-  const shown = verbose ? rows : notableDecisions(decisions).slice(-3);
+  if (decisions.rows.length + decisions.unrecorded === 0) return [];
+  const shown = verbose ? decisions.rows : notableDecisions(decisions).slice(-3);
   return [
     ...wrap(`Permissions: ${decisionCounts(decisions)}`),
     ...shown.map(({ step, what, record }) =>
