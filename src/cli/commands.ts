@@ -9,7 +9,8 @@ import { openStoredSnapshots } from "../session/snapshots-stored.ts";
 import { readSession } from "../session/store.ts";
 import { childEnvironment } from "../tools/shell/environment.ts";
 import { agentMark, findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
-import { allProcesses, sessionProcesses, signal } from "../tools/shell/process-table.ts";
+import { openProcessTable } from "../tools/shell/open-process-table.ts";
+import { sessionProcesses, signal } from "../tools/shell/process-table.ts";
 import { openTerminal } from "../tools/shell/terminal.ts";
 import type { Command, Flags } from "./arguments.ts";
 import { encodingOf } from "./choose-model.ts";
@@ -105,7 +106,9 @@ const checkProcesses: CheckProcesses = {
     return childEnvironment(env, { sessionId: mark, stateFolder: tmpdir(), agent: agentMark() });
   },
   async endMarked(mark) {
-    for (const { pid } of sessionProcesses(allProcesses(), mark, undefined)) signal(pid, "SIGKILL");
+    const processes = openProcessTable();
+    for (const { pid } of sessionProcesses(processes, processes.all(), mark, undefined))
+      signal(pid, "SIGKILL");
   },
 };
 

@@ -7,7 +7,8 @@ import { SessionError, SessionLocked } from "../session/errors.ts";
 import { sessionFolders } from "../session/listing.ts";
 import { lockFolder } from "../session/lock.ts";
 import { readSession } from "../session/store.ts";
-import { allProcesses, signal, variableOf } from "../tools/shell/process-table.ts";
+import { openProcessTable } from "../tools/shell/open-process-table.ts";
+import { signal } from "../tools/shell/process-table.ts";
 import type { BatchPorts } from "./batch-run.ts";
 import type { CheckProcesses } from "./fix-check.ts";
 import { UsageError } from "./flag-values.ts";
@@ -35,7 +36,8 @@ export const batchPorts = (processes: CheckProcesses): BatchPorts => ({
     };
   },
   endFamily(variable, value) {
-    for (const { pid } of allProcesses())
+    const { all, variableOf } = openProcessTable();
+    for (const { pid } of all())
       if (pid !== process.pid && variableOf(pid, variable) === value) signal(pid, "SIGKILL");
   },
 });

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ResultLine } from "../../src/cli/batch-results.ts";
 import type { Turn } from "../../src/models/script.ts";
-import { allProcesses, commandLine, variableOf } from "../../src/tools/shell/process-table.ts";
+import { procTable } from "../../src/tools/shell/process-table-proc.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
 import { cleanups, git } from "./fix-place.ts";
 
@@ -90,9 +90,8 @@ export async function until(condition: () => boolean): Promise<void> {
 /** What was started by the batch of this place and runs still. */
 export function family(place: Place): string[] {
   const out = join(place.cwd, "out");
-  return allProcesses().flatMap(({ pid }) =>
-    variableOf(pid, "SAWTOOTH_BATCH") === out ? [commandLine(pid)] : [],
-  );
+  const { all, variableOf, commandLine } = procTable();
+  return all().flatMap(({ pid }) => (variableOf(pid, "SAWTOOTH_BATCH") === out ? [commandLine(pid)] : []));
 }
 
 /** Whether two slow tasks are at work. */

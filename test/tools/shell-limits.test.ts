@@ -1,6 +1,7 @@
 /** Limits hold whatever a command does; its output is kept and the shell survives (T06, T16). */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { giveUpSignal } from "../../src/tools/shell/protocol.ts";
 import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
 
 const stubborn = [
@@ -67,10 +68,13 @@ describe.each(backends)("a shell over %s", (backend) => {
 
   test("runs nothing behind a killed program when the command ignores the signal that says so", async () => {
     await shell.text("cd /var; export K=kept");
-    const output = await shell.call({ command: "trap '' USR2; sleep 60; echo AFTER", timeout_s: 0.3 });
+    const output = await shell.call({
+      command: `trap '' ${giveUpSignal}; sleep 60; echo AFTER`,
+      timeout_s: 0.3,
+    });
     expect(output.content).not.toContain("AFTER");
-    expect(await shell.text("pwd; echo $K; trap -p USR2 | grep -c INT; cd")).toBe("/var\nkept\n1");
-    await shell.text("trap '' USR2");
+    expect(await shell.text(`pwd; echo $K; trap -p ${giveUpSignal} | grep -c INT; cd`)).toBe("/var\nkept\n1");
+    await shell.text(`trap '' ${giveUpSignal}`);
     const next = await shell.call({ command: "sleep 60; echo AFTER", timeout_s: 0.3 });
     expect(next.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
   });

@@ -3,15 +3,7 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  allProcesses,
-  descendants,
-  isRunning,
-  type Process,
-  readProcess,
-  signal,
-  variableOf,
-} from "./process-table.ts";
+import { descendants, isRunning, type Process, type ProcessTable, signal } from "./process-table.ts";
 
 export type Job = {
   pid: number;
@@ -34,13 +26,23 @@ export type Jobs = ReturnType<typeof createJobs>;
 
 const maxLogBytes = 200 * 1024 * 1024;
 
-type State = { folder: string; sessionId: string; records: JobRecord[] };
+export type JobsOptions = {
+  /** Holds the records. */
+  folder: string;
+  sessionId: string;
+  processes: ProcessTable;
+  /** Milliseconds from SIGTERM to SIGKILL for a job that is stopped. */
+  graceMs: number;
+};
+
+type State = JobsOptions & { records: JobRecord[] };
 type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark">;
 
-/** The background jobs of one session. `folder` holds their records; kept jobs of an earlier process are known. */
-export function createJobs(folder: string, sessionId: string) {
-  const records = readJobRecords(folder).filter((job) => job.kept && isSame(job));
-  const state: State = { folder, sessionId, records };
+/** The background jobs of one session; kept jobs of an earlier process are known. */
+export function createJobs(options: JobsOptions) {
+  const { folder, processes } = options;
+  const records = readJobRecords(folder).filter((job) => job.kept && isSame(processes, job));
+  const state: State = { ...options, records };
   return {
     add: (job: NewJob): Job => addJob(state, job),
     list(): Job[] {
@@ -76,7 +78,8 @@ export function createJobs(folder: string, sessionId: string) {
 }
 
 function addJob(state: State, job: NewJob): Job {
-  const startTime = readProcess(job.pid)?.startTime ?? 0;
+  state.processes.refresh();
+  const startTime = state.processes.find(job.pid)?.startTime ?? 0;
   const began = { startedAt: Date.now(), state: "running", kept: false } as const;
   const record: JobRecord = { ...job, ...began, announced: false, startTime };
   state.records.push(record);
@@ -98,9 +101,11 @@ async function stopJob(state: State, pid: number): Promise<boolean> {
   if (!job) return false;
   job.announced = true;
   for (const one of processesOf(state, job)) signal(one.pid, "SIGTERM");
-  for (let waited = 0; waited < 1000 && processesOf(state, job).length > 0; waited += 50) await sleep(50);
+  for (let waited = 0; waited < state.graceMs && processesOf(state, job).length > 0; waited += 20)
+    await sleep(20);
   for (const one of processesOf(state, job)) signal(one.pid, "SIGKILL");
   await sleep(10);
+  state.processes.refresh();
   refresh(state);
   return true;
 }
@@ -119,7 +124,7 @@ function refresh(state: State): void {
 function noteEnd(state: State, job: JobRecord): void {
   const file = join(state.folder, `job-${job.mark}.status`);
   const status = readStatus(file);
-  if (status === undefined && isSame(job)) return;
+  if (status === undefined && isSame(state.processes, job)) return;
   if (status === undefined) killProcesses(state, job);
   else job.status = status;
   job.state = "ended";
@@ -131,12 +136,13 @@ function killProcesses(state: State, job: JobRecord): void {
 }
 
 function processesOf(
-  { sessionId }: State,
+  { processes, sessionId }: State,
   job: JobRecord,
-  all: readonly Process[] = allProcesses(),
+  all: readonly Process[] = processes.all(),
 ): Process[] {
   const isMarked = ({ pid }: Process) =>
-    variableOf(pid, "SAWTOOTH_JOB") === job.mark && variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
+    processes.variableOf(pid, "SAWTOOTH_JOB") === job.mark &&
+    processes.variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
   const roots = new Set(all.filter((one) => one.pid === job.pid || isMarked(one)).map(({ pid }) => pid));
   return [...all.filter(({ pid }) => roots.has(pid)), ...descendants(all, roots)];
 }
@@ -169,8 +175,8 @@ export function readJobRecords(folder: string): JobRecord[] {
   }
 }
 
-function isSame(job: JobRecord): boolean {
-  return isRunning(job.pid) && readProcess(job.pid)?.startTime === job.startTime;
+function isSame(processes: ProcessTable, job: JobRecord): boolean {
+  return isRunning(processes, job.pid) && processes.find(job.pid)?.startTime === job.startTime;
 }
 
 function readStatus(path: string): number | undefined {

@@ -2,41 +2,49 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { readJobRecords } from "./jobs.ts";
-import { allProcesses, commandLine, isRunning, readProcess, signal, variableOf } from "./process-table.ts";
+import { openProcessTable } from "./open-process-table.ts";
+import { isRunning, type ProcessTable, signal } from "./process-table.ts";
+import { usualTiming } from "./timing.ts";
 
 export type Leftover = { pid: number; command: string; sessionId: string };
 
 /** The value of SAWTOOTH_AGENT for processes that this process starts: it names us, not a later one with our pid. */
-export function agentMark(): string {
-  return `${process.pid}.${readProcess(process.pid)?.startTime ?? 0}`;
+export function agentMark(processes: ProcessTable = openProcessTable()): string {
+  return `${process.pid}.${processes.find(process.pid)?.startTime ?? 0}`;
 }
 
 /**
  * Processes of sessions whose state lies in `stateFolder` (or below it) and whose agent is gone. Background jobs
  * that the user kept are not among them.
  */
-export function findLeftovers(stateFolder: string): Leftover[] {
-  return allProcesses().flatMap(({ pid }) => {
-    const state = variableOf(pid, "SAWTOOTH_STATE");
+export function findLeftovers(stateFolder: string, processes: ProcessTable = openProcessTable()): Leftover[] {
+  return processes.all().flatMap(({ pid }) => {
+    const variable = (name: string) => processes.variableOf(pid, name);
+    const state = variable("SAWTOOTH_STATE");
     if (state === undefined || !(state === stateFolder || state.startsWith(`${stateFolder}/`))) return [];
-    if (isAlive(variableOf(pid, "SAWTOOTH_AGENT") ?? "") || isKept(state, variableOf(pid, "SAWTOOTH_JOB")))
-      return [];
-    return [{ pid, command: commandLine(pid), sessionId: variableOf(pid, "SAWTOOTH_SESSION") ?? "" }];
+    const isAlive = isAgent(processes, variable("SAWTOOTH_AGENT") ?? "");
+    if (isAlive || isKept(state, variable("SAWTOOTH_JOB"))) return [];
+    const command = processes.commandLine(pid);
+    return [{ pid, command, sessionId: variable("SAWTOOTH_SESSION") ?? "" }];
   });
 }
 
 /** Ends them: SIGTERM, and SIGKILL for those that are still there half a second later. */
-export async function removeLeftovers(leftovers: readonly Leftover[]): Promise<void> {
+export async function removeLeftovers(
+  leftovers: readonly Leftover[],
+  processes: ProcessTable = openProcessTable(),
+): Promise<void> {
+  const isThere = ({ pid }: Leftover) => isRunning(processes, pid);
   for (const { pid } of leftovers) signal(pid, "SIGTERM");
   for (const { pid } of leftovers) signal(pid, "SIGHUP");
-  for (let waited = 0; waited < 500 && leftovers.some(({ pid }) => isRunning(pid)); waited += 50)
-    await sleep(50);
-  for (const { pid } of leftovers) if (isRunning(pid)) signal(pid, "SIGKILL");
+  for (let waited = 0; waited < usualTiming.terminate && leftovers.some(isThere); waited += 20)
+    await sleep(20);
+  for (const { pid } of leftovers.filter(isThere)) signal(pid, "SIGKILL");
 }
 
-function isAlive(agent: string): boolean {
+function isAgent(processes: ProcessTable, agent: string): boolean {
   const [pid, startTime] = agent.split(".").map(Number);
-  return pid !== undefined && readProcess(pid)?.startTime === startTime;
+  return pid !== undefined && processes.find(pid)?.startTime === startTime;
 }
 
 function isKept(folder: string, mark: string | undefined): boolean {

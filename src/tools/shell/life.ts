@@ -1,15 +1,16 @@
 /** The lives of the session's shell: starts it, restores what the one before had, and ends it. */
 
-import { closeSync, openSync, readlinkSync, rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BashProcess, startBash } from "./bash-process.ts";
 import { childEnvironment } from "./environment.ts";
 import { agentMark } from "./leftovers.ts";
-import { signal } from "./process-table.ts";
-import { type End, endLine, files } from "./protocol.ts";
+import { type ProcessTable, signal } from "./process-table.ts";
+import { type End, endLine, files, giveUpSignal } from "./protocol.ts";
 import { clearLeft, lastExisting, type Restoration, readSnapshot, restoration } from "./snapshot.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
+import type { ShellTiming } from "./timing.ts";
 
 export type Living = { bash: BashProcess; terminal: Terminal | undefined };
 export type Life = ReturnType<typeof createLife>;
@@ -21,6 +22,8 @@ export type LifeOptions = {
   /** The shell's own folder. */
   folder: string;
   backend: "pty" | "pipe" | "auto";
+  processes: ProcessTable;
+  timing: ShellTiming;
 };
 
 type State = LifeOptions & {
@@ -39,9 +42,9 @@ type State = LifeOptions & {
 
 /** No shell lives before the first `ensure`. */
 export function createLife(options: LifeOptions) {
-  const { folder, sessionId } = options;
+  const { folder, sessionId, processes } = options;
   const before = readSnapshot(folder);
-  const mark = { sessionId, stateFolder: folder, agent: agentMark() };
+  const mark = { sessionId, stateFolder: folder, agent: agentMark(processes) };
   const state: State = {
     ...options,
     childEnv: childEnvironment(options.env, mark),
@@ -64,7 +67,7 @@ export function createLife(options: LifeOptions) {
     /** Waits until the shell is idle after a command was stopped; one that does not answer is ended. */
     settle: () => settle(state),
     async restart(): Promise<string[]> {
-      if (state.living) await end(state.living.bash);
+      if (state.living) await end(state.living.bash, state.timing);
       clearLeft(folder);
       await start(state, "fresh");
       return [
@@ -120,8 +123,8 @@ async function start(state: State, how: "restore" | "fresh"): Promise<Restoratio
 }
 
 /** Remembers the shell's folder, unless it is gone. */
-function noteCwd({ living, cwds }: State): void {
-  const cwd = living && folderOf(living.bash.pid);
+function noteCwd({ living, cwds, processes, folder }: State): void {
+  const cwd = living && (processes.workingFolder(living.bash.pid) ?? toldFolder(processes, folder));
   if (cwd === undefined || cwd === cwds.at(-1)) return;
   cwds.push(cwd);
   if (cwds.length > 50) cwds.shift();
@@ -137,7 +140,7 @@ async function settle(state: State): Promise<void> {
   if (!bash || bash.death()) return;
   const idle = new Promise<true>((resolve) => bash.onNext(() => resolve(true)));
   bash.send(endLine(++state.number));
-  if (await Promise.race([idle, sleep(1000, false)])) return;
+  if (await Promise.race([idle, sleep(state.timing.settle, false)])) return;
   signal(bash.pid, "SIGKILL");
   await idle;
 }
@@ -146,17 +149,17 @@ async function close(state: State): Promise<void> {
   state.closed = true;
   if (!state.living) return;
   const { bash, terminal } = state.living;
-  await end(bash);
+  await end(bash, state.timing);
   terminal?.close();
   bash.release();
   for (const file of [files.command, files.stdin]) rmSync(join(state.folder, file), { force: true });
 }
 
 /** Ends a shell that may be busy: by the end of its input, which unlike SIGHUP spares its jobs, then by force. */
-async function end(bash: BashProcess): Promise<void> {
+async function end(bash: BashProcess, { hangUp }: ShellTiming): Promise<void> {
   bash.hangUp();
-  signal(bash.pid, "SIGUSR2");
-  for (let waited = 0; waited < 300 && !bash.death(); waited += 5) await sleep(5);
+  signal(bash.pid, giveUpSignal);
+  for (let waited = 0; waited < hangUp && !bash.death(); waited += 5) await sleep(5);
   if (!bash.death()) signal(bash.pid, "SIGKILL");
   for (let waited = 0; waited < 1000 && !bash.death(); waited += 5) await sleep(5);
 }
@@ -167,13 +170,9 @@ function prepareFiles(folder: string): void {
   for (const name of names) closeSync(openSync(join(folder, name), "a", 0o600));
 }
 
-function folderOf(pid: number): string | undefined {
-  try {
-    const cwd = readlinkSync(`/proc/${pid}/cwd`);
-    return cwd.endsWith(" (deleted)") ? undefined : cwd;
-  } catch {
-    return undefined;
-  }
+/** Where no process's folder can be read, the one that the shell itself told after its last command. */
+function toldFolder(processes: ProcessTable, folder: string): string | undefined {
+  return processes.workingFolder(process.pid) === undefined ? readSnapshot(folder)?.cwd : undefined;
 }
 
 function describe({ cwd, names, functions }: Restoration, why: "resumed" | "died"): string {

@@ -3,16 +3,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Jobs } from "./jobs.ts";
 import {
-  allProcesses,
-  commandLine,
   descendants,
   isRunning,
   type Process,
-  readProcess,
+  type ProcessTable,
   sessionProcesses,
   signal,
-  startedSince,
-  variableOf,
 } from "./process-table.ts";
 
 export type FoundProcess = { pid: number; command: string };
@@ -22,17 +18,23 @@ export type Members = ReturnType<typeof createMembers>;
 const lookMs = 25;
 const looks = 5;
 
-type State = {
+export type MembersOptions = {
   sessionId: string;
   jobs: Jobs;
+  processes: ProcessTable;
+  /** Milliseconds from SIGTERM to SIGKILL at the end of the session. */
+  graceMs: number;
   /** Undefined while there is no shell. */
   shellPid: () => number | undefined;
+};
+
+type State = MembersOptions & {
   /** Left running by earlier commands: pid and start time. */
   left: Map<number, number>;
 };
 
-export function createMembers(sessionId: string, jobs: Jobs, shellPid: () => number | undefined) {
-  const state: State = { sessionId, jobs, shellPid, left: new Map() };
+export function createMembers(options: MembersOptions) {
+  const state: State = { ...options, left: new Map() };
   return {
     /** Every process of the session but its shell, and but kept jobs. */
     all: () => endable(state),
@@ -49,27 +51,31 @@ export function createMembers(sessionId: string, jobs: Jobs, shellPid: () => num
   };
 }
 
-function endable({ sessionId, jobs, shellPid }: State): Process[] {
-  const everything = allProcesses();
+function endable({ processes, sessionId, jobs, shellPid }: State): Process[] {
+  const everything = processes.all();
   const kept = jobs.pids("kept", everything);
-  return sessionProcesses(everything, sessionId, shellPid()).filter(({ pid }) => !kept.has(pid));
+  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !kept.has(pid));
 }
 
-function foreground({ sessionId, jobs, shellPid, left }: State): Process[] {
-  const everything = allProcesses();
-  for (const [pid, startTime] of left) if (readProcess(pid)?.startTime !== startTime) left.delete(pid);
+function foreground({ processes, sessionId, jobs, shellPid, left }: State): Process[] {
+  const everything = processes.all();
+  for (const [pid, startTime] of left) if (processes.find(pid)?.startTime !== startTime) left.delete(pid);
   const roots = new Set([...left.keys(), ...jobs.pids("all", everything)]);
   const others = new Set([...roots, ...descendants(everything, roots).map(({ pid }) => pid)]);
-  return sessionProcesses(everything, sessionId, shellPid()).filter(({ pid }) => !others.has(pid));
+  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !others.has(pid));
 }
 
 async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
+  const { processes } = state;
+  const { commandLine } = processes;
+  processes.refresh();
   const shell = state.shellPid();
   const shellCommand = shell === undefined ? "" : commandLine(shell);
-  const find = () => startedSince(lastPid).filter((one) => isNew(state, one));
+  const find = () => processes.startedSince(lastPid).filter((one) => isNew(state, one));
   let found = find();
   for (let look = 0; look < looks && found.length > 0; look++) {
     await sleep(lookMs);
+    processes.refresh();
     found = find();
     if (found.every(({ pid }) => commandLine(pid) !== shellCommand)) break;
   }
@@ -81,22 +87,26 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
 }
 
 /** Whether a process is the session's, and neither of a job nor of an earlier command. */
-function isNew({ sessionId, shellPid, left }: State, one: Process): boolean {
+function isNew({ processes, sessionId, shellPid, left }: State, one: Process): boolean {
+  const { find, variableOf } = processes;
   const shell = shellPid();
   if (one.pid === shell || variableOf(one.pid, "SAWTOOTH_JOB") !== undefined) return false;
   if (one.session !== shell && variableOf(one.pid, "SAWTOOTH_SESSION") !== sessionId) return false;
-  for (let at: Process | undefined = one; at && at.pid > 1; at = readProcess(at.parent)) {
+  for (let at: Process | undefined = one; at && at.pid > 1; at = find(at.parent)) {
     if (left.get(at.pid) === at.startTime) return false;
   }
   return true;
 }
 
-/** SIGTERM, then SIGKILL for what is there half a second later. */
+/** SIGTERM, then SIGKILL for what is there after the grace. */
 async function endAll(state: State): Promise<void> {
+  const { processes, graceMs } = state;
+  const isThere = (pid: number) => isRunning(processes, pid);
   const ending = endable(state).map(({ pid }) => pid);
   for (const pid of ending) signal(pid, "SIGTERM");
-  for (let waited = 0; waited < 500 && ending.some(isRunning); waited += 20) await sleep(20);
+  for (let waited = 0; waited < graceMs && ending.some(isThere); waited += 20) await sleep(20);
   for (let round = 0; round < 5; round++) {
+    processes.refresh();
     const rest = endable(state);
     if (rest.length === 0) return;
     for (const { pid } of rest) signal(pid, "SIGKILL");

@@ -4,6 +4,8 @@
  * output, which no program of a command has, marked with a nonce that no program can know. Pure.
  */
 
+import { constants } from "node:os";
+
 /** Files in the shell's folder. */
 export const files = {
   init: "init.sh",
@@ -20,14 +22,23 @@ export const files = {
 
 export type End = { number: number; status: number; flags: string };
 
+/**
+ * The signal upon which the shell gives up the rest of its command: one that neither a kernel nor a program sends, so
+ * that a command that traps USR2 for itself neither loses its trap nor runs on.
+ */
+export const giveUpSignal: "SIGSTKFLT" | "SIGINFO" =
+  constants.signals.SIGSTKFLT === undefined ? "SIGINFO" : "SIGSTKFLT";
+
 /** A word that bash reads as exactly this text. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The script that a shell starts with. USR2 makes it give up the rest of the current command, whatever became of
- * the program it waits for: bash itself goes on unless that program died of SIGINT. Snapshots are written over without
+ * The script that a shell starts with. `giveUpSignal` makes it give up the rest of the current command, whatever became
+ * of the program it waits for: bash itself goes on unless that program died of SIGINT. Only while a command is being
+ * sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale input buffer, and the memory
+ * behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies by SIGSEGV. Snapshots are written over without
  * truncation, which ext4 would answer with a write to the disk; their number stands at both ends, so that a half-written
  * one is known. The traps run within a command that may be traced: their own trace goes nowhere.
  */
@@ -41,7 +52,7 @@ export function initScript(options: {
 }): string {
   const file = (name: string) => quote(`${options.folder}/${name}`);
   return `${options.terminal ? `: <>${quote(options.terminal)}` : ":"}
-for __sawtooth_fd in /proc/$$/fd/*; do
+for __sawtooth_fd in /proc/$$/fd/* /dev/fd/*; do
   case \${__sawtooth_fd##*/} in 0|1|2|255|'*') ;; *) eval "exec \${__sawtooth_fd##*/}>&-" ;; esac
 done 2>/dev/null
 set +m +H
@@ -57,7 +68,7 @@ __sawtooth_save() {
   { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
 }
 __sawtooth_arm() {
-  builtin trap '{ builtin trap - INT; builtin kill -INT $$; } 2>/dev/null' USR2
+  builtin trap '{ if [[ "\${BASH_SOURCE[*]-}" == *"$__sawtooth_dir/${files.command}" ]]; then builtin trap - INT; builtin kill -INT $$; fi; } 2>/dev/null' ${giveUpSignal}
 }
 __sawtooth_end() {
   __sawtooth_flags=$-

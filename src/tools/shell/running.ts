@@ -5,10 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { cleanText } from "../../core/clean-text.ts";
 import type { OutputReader } from "../command-output.ts";
 import type { BashProcess, Death } from "./bash-process.ts";
-import { ignores, type Process, readProcess, signal, terminalUse } from "./process-table.ts";
-import type { End } from "./protocol.ts";
+import { type Process, type ProcessTable, signal } from "./process-table.ts";
+import { type End, giveUpSignal } from "./protocol.ts";
 import type { Screen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
+import type { ShellTiming } from "./timing.ts";
 
 export type Running = {
   command: string;
@@ -26,6 +27,8 @@ export type Running = {
   ended: boolean;
   /** Whether its input lies in a file of ours. */
   hasStdin: boolean;
+  processes: ProcessTable;
+  timing: ShellTiming;
   /** The newest pid of the machine when it started. */
   lastPid: number;
   /** The processes that belong to it. */
@@ -51,10 +54,6 @@ const tickMs = 50;
 const floodBytes = 1024 * 1024;
 const floodTickMs = 2;
 const progressLines = 12;
-/** Silence after which a process that reads the terminal is taken to wait for a person. */
-const readSilenceMs = 700;
-/** The same for one that waits for the terminal or for something else. */
-const waitSilenceMs = 4000;
 
 /** What comes first: the end of the command, a limit, the user's interrupt, or a question on the terminal. */
 export async function watch(running: Running, options: WatchOptions): Promise<Verdict> {
@@ -85,9 +84,10 @@ function createTick(
   { output, maxBytes, onProgress, givenBack }: WatchOptions,
   settle: (verdict: Verdict) => void,
 ): () => boolean {
+  const { readSilence } = running.timing;
   let size = output.size();
   let activeAt = Date.now();
-  let nextLook = activeAt + readSilenceMs;
+  let nextLook = activeAt + readSilence;
   let shownAt = 0;
   return () => {
     const now = Date.now();
@@ -101,8 +101,8 @@ function createTick(
       onProgress(output.tail(progressLines));
     }
     const silence = now - Math.max(activeAt, running.printed.at);
-    if (silence >= readSilenceMs && now >= nextLook) {
-      nextLook = now + 500;
+    if (silence >= readSilence && now >= nextLook) {
+      nextLook = now + Math.min(500, readSilence);
       if (givenBack) wake(running);
       else if (waitsForPerson(running, silence)) settle("waiting");
     }
@@ -111,10 +111,10 @@ function createTick(
 }
 
 /** Whether a process of the command, or the shell itself in a `read`, has the terminal to read from. */
-function waitsForPerson({ bash, terminal, members }: Running, silence: number): boolean {
+function waitsForPerson({ bash, terminal, members, processes, timing }: Running, silence: number): boolean {
   if (!terminal) return false;
-  const uses = [bash, ...members()].map(({ pid }) => terminalUse(pid, terminal.path));
-  return uses.includes("reads") || (silence >= waitSilenceMs && uses.includes("waits"));
+  const uses = [bash, ...members()].map(({ pid }) => processes.terminalUse(pid, terminal.path));
+  return uses.includes("reads") || (silence >= timing.waitSilence && uses.includes("waits"));
 }
 
 /** Ctrl-Z stops a program that nobody could bring back: the shell has no job control. */
@@ -138,16 +138,17 @@ export async function drainTerminal({ screen, printed }: Running): Promise<void>
  * is first told to give up the rest of the command, so that nothing that comes after a killed program is run.
  */
 export async function stop(running: Running, graceMs: number): Promise<void> {
-  const { bash } = running;
+  const { bash, processes } = running;
   const isOver = () => running.ended && running.members().length === 0;
-  if (!running.ended) giveUp(bash.pid);
+  if (!running.ended) giveUp(processes, bash.pid);
   for (const { pid, state } of running.members()) {
     signal(pid, "SIGINT");
     if (state === "T") signal(pid, "SIGCONT");
   }
   await until(isOver, graceMs);
   for (let round = 0; round < 20 && !isOver(); round++) {
-    if (!running.ended) signal(bash.pid, "SIGUSR2");
+    processes.refresh();
+    if (!running.ended) signal(bash.pid, giveUpSignal);
     for (const { pid } of running.members()) signal(pid, "SIGKILL");
     if (!running.ended && round > 0) signal(bash.pid, "SIGINT");
     await until(isOver, 40);
@@ -158,9 +159,9 @@ export async function stop(running: Running, graceMs: number): Promise<void> {
 }
 
 /** A shell that was told to ignore the signal would go on with the command: it dies, and comes back with its state. */
-function giveUp(pid: number): void {
-  signal(pid, ignores(pid, constants.signals.SIGUSR2) ? "SIGKILL" : "SIGUSR2");
-  if (readProcess(pid)?.state === "T") signal(pid, "SIGCONT");
+function giveUp(processes: ProcessTable, pid: number): void {
+  signal(pid, processes.ignores(pid, constants.signals[giveUpSignal]) ? "SIGKILL" : giveUpSignal);
+  if (processes.find(pid)?.state === "T") signal(pid, "SIGCONT");
 }
 
 async function until(isTrue: () => boolean, timeoutMs: number): Promise<void> {

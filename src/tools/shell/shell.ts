@@ -8,9 +8,11 @@ import { clip, createJobs, type Job } from "./jobs.ts";
 import { createLife } from "./life.ts";
 import { createMembers, type FoundProcess } from "./members.ts";
 import { createOffer, type Offer, type OnWaiting, watchWithPerson } from "./offer.ts";
-import { signal } from "./process-table.ts";
+import { openProcessTable } from "./open-process-table.ts";
+import { type ProcessTable, signal } from "./process-table.ts";
 import { drainTerminal, lastScreen, type Running, stop, type Verdict } from "./running.ts";
 import { type Session, startBackground, startForeground, unstage } from "./start.ts";
+import { type ShellTiming, usualTiming } from "./timing.ts";
 
 export type ShellOptions = {
   cwd: string;
@@ -20,6 +22,10 @@ export type ShellOptions = {
   stateFolder: string;
   /** `auto` takes a terminal where there can be one; with `pipe` programs find no /dev/tty. */
   backend?: "pty" | "pipe" | "auto";
+  /** Reader of the machine's processes; the one that fits the machine by default. */
+  processes?: ProcessTable;
+  /** Graces and waits; the usual ones by default. */
+  timing?: ShellTiming;
 };
 
 export type CommandIo = {
@@ -83,9 +89,10 @@ export type Shell = {
 };
 
 const maxOutputBytes = 200 * 1024 * 1024;
-const graceMs = { timeout: 1000, interrupted: 300, too_large: 100, waiting: 300, ended: 300 };
 
 type State = Session & {
+  /** The newest command, which may have ended. */
+  newest: Running | undefined;
   waiting: Running | undefined;
   /** Of the command that waits, where a person may still take it over. */
   offer: Offer | undefined;
@@ -108,7 +115,8 @@ export function createShell(options: ShellOptions): Shell {
       inTurn(async () => {
         const notes = await ready(state);
         if (request.signal.aborted) return { verdict: "interrupted", left: [], notes };
-        return finish(state, await startForeground(state, command, request), request, notes);
+        state.newest = await startForeground(state, command, request);
+        return finish(state, state.newest, request, notes);
       }),
     waiting() {
       return state.waiting && { command: state.waiting.command, output: state.waiting.output };
@@ -138,7 +146,10 @@ export function createShell(options: ShellOptions): Shell {
       if (!life.current()) return;
       life.kill();
       // Again for what was being started meanwhile.
-      for (let round = 0; round < 5; round++) for (const { pid } of members.all()) signal(pid, "SIGKILL");
+      for (let round = 0; round < 5; round++) {
+        state.processes.refresh();
+        for (const { pid } of members.all()) signal(pid, "SIGKILL");
+      }
     },
   };
 }
@@ -146,11 +157,14 @@ export function createShell(options: ShellOptions): Shell {
 function createState(options: ShellOptions): State {
   const folder = join(options.stateFolder, "shell");
   makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
-  const jobs = createJobs(folder, options.sessionId);
-  const life = createLife({ ...options, folder, backend: options.backend ?? "auto" });
-  const members = createMembers(options.sessionId, jobs, () => life.current()?.bash.pid);
-  const nothing = { waiting: undefined, offer: undefined, closing: undefined };
-  return { folder, life, members, jobs, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
+  const { sessionId, backend = "auto", processes = openProcessTable(), timing = usualTiming } = options;
+  const jobs = createJobs({ folder, sessionId, processes, graceMs: timing.stopJob });
+  const life = createLife({ ...options, folder, backend, processes, timing });
+  const shellPid = () => life.current()?.bash.pid;
+  const members = createMembers({ sessionId, jobs, processes, graceMs: timing.terminate, shellPid });
+  const session = { folder, life, members, jobs, processes, timing };
+  const nothing = { newest: undefined, waiting: undefined, offer: undefined, closing: undefined };
+  return { ...session, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
 }
 
 function takeTurn<T>(state: State, action: () => Promise<T>): Promise<T> {
@@ -170,7 +184,7 @@ async function dropWaiting(state: State): Promise<string[]> {
   const dropped = state.waiting;
   if (!dropped) return [];
   state.waiting = undefined;
-  await stop(dropped, graceMs.waiting);
+  await stop(dropped, state.timing.stop.waiting);
   await state.life.settle();
   return ["the command that waited for input was stopped"];
 }
@@ -209,8 +223,8 @@ async function conclude(
   verdict: Exclude<Verdict, "waiting">,
   notes: string[],
 ): Promise<CommandResult> {
-  const { folder, life, members } = state;
-  if (verdict !== "ended") await stop(running, graceMs[verdict]);
+  const { folder, life, members, timing } = state;
+  if (verdict !== "ended") await stop(running, timing.stop[verdict]);
   const { status } = await running.end;
   const left = verdict === "ended" ? await members.leftBy(running.lastPid) : [];
   if (verdict !== "ended") await life.settle();
@@ -250,7 +264,9 @@ async function attendLater(
   });
 }
 
-async function closeAll({ life, members }: State): Promise<void> {
+/** The command is stopped first: else the shell would run what comes after a program that is ended here. */
+async function closeAll({ life, members, newest, timing }: State): Promise<void> {
+  if (newest && !newest.ended) await stop(newest, timing.stop.interrupted);
   if (life.current()) await members.endAll();
   await life.close();
 }

@@ -5,20 +5,28 @@ import { join } from "node:path";
 import type { Job, Jobs } from "./jobs.ts";
 import type { Life, Living } from "./life.ts";
 import type { Members } from "./members.ts";
-import { lastPid } from "./process-table.ts";
+import type { ProcessTable } from "./process-table.ts";
 import { backgroundLines, files, hasOddParentheses, runLines, stagedCommand } from "./protocol.ts";
 import type { Running } from "./running.ts";
 import { createScreen } from "./screen.ts";
 import type { Terminal } from "./terminal.ts";
+import type { ShellTiming } from "./timing.ts";
 
-export type Session = { folder: string; life: Life; members: Members; jobs: Jobs };
+export type Session = {
+  folder: string;
+  life: Life;
+  members: Members;
+  jobs: Jobs;
+  processes: ProcessTable;
+  timing: ShellTiming;
+};
 type Request = { outputPath: string; stdin?: string | undefined; tty?: boolean | undefined };
 
 const printedBytes = 16 * 1024;
 
 /** Starts `command` in the living shell. Throws when it needs a terminal and there is none. */
 export async function startForeground(session: Session, command: string, request: Request): Promise<Running> {
-  const { folder, life, members } = session;
+  const { folder, life, members, processes, timing } = session;
   const { bash, terminal } = livingOf(life);
   const tty = request.tty === true;
   if (tty && !terminal) throw new Error("there is no terminal on this machine");
@@ -35,7 +43,9 @@ export async function startForeground(session: Session, command: string, request
     end: new Promise((resolve) => bash.onNext(resolve)),
     ended: false,
     hasStdin: input !== undefined,
-    lastPid: lastPid(),
+    processes,
+    timing,
+    lastPid: processes.lastPid(),
     members: members.foreground,
   };
   void running.end.then((end) => {

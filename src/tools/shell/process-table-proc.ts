@@ -1,0 +1,122 @@
+/** The process table of Linux, read from /proc. */
+
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
+
+/** Reads /proc anew for every question. */
+export function procTable(): ProcessTable {
+  return {
+    all: () => running(pids()),
+    find,
+    lastPid,
+    startedSince,
+    variableOf(pid, name) {
+      const environment = readText(`/proc/${pid}/environ`) ?? "";
+      const entry = environment.split("\0").find((line) => line.startsWith(`${name}=`));
+      return entry?.slice(name.length + 1);
+    },
+    commandLine(pid) {
+      const words = (readText(`/proc/${pid}/cmdline`) ?? "").split("\0").join(" ").trim();
+      return clipWords(words || (readText(`/proc/${pid}/comm`) ?? "?"));
+    },
+    workingFolder(pid) {
+      const cwd = readLink(`/proc/${pid}/cwd`);
+      return cwd?.endsWith(" (deleted)") ? undefined : cwd;
+    },
+    ignores(pid, number) {
+      const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+      return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
+    },
+    terminalUse,
+    refresh() {},
+  };
+}
+
+function find(pid: number): Process | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return {
+    pid,
+    state: fields[0] ?? "?",
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    // Clock ticks since boot.
+    startTime: Number(fields[19]),
+  };
+}
+
+function running(candidates: readonly number[]): Process[] {
+  return candidates
+    .map(find)
+    .filter((process): process is Process => process !== undefined && process.state !== "Z");
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+function lastPid(): number {
+  return Number(readText("/proc/loadavg")?.split(" ").at(-1) ?? Number.NaN);
+}
+
+function startedSince(before: number): Process[] {
+  const now = lastPid();
+  if (now === before) return [];
+  const span = now - before;
+  if (!(span > 0)) return running(pids());
+  return running(
+    span <= 64
+      ? Array.from({ length: span }, (_, index) => before + 1 + index)
+      : pids().filter((pid) => pid > before && pid <= now),
+  );
+}
+
+/** System calls that read or wait for input, by number. */
+const inputCalls: Partial<Record<string, { read: number[]; wait: number[] }>> = {
+  x64: { read: [0], wait: [7, 23, 232, 270, 271, 281, 441] },
+  arm64: { read: [63], wait: [22, 72, 73, 441] },
+};
+
+function terminalUse(pid: number, terminalPath: string): "reads" | "waits" | "none" {
+  const call = readText(`/proc/${pid}/syscall`)?.split(" ") ?? [];
+  const numbers = inputCalls[process.arch];
+  const isTerminal = (link: string | undefined) => link === "/dev/tty" || link === terminalPath;
+  if (!numbers || call.length < 2) {
+    const channel = readText(`/proc/${pid}/wchan`) ?? "";
+    return /tty_read|wait_woken/.test(channel) && openFiles(pid).some(isTerminal) ? "reads" : "none";
+  }
+  const number = Number(call[0]);
+  if (numbers.read.includes(number)) {
+    return isTerminal(readLink(`/proc/${pid}/fd/${Number(call[1])}`)) ? "reads" : "none";
+  }
+  return numbers.wait.includes(number) && openFiles(pid).some(isTerminal) ? "waits" : "none";
+}
+
+function openFiles(pid: number): (string | undefined)[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((file) => readLink(`/proc/${pid}/fd/${file}`));
+  } catch {
+    return [];
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

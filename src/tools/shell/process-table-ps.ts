@@ -1,0 +1,92 @@
+/** The process table of machines without /proc (macOS, the BSDs), read by one call of `ps`. */
+
+import { execFileSync } from "node:child_process";
+import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
+
+/** A table is read again when the one before is as old as this, in milliseconds. */
+const cacheMs = 50;
+
+type Row = Process & { terminal: string; channel: string; words: string };
+
+/** Options that make `ps` print every process, and its environment behind its command line. */
+const selections = { bsd: ["-A", "-E"], procps: ["axe"] };
+
+/**
+ * Reads with `ps` of the BSDs, or with that of Linux (`procps`). It tells no kernel session, so that the process group
+ * stands for it: the shell and its children share one, as it has no job control. Where the system hides the environment
+ * of its own programs, those are known by descent alone.
+ */
+export function psTable(syntax: keyof typeof selections = "bsd"): ProcessTable {
+  let rows = new Map<number, Row>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  const current = (): Map<number, Row> => {
+    if (performance.now() - readAt >= cacheMs) {
+      rows = readRows(selections[syntax]);
+      readAt = performance.now();
+    }
+    return rows;
+  };
+  const all = (): Process[] => [...current().values()].filter(({ state }) => state !== "Z");
+  return {
+    all,
+    find: (pid) => current().get(pid),
+    lastPid: () => Number.NaN,
+    startedSince: all,
+    variableOf: (pid, name) => variableIn(current().get(pid)?.words ?? "", name),
+    commandLine: (pid) => clipWords(commandIn(current().get(pid)?.words ?? "")) || "?",
+    workingFolder: () => undefined,
+    ignores: () => false,
+    terminalUse(pid, terminalPath) {
+      const row = current().get(pid);
+      const isOn = row !== undefined && `/dev/${row.terminal}` === terminalPath;
+      return isOn && /ttyin|tty_read|wait_woken/.test(row.channel) ? "reads" : "none";
+    },
+    refresh() {
+      readAt = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+function readRows(selection: readonly string[]): Map<number, Row> {
+  const columns = "pid=,ppid=,pgid=,state=,tty=,wchan=,lstart=,command=";
+  try {
+    const output = execFileSync("ps", [...selection, "-ww", "-o", columns], {
+      env: { PATH: "/bin:/usr/bin", LC_ALL: "C" },
+      encoding: "utf8",
+      maxBuffer: 256 * 1024 * 1024,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return new Map(output.split("\n").flatMap(rowOf));
+  } catch {
+    return new Map();
+  }
+}
+
+/** `Thu Jan  1 00:00:00 1970`, in local time, to the second. */
+const start = "\\w{3} +\\w{3} +\\d+ +[\\d:]+ +\\d{4}";
+const pattern = new RegExp(`^ *(\\d+) +(\\d+) +(\\d+) +(\\S+) +(\\S+) +(\\S+) +(${start}) ?(.*)$`);
+
+function rowOf(line: string): [number, Row][] {
+  const [, pid, parent, group, state = "", terminal = "", channel = "", began = "", words = ""] =
+    pattern.exec(line) ?? [];
+  if (pid === undefined) return [];
+  const process = { pid: Number(pid), parent: Number(parent), session: Number(group) };
+  const row = { ...process, state: state.charAt(0), startTime: Date.parse(began) };
+  return [[row.pid, { ...row, terminal, channel, words }]];
+}
+
+/** A value ends where the next variable begins: `ps` parts them by blanks, which a value may have too. */
+function variableIn(words: string, name: string): string | undefined {
+  const begin = ` ${name}=`;
+  const at = words.indexOf(begin);
+  if (at < 0) return undefined;
+  const rest = words.slice(at + begin.length);
+  const next = /\s\w+=/.exec(rest);
+  return (next ? rest.slice(0, next.index) : rest).trimEnd();
+}
+
+/** What stands before the first variable: nothing of an environment may be shown. */
+function commandIn(words: string): string {
+  const variable = /\s[A-Za-z_]\w*=/.exec(words);
+  return variable ? words.slice(0, variable.index) : words;
+}
