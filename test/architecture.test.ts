@@ -11,12 +11,13 @@ const layers: Record<string, readonly string[]> = {
   context: ["core"],
   agent: ["core", "context"],
   models: ["core"],
-  tools: ["core"],
-  session: ["core"],
+  git: ["core"],
+  tools: ["core", "git"],
+  session: ["core", "git"],
   config: ["core"],
   lab: ["core", "context", "session", "models/prices", "models/cards"],
   tui: ["core", "context"],
-  cli: ["core", "context", "agent", "config", "lab"],
+  cli: ["core", "context", "agent", "config", "git", "lab"],
 };
 /** `main.ts`, and those it leads to because start-up must not load every part for every mode. */
 const wiring = /^src\/cli\/(main|commands|interactive|wire(-\w+)?|choose-model)\.ts$/;

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { redact } from "../core/redact.ts";
 import { secretsOf } from "../core/secrets.ts";
+import { GitError } from "../git/run.ts";
 import { runChild } from "./batch-child.ts";
 import { CopyError, removeFolder } from "./batch-copy.ts";
 import type { Origin, ResultLine, TaskState } from "./batch-results.ts";
@@ -11,7 +12,7 @@ import { type Task, wordsOf } from "./batch-tasks.ts";
 import { type Mirrors, prepareTree } from "./batch-tree.ts";
 import { type CheckProcesses, runCheck } from "./fix-check.ts";
 import { writePatch } from "./fix-deliver.ts";
-import { GitError, openTree, type Tree } from "./fix-tree.ts";
+import { openTree, type Tree } from "./fix-tree.ts";
 import type { ResultObject } from "./result.ts";
 
 /** What only the wiring can give. A family is the processes that carry the mark of a batch, or of a run of it. */
@@ -35,6 +36,7 @@ export type RunPlace = {
   keepTrees: boolean;
   signal: AbortSignal;
   onStart(how: string): void;
+  onWarning(text: string): void;
   onTurns(turns: number): void;
 };
 
@@ -119,7 +121,7 @@ async function worked(
   place.onStart(how);
   const failed = await setUp(task, tree, place, environment);
   if (failed) return { origin, ...failed };
-  const files = await openTree(tree, environment("batch"));
+  const files = await openTree(tree, environment("batch"), place.onWarning);
   try {
     const before = await files.take();
     const ended = await asked(task, until, place, origin);

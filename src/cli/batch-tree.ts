@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { many } from "../context/amounts.ts";
+import { type Git, GitError, gitIn } from "../git/run.ts";
 import { copyFolder, megabytes } from "./batch-copy.ts";
 import type { Origin } from "./batch-results.ts";
 import { isUrl, type Task } from "./batch-tasks.ts";
-import { type Git, GitError, gitIn } from "./fix-tree.ts";
 
 export type Prepared = { origin: Origin /** What was done, for a person. */; how: string };
 
@@ -38,9 +38,10 @@ export async function prepareTree(task: Task, tree: string, place: Place): Promi
   if (ref !== undefined && !isRepository)
     throw new GitError(`ref ${ref} needs a git repository, and ${repo} is none, or only a part of one`);
   if (!isRepository) return begun(git, await copied(source, tree, place, "no git repository"));
-  const isBare = (await gitIn(source, place.env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
+  const isBare = await isBareAt(source, place);
   if (ref !== undefined || isBare) return fetchCommit(task, tree, source, place);
-  const status = ["status", "--porcelain", "--untracked-files=normal"];
+  // Into submodules git would look with their own settings.
+  const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
   const isDirty = (await gitIn(source, place.env)(status)) !== "";
   const head = await commitOf(source, "HEAD", place);
   if (head === undefined) return begun(git, await copied(source, tree, place, "no commit yet"));
@@ -81,12 +82,21 @@ async function copied(
 async function isTop(source: string, { env }: Place): Promise<boolean> {
   if (existsSync(join(source, ".git"))) return true;
   if (!existsSync(join(source, "HEAD")) || !existsSync(join(source, "objects"))) return false;
-  return (await gitIn(source, env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
+  return isBareAt(source, { env });
+}
+
+async function isBareAt(source: string, { env }: Pick<Place, "env">): Promise<boolean> {
+  return (await gitAt(source, env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
+}
+
+/** A bare repository has to be named: git itself takes none that it merely finds. */
+function gitAt(folder: string, env: Place["env"]): Git {
+  return gitIn(folder, env, existsSync(join(folder, ".git")) ? {} : { repository: { GIT_DIR: folder } });
 }
 
 async function commitOf(source: string, name: string, { env }: Place): Promise<string | undefined> {
   const words = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
-  return gitIn(
+  return gitAt(
     source,
     env,
   )(words).then(
@@ -124,7 +134,7 @@ async function fetchMissing(
 ): Promise<string | undefined> {
   const kept = `refs/batch/${createHash("sha256").update(ref).digest("hex").slice(0, 16)}`;
   try {
-    await gitIn(mirror, quiet(place.env))(["fetch", "--quiet", "--no-tags", "--", repo, `+${ref}:${kept}`]);
+    await gitAt(mirror, quiet(place.env))(["fetch", "--quiet", "--no-tags", "--", repo, `+${ref}:${kept}`]);
   } catch (error) {
     if (error instanceof GitError) return undefined;
     throw error;
@@ -143,7 +153,7 @@ function mirrorOf(repo: string, place: Place): Promise<string> {
 async function makeMirror(repo: string, { out, env }: Place): Promise<string> {
   const folder = join(out, "repos", `${createHash("sha256").update(repo).digest("hex").slice(0, 16)}.git`);
   mkdirSync(folder, { recursive: true });
-  const git = gitIn(folder, quiet(env));
+  const git = gitAt(folder, quiet(env));
   try {
     await git(["init", "--quiet", "--bare", "--template="]);
     const refs = ["+HEAD:refs/batch/head", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];

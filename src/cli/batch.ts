@@ -240,6 +240,7 @@ async function one(whole: Batch, task: Task): Promise<void> {
       keepTrees: batch.keepTrees,
       signal: stop.signal,
       onStart: (how) => tell.started(task.id, how),
+      onWarning: (text) => tell.warn(`${task.id}: ${text}`),
       onTurns: (turns) => tell.turns(task.id, turns),
     },
   );

@@ -1,11 +1,12 @@
 /** `sawtooth demo`: a real run on a copy of a small repository with two bugs, by a scripted or a real model. */
 
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../agent/loop.ts";
 import { withoutSecrets } from "../core/secrets.ts";
+import { gitIn } from "../git/run.ts";
 import type { Flags } from "./arguments.ts";
 import { wrap } from "./columns.ts";
 import { packagePath } from "./package-files.ts";
@@ -26,7 +27,7 @@ export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
   process.once("SIGINT", () => controller.abort("SIGINT"));
   process.once("SIGTERM", () => controller.abort("SIGTERM"));
   try {
-    makeRepository(repository);
+    await makeRepository(repository);
     say(`A copy of examples/shop, with two bugs in it and failing tests:\n${repository}\n\n`);
     say(`> ${wrap(task, (process.stdout.columns ?? 100) - 2).join("\n  ")}\n\n`);
     const run = await openRun({
@@ -36,28 +37,20 @@ export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
       warn: (text) => say(`! ${text}\n`),
     });
     await work(run, controller.signal);
-    return show(run, repository);
+    return await show(run, repository);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function makeRepository(repository: string): void {
+async function makeRepository(repository: string): Promise<void> {
   mkdirSync(repository, { mode: 0o700 });
   cpSync(packagePath("examples/shop"), repository, { recursive: true });
-  git(repository, "init", "--quiet", "--initial-branch=main");
-  git(repository, "add", "--all");
-  git(
-    repository,
-    "-c",
-    "user.name=demo",
-    "-c",
-    "user.email=demo@localhost",
-    "commit",
-    "--quiet",
-    "-m",
-    "The shop",
-  );
+  const git = gitIn(repository, process.env);
+  const who = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
+  await git(["init", "--quiet", "--initial-branch=main"]);
+  await git(["add", "--all"]);
+  await git([...who, "commit", "--quiet", "-m", "The shop"]);
 }
 
 function demoFlags(flags: Flags, folder: string): Flags {
@@ -84,10 +77,12 @@ async function work(run: Run, signal: AbortSignal): Promise<void> {
 }
 
 /** What came of it: the answer, the diff, the tests run by us, the context and the bill. */
-function show(run: Run, repository: string): number {
+async function show(run: Run, repository: string): Promise<number> {
   const events = run.agent.log.events();
   say(`\nThe answer\n\n${lastText(events)}\n`);
-  say(`\nThe diff\n\n${git(repository, "diff", process.stdout.isTTY ? "--color=always" : "--color=never")}`);
+  const color = process.stdout.isTTY ? "--color=always" : "--color=never";
+  const diff = ["diff", "--no-ext-diff", "--no-textconv", color];
+  say(`\nThe diff\n\n${await gitIn(repository, process.env)(diff)}`);
   const tests = spawnSync("npm", ["test", "--silent"], {
     cwd: repository,
     encoding: "utf8",
@@ -108,10 +103,6 @@ function show(run: Run, repository: string): number {
 function testEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
   return withoutSecrets(rest);
-}
-
-function git(repository: string, ...words: string[]): string {
-  return execFileSync("git", words, { cwd: repository, encoding: "utf8" });
 }
 
 function say(text: string): void {

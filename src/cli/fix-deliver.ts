@@ -3,8 +3,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { makeFolders } from "../core/make-folders.ts";
+import { GitError } from "../git/run.ts";
 import type { FixFlags } from "./arguments.ts";
-import { GitError, type Tree } from "./fix-tree.ts";
+import type { Tree } from "./fix-tree.ts";
 import { UsageError } from "./flag-values.ts";
 
 export type Target = {
@@ -24,6 +25,7 @@ export async function prepareTarget(fix: FixFlags, tree: Tree, cwd: string): Pro
       const file = patch === undefined ? null : resolve(cwd, patch);
       if (file) writePatch(file, repair.patch);
       if (head === undefined || repair.patch === "") return { patch: file, commit: null, branch: null };
+      await checkFilters(tree, repair.paths);
       const made = await commitRepair(tree, head, repair, branch);
       return { patch: file, commit: made, branch: branch ?? null };
     },
@@ -59,6 +61,15 @@ async function checkBranch({ git }: Tree, branch: string): Promise<void> {
     throw new UsageError(`--branch ${branch}: not a name that git takes`);
   if (await succeeds(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]))
     throw new UsageError(`--branch ${branch}: there is such a branch already`);
+}
+
+/** A commit of such a file would hold what the filter keeps out of the repository. */
+async function checkFilters(tree: Tree, paths: readonly string[]): Promise<void> {
+  const [path] = await tree.filtered(paths);
+  if (path === undefined) return;
+  throw new GitError(
+    `no commit was made: ${path} goes through a filter that .git/config names, and fix runs none; the repair is in the folder: commit it yourself`,
+  );
 }
 
 type Repair = { patch: string; paths: string[]; message: string };

@@ -6,6 +6,7 @@ import { runTurn } from "../agent/loop.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import type { TurnEnd } from "../core/events.ts";
 import { isInside } from "../core/permission-path.ts";
+import { GitError } from "../git/run.ts";
 import type { FixFlags, Flags } from "./arguments.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "./fix-check.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./fix-definition.ts";
@@ -13,7 +14,7 @@ import { prepareTarget, writePatch } from "./fix-deliver.ts";
 import { type Change, countViolation, type Violation, violationsOf } from "./fix-guard.ts";
 import { type Ending, type Teller, tellerOf } from "./fix-result.ts";
 import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./fix-task.ts";
-import { GitError, openTree, type Tree } from "./fix-tree.ts";
+import { openTree, type Tree } from "./fix-tree.ts";
 import { UsageError } from "./flag-values.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import { lastText } from "./result.ts";
@@ -32,6 +33,7 @@ type Fix = {
   flags: Flags;
   stop: Stop;
   tell: Teller;
+  warnings: ReturnType<typeof warningsOf>;
   place: CheckPlace;
   tree: Tree;
   /** The state before the first attempt. */
@@ -49,7 +51,8 @@ export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Prom
   stop.stopAt(deadline);
   const place = { cwd, processes: ports.processes, signal: stop.signal };
   const tell = tellerOf(fix, flags, stop);
-  const tree = await openTree(workspaceRoot(cwd), ports.processes.environment("fix"));
+  const warnings = warningsOf(flags);
+  const tree = await openRepository(cwd, ports.processes, warnings.warn);
   try {
     const target = await prepareTarget(fix, tree, cwd);
     const definitions = definitionsOf(fix.checks, cwd, readText);
@@ -62,7 +65,8 @@ export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Prom
       tell,
       0,
     );
-    const whole: Fix = { fix, flags, stop, tell, place, tree, first, before: await tree.take(), definitions };
+    const before = await tree.take();
+    const whole: Fix = { fix, flags, stop, tell, warnings, place, tree, first, before, definitions };
     const ending = await repair(whole, ports.openRun, deadline);
     const last = ending.attempts.at(-1);
     if (ending.state === "repaired" && last) {
@@ -75,6 +79,14 @@ export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Prom
     throw error instanceof GitError ? new UsageError(error.message) : error;
   } finally {
     tree.close();
+  }
+}
+
+async function openRepository(cwd: string, { environment }: CheckProcesses, warn: (text: string) => void) {
+  try {
+    return await openTree(workspaceRoot(cwd), environment("fix"), warn);
+  } catch (error) {
+    throw error instanceof GitError ? new UsageError(error.message) : error;
   }
 }
 
@@ -111,8 +123,7 @@ async function runAgain(
 
 /** The session: attempt after attempt until the checks pass honestly. */
 async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<Ending> {
-  const { flags, stop, tell, first } = whole;
-  const warnings = warningsOf(flags);
+  const { flags, stop, tell, warnings, first } = whole;
   const run = await openRun({
     flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
     cwd: whole.place.cwd,

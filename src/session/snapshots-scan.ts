@@ -1,10 +1,9 @@
 /** Looks through folders for what a snapshot holds: every file but `.git`, caches too large to keep, and our own state. */
 
-import { execFile } from "node:child_process";
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as yieldNow } from "node:timers/promises";
-import { promisify } from "node:util";
+import { listIgnoredFolders } from "../git/list-files.ts";
 
 /** What was seen: a status per path, undefined where only the existence counts (it is not looked into). */
 export type Seen = Map<string, Stats | undefined>;
@@ -166,27 +165,12 @@ function isRepository(root: string): boolean {
 
 /** What git ignores in the roots; where there is no git to ask, what is known to be a cache by its name. */
 async function ignoring(roots: readonly string[]): Promise<Bounds["isIgnored"]> {
-  const answers = await Promise.all(roots.map(ignoredFolders));
+  const answers = await Promise.all(
+    roots.map(async (root) =>
+      (await listIgnoredFolders(root, process.env))?.map((folder) => join(root, folder)),
+    ),
+  );
   const ignored = new Set(answers.flatMap((folders) => folders ?? []));
   const byName = answers.includes(undefined);
   return (path, nested) => ignored.has(path) || ((nested || byName) && caches.test(basename(path)));
-}
-
-/** Whole folders that git ignores below `root`. Nothing that the repository's own configuration names is run. */
-async function ignoredFolders(root: string): Promise<string[] | undefined> {
-  const { PATH, HOME, XDG_CONFIG_HOME } = process.env;
-  const careful = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-  const question = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
-  try {
-    const { stdout } = await promisify(execFile)("git", [...careful, ...question], {
-      cwd: root,
-      env: { PATH, HOME, XDG_CONFIG_HOME, GIT_OPTIONAL_LOCKS: "0" },
-      maxBuffer: 64 * 1024 * 1024,
-      timeout: 10_000,
-    });
-    const folders = stdout.split("\0").filter((path) => path.endsWith("/"));
-    return folders.map((path) => join(root, path.slice(0, -1)));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,13 +1,11 @@
 /** A folder, two levels deep, with sizes; what git ignores is left out. */
 
-import { execFile } from "node:child_process";
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { listFiles } from "../../git/list-files.ts";
 import { fitting, visible } from "./lines.ts";
 
-const run = promisify(execFile);
 /** Folders that a walk without git leaves out. */
 const skipped = new Set([".git", "node_modules"]);
 const maxWalked = 20_000;
@@ -22,7 +20,9 @@ export async function listingOf(
   bytes: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const known = await gitFiles(path, signal);
+  const listed = await listFiles(path, process.env, signal);
+  // Git has nothing to say about an ignored folder.
+  const known = listed?.length === 0 ? undefined : listed;
   const tree: Node = { name, children: new Map() };
   for (const file of known ?? (await walk(path, signal))) add(tree, file.split("/"));
   await measure(path, tree);
@@ -33,27 +33,6 @@ export async function listingOf(
   return [...shown, ...(rest > 0 ? [`[${rest} more entries: view a folder of them, or use bash]`] : [])].join(
     "\n",
   );
-}
-
-/** Tracked and new files under the folder; undefined outside of a repository and in an ignored folder. Nothing configured there is run. */
-async function gitFiles(path: string, signal: AbortSignal): Promise<string[] | undefined> {
-  const safe = [
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.untrackedCache=false",
-  ];
-  const options = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"];
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
-  try {
-    const limits = { cwd: path, env, signal, timeout: 10_000, maxBuffer: 64 * 1024 * 1024 };
-    const { stdout } = await run("git", [...safe, ...options], limits);
-    return stdout === "" ? undefined : stdout.split("\0");
-  } catch {
-    return undefined;
-  }
 }
 
 /** Relative paths of everything under the folder, nearest first; an empty folder ends with a slash, as in git's list. */

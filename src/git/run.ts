@@ -1,0 +1,158 @@
+/**
+ * The one place that starts git: an environment without secrets, and settings under which no program runs that a
+ * repository names in its configuration, its hooks or its attributes.
+ */
+
+import { execFile } from "node:child_process";
+import { type Environment, withoutSecrets } from "../core/secrets.ts";
+import { filterSettings, foreignSettings, type Setting, settingsFrom } from "./local-settings.ts";
+
+/** A git command that failed; the message is git's own. */
+export class GitError extends Error {
+  override readonly name = "GitError";
+}
+
+/** Which repository, index and objects, as git's own variables say it: GIT_DIR, GIT_INDEX_FILE and the like. */
+export type Repository = Readonly<Record<string, string>>;
+
+export type GitOptions = {
+  repository?: Repository;
+  /** latin1 keeps bytes as they are, one character each. Default: utf8. */
+  encoding?: "utf8" | "latin1";
+  signal?: AbortSignal;
+  /** Milliseconds; without it git may take as long as it needs. */
+  timeoutMs?: number;
+};
+
+/** Returns what git prints. `input`: its standard input. Throws `GitError`. */
+export type Git = (words: readonly string[], input?: string) => Promise<string>;
+
+/** They beat the settings of the repository, the user's and the system's. */
+const settings = [
+  "safe.directory=*",
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.untrackedCache=false",
+  "core.hooksPath=/dev/null",
+  "core.quotePath=false",
+  "core.pager=cat",
+  "commit.gpgSign=false",
+  "tag.gpgSign=false",
+  "log.showSignature=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "status.submoduleSummary=false",
+  "protocol.ext.allow=never",
+  "advice.addEmbeddedRepo=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Variables that would lead git to another repository than the one meant; set when a hook starts us. */
+const leading =
+  /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|PREFIX|SHALLOW_FILE|GRAFT_FILE|NAMESPACE|EXTERNAL_DIFF|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS)$/;
+
+const fixed = {
+  LC_ALL: "C",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_EDITOR: "false",
+  GIT_PAGER: "cat",
+  // A repository that lacks objects would fetch them with the programs that it names.
+  GIT_NO_LAZY_FETCH: "1",
+};
+
+/**
+ * Commands that neither convert files nor reach another machine: no filter can run. Whatever writes an index is none of
+ * them, `write-tree` either: git then compares the files whose times are too new to tell.
+ */
+const plain =
+  /^(?:rev-parse|cat-file|ls-tree|update-ref|symbolic-ref|commit-tree|check-ref-format|check-attr|config|init)$/;
+const reaching = /^(?:fetch|clone|pull|push|ls-remote|submodule)$/;
+
+const mostBytes = 512 * 1024 * 1024;
+
+/**
+ * git in a folder. Filters that the repository's own configuration names are off; a command that reaches another
+ * machine is refused in a repository that has more of a configuration than `git init` writes.
+ */
+export function gitIn(folder: string, env: Environment, options: GitOptions = {}): Git {
+  const place = { folder, env: gitEnvironment(env, options.repository), options };
+  return async (words, input) => {
+    const command = commandOf(words);
+    if (plain.test(command) || isListOfNames(words)) return start(place, words, input);
+    const own = await localSettings(place);
+    const foreign = reaching.test(command) ? foreignSettings(own)[0] : undefined;
+    if (foreign) throw new GitError(`git ${command} was not run: its configuration sets ${foreign.key}`);
+    const filters = filterSettings(own);
+    return start({ ...place, env: withSettings(place.env, filters) }, words, input);
+  };
+}
+
+/** Names of the filters that the repository's own configuration sets, which `gitIn` leaves out. Throws `GitError`. */
+export async function localFilters(folder: string, env: Environment, options: GitOptions = {}) {
+  const own = await localSettings({ folder, env: gitEnvironment(env, options.repository), options });
+  return [
+    ...new Set(filterSettings(own).map(({ key }) => key.slice("filter.".length, key.lastIndexOf(".")))),
+  ];
+}
+
+type Place = { folder: string; env: Record<string, string>; options: GitOptions };
+
+/** Git reads its own files, so that includes and quotes mean what they mean to it. Throws when one cannot be read. */
+async function localSettings(place: Place): Promise<Setting[]> {
+  const latin1 = { ...place, options: { ...place.options, encoding: "latin1" as const } };
+  const text = await start(latin1, ["config", "--list", "-z", "--show-scope"]);
+  return settingsFrom(text);
+}
+
+function gitEnvironment(env: Environment, repository: Repository = {}): Record<string, string> {
+  const kept = Object.entries(withoutSecrets(env)).filter(([name]) => !leading.test(name));
+  const own = Object.fromEntries(kept);
+  // A setting by the environment whose value was a secret is gone, and git fails where one that it counts is missing.
+  const whole = withSettings(own, []);
+  return { ...whole, ...fixed, ...repository };
+}
+
+/** `env` with more settings after those that it has in git's way. Any name of a section is possible here. */
+function withSettings(env: Record<string, string>, more: readonly Setting[]): Record<string, string> {
+  const count = /^\d{1,4}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
+  const had = Array.from({ length: count }, (_, index) => {
+    const [key, value] = [env[`GIT_CONFIG_KEY_${index}`], env[`GIT_CONFIG_VALUE_${index}`]];
+    return key === undefined || value === undefined ? [] : [{ key, value }];
+  }).flat();
+  const all = [...had, ...more];
+  const others = Object.entries(env).filter(
+    ([name]) => !/^GIT_CONFIG_(?:COUNT|KEY_\d+|VALUE_\d+)$/.test(name),
+  );
+  const variables = all.flatMap(({ key, value }, index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return Object.fromEntries([...others, ...variables, ["GIT_CONFIG_COUNT", String(all.length)]]);
+}
+
+/** The word after git's own options. */
+function commandOf(words: readonly string[]): string {
+  const at = words.findIndex((word, index) => !word.startsWith("-") && words[index - 1] !== "-c");
+  return words[at] ?? "";
+}
+
+/** `ls-files` compares files, and so converts them, only for some lists. */
+function isListOfNames(words: readonly string[]): boolean {
+  return commandOf(words) === "ls-files" && !words.some((word) => /^(?:-m|--modified|--eol)$/.test(word));
+}
+
+function start({ folder, env, options }: Place, words: readonly string[], input = ""): Promise<string> {
+  const { encoding = "utf8", signal, timeoutMs = 0 } = options;
+  const limits = { cwd: folder, env, encoding, signal, timeout: timeoutMs, maxBuffer: mostBytes };
+  return new Promise((done, fail) => {
+    const child = execFile("git", [...settings, ...words], limits, (error, stdout, stderr) => {
+      if (!error) done(stdout);
+      else if ((error as NodeJS.ErrnoException).code === "ENOENT") fail(new GitError("git is not installed"));
+      else fail(new GitError(`git ${commandOf(words)}: ${stderr.trim() || error.message}`));
+    });
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input, encoding);
+  });
+}

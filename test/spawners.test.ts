@@ -1,0 +1,50 @@
+/** Where programs are started, read off the source: each place is known, and git has one. */
+
+import { globSync } from "node:fs";
+import { expect, test } from "vitest";
+import { find, read, root, type Source } from "./support/source.ts";
+
+/** The files that start programs, each with the environment that its children get. */
+const spawners: Record<string, string> = {
+  "src/git/run.ts": "git: without secrets",
+  "src/tools/shell/bash-process.ts": "the shell: childEnvironment",
+  "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
+  "src/tui/guard.ts": "stty and sh: a PATH",
+  "src/cli/batch-child.ts": "the program itself: everything, it needs the key",
+  "src/cli/demo.ts": "npm test: without secrets",
+  "src/cli/doctor.ts": "--version of programs: PATH and HOME",
+  "src/cli/fix-check.ts": "checks: childEnvironment",
+  "src/cli/interactive.ts": "the editor behind Ctrl-G: without secrets",
+  "src/cli/wire-files.ts": "the opener of a report: childEnvironment",
+};
+
+const programsAreStartedInFewPlaces = (source: Source): string[] => {
+  const named = source.imports.filter(({ specifier, typeOnly }) => {
+    return /^(node:)?(child_process|cluster)$/.test(specifier) && !typeOnly;
+  });
+  if (named.length === 0 || source.path in spawners) return [];
+  return [`${source.path}:1 starts programs: say in \`spawners\` what they get of the environment`];
+};
+
+const gitIsStartedInOnePlace = (source: Source): string[] =>
+  source.path === "src/git/run.ts"
+    ? []
+    : find(
+        source,
+        (node) =>
+          node.type === "CallExpression" &&
+          /^(promisify\()?(spawn|exec|fork|run)\w*\)?\(\s*["'`]git\b/.test(source.text.slice(node.start)),
+        () => "git is started elsewhere than in git/run.ts",
+      );
+
+const sources = globSync("src/**/*.ts", { cwd: root })
+  .sort()
+  .map((path) => read(path));
+
+test.each([
+  ["programs", programsAreStartedInFewPlaces, 'import { spawn } from "node:child_process"'],
+  ["git", gitIsStartedInOnePlace, 'spawn("git", [])'],
+])("%s are started only where their environment is known", (_what, rule, sample) => {
+  expect(sources.flatMap(rule)).toEqual([]);
+  expect(rule(read("src/cli/a.ts", sample))).toHaveLength(1);
+});
