@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -127,12 +127,15 @@ describe("what the model is told", () => {
   });
 
   test("secrets of the environment are not in the check's environment, and not in what the model reads", async () => {
-    const files = { ...small, "test/value.sh": `env | grep -i canary\n${small["test/value.sh"]}` };
-    const { place, server } = await setUp(repairing, { files });
+    const show = "env | grep -i canary\ncat ../home/leaked";
+    const { place, server } = await setUp(repairing, {
+      files: { ...small, "test/value.sh": `${show}\n${small["test/value.sh"]}` },
+    });
+    writeFileSync(join(place.home, "leaked"), "it was canary-value-1\n");
     await fix(place, check, { MY_PASSWORD: "canary-value-1" });
     expect(server.rawBodies.join("")).not.toContain("sk-canary-7f3a");
     expect(server.rawBodies.join("")).not.toContain("canary-value-1");
-    expect(server.rawBodies[0]).toContain("[redacted:MY_PASSWORD]");
+    expect(server.rawBodies[0]).toContain("it was [redacted:MY_PASSWORD]");
   });
 });
 
