@@ -1,11 +1,9 @@
-/** The dialog of a permission or of a plain yes: what is asked, the ways to answer, and what a key does. Pure. */
+/** A question to the person: the ways to answer it, and what a key does. Pure. */
 
 import type { RuleScope } from "../core/permission-rule.ts";
-import { type Editor, edit, emptyEditor, type Laid, layOut } from "./input/editor.ts";
+import { type Editor, edit, emptyEditor } from "./input/editor.ts";
 import type { Key } from "./input/keys.ts";
 import type { Answer, Confirmation, Question } from "./ports.ts";
-import { cut, cutRow, type Row, type Span, safe, wrap } from "./rows.ts";
-import { type Around, callTitle } from "./tool-rows.ts";
 
 /** `choice`: index of the marked way. `instead`: what is being typed behind "no". */
 export type Asked = { id: number; question: Question | Confirmation; choice: number; instead?: Editor };
@@ -14,7 +12,13 @@ export type Asked = { id: number; question: Question | Confirmation; choice: num
 export type Reaction = { answer: Answer } | { asked: Asked } | undefined;
 
 /** `where`: what it would be stored in. */
-type Way = { label: string; short: string; answer: Answer | "instead"; keys: string[]; where?: string };
+export type Way = {
+  label: string;
+  short: string;
+  answer: Answer | "instead";
+  keys: string[];
+  where?: string;
+};
 
 const scopes: { scope: RuleScope; label: string; short: string; key: string }[] = [
   { scope: "session", label: "Yes, always in this session", short: "session", key: "a" },
@@ -37,7 +41,7 @@ export function askedOf(id: number, question: Question | Confirmation): Asked {
 }
 
 /** The ways to answer, in the order they are shown. */
-function waysOf(question: Question | Confirmation): Way[] {
+export function waysOf(question: Question | Confirmation): Way[] {
   if (isConfirmation(question)) return yesOrNo;
   const { suggestion, places } = question;
   const remembered = scopes.map(
@@ -96,145 +100,9 @@ function onInsteadKey(asked: Asked, instead: Editor, key: Key, columns: number):
   return edited && { asked: { ...asked, instead: edited } };
 }
 
-/** The dialog in at most `maxRows` rows, and where the cursor stands in it. What would run is shown before why. */
-export function dialogRows(
-  { question, instead, choice }: Asked,
-  around: Around,
-  maxRows: number,
-): { rows: Row[]; caret: { row: number; column: number } } {
-  const columns = around.columns - 4;
-  const small = maxRows < 10;
-  const answers = instead
-    ? []
-    : small
-      ? [waysRow(question, choice)]
-      : waysOf(question).map((way, index) => wayRow(way, index === choice, index, around.columns));
-  const written = instead && layOut(instead, columns - 2);
-  const typed = written ? typedRows(written) : [];
-  const room = Math.max(1, maxRows - 1 - answers.length - typed.length);
-  const subject = subjectRows(question, { ...around, columns });
-  const why = whyRows(question, around.columns).slice(
-    0,
-    Math.max(0, room - Math.min(subject.length, Math.ceil(room / 2))),
-  );
-  const head: Row = [
-    { text: "  ? ", tone: "warn" },
-    { text: cut(titleOf(question, around), columns), tone: "strong" },
-  ];
-  const shown = shortened(subject, Math.max(1, room - why.length), columns);
-  const above = [head, ...shown.map((row): Row => [{ text: "    " }, ...row]), ...why, ...answers];
-  const caret = written
-    ? { row: above.length + written.caret.row, column: 6 + written.caret.column }
-    : { row: above.length - answers.length + (small ? 0 : choice), column: 2 };
-  return { rows: [...above, ...typed].map((row) => cutRow(row, around.columns)), caret };
-}
-
-function typedRows({ rows }: Laid): Row[] {
-  return [
-    ...rows.map(
-      ({ text }, index): Row => [{ text: index === 0 ? "    › " : "      ", tone: "accent" }, { text }],
-    ),
-    [{ text: "    Enter sends it; empty is a plain no", tone: "dim" }],
-  ];
-}
-
-function shortened(rows: Row[], most: number, columns: number): Row[] {
-  if (rows.length <= most) return rows;
-  const more = ` … ${rows.length - most} more rows`;
-  const last = cutRow(rows[most - 1] ?? [], columns - more.length);
-  return [...rows.slice(0, most - 1), [...last, { text: more, tone: "strong" }]];
-}
-
 /** The answer that a whole line gives: a number or a letter; "instead" asks for another line. */
 export function answerOf(question: Question | Confirmation, line: string): Answer | "instead" | undefined {
   const word = line.trim().toLowerCase();
   return waysOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))
     ?.answer;
-}
-
-function titleOf(question: Question | Confirmation, around: Around): string {
-  if (isConfirmation(question)) return question.title;
-  const { toolName, input } = question;
-  const { verb, subject } = callTitle({ name: toolName, input }, around);
-  if (toolName === "bash") return "Run this command?";
-  const place = cut(safe(subject), around.columns - 14);
-  return verb === "view" ? `Read ${place}?` : `${verb === "create" ? "Write" : "Change"} ${place}?`;
-}
-
-/** Of a path that is too long the end says most. */
-function ending(path: string, most: number): string {
-  const chars = [...path];
-  return chars.length <= most ? path : `…${chars.slice(-Math.max(1, most - 1)).join("")}`;
-}
-
-function wayRow({ label, where }: Way, marked: boolean, index: number, columns: number): Row {
-  return [
-    { text: marked ? "  ❯ " : "    ", tone: "accent" },
-    { text: `${index + 1} ${label}`, ...(marked ? { tone: "strong" as const } : {}) },
-    ...(where
-      ? [{ text: `  ${ending(safe(where), columns - label.length - 8)}`, tone: "dim" as const }]
-      : []),
-  ];
-}
-
-/** All ways in one row, for a window with few. */
-function waysRow(question: Question | Confirmation, choice: number): Row {
-  return waysOf(question).flatMap(({ short }, index): Row => {
-    const marked = index === choice;
-    return [
-      { text: marked ? " ❯" : "  ", tone: "accent" },
-      { text: `${index + 1} ${short} `, ...(marked ? { tone: "strong" as const } : {}) },
-    ];
-  });
-}
-
-/** The very rule that "always" would store, then why it asks. */
-function whyRows(question: Question | Confirmation, columns: number): Row[] {
-  if (isConfirmation(question)) return [];
-  const { reason, suggestion, toolName, input } = question;
-  const same = suggestion === `${toolName}(${String(input.command ?? "").trim()})`;
-  const rule: Row = same
-    ? [{ text: "    always means this very command", tone: "dim" }]
-    : [
-        { text: "    always means the rule ", tone: "dim" },
-        { text: safe(suggestion ?? ""), tone: "code" },
-      ];
-  return [
-    ...(suggestion ? wrap(rule, columns, "    ") : []),
-    ...wrap([{ text: `    ${safe(reason)}`, tone: "dim" }], columns, "    "),
-  ];
-}
-
-/** The command in full, or what an edit would change. */
-function subjectRows(question: Question | Confirmation, around: Around): Row[] {
-  if (isConfirmation(question))
-    return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, around.columns)));
-  const { toolName, input } = question;
-  return toolName === "bash" ? commandRows(input, around) : changeRows(input, around);
-}
-
-function commandRows(input: Record<string, unknown>, { columns }: Around): Row[] {
-  const extra = ["stdin", "background", "tty"].flatMap((key) =>
-    input[key] ? [`${key}: ${String(input[key])}`] : [],
-  );
-  const lines = String(input.command ?? "").split("\n");
-  return [
-    ...lines.flatMap((line) => wrap([{ text: safe(line), tone: "code" }], columns)),
-    ...extra.flatMap((text) => wrap([{ text: safe(text.replaceAll("\n", " ⏎ ")), tone: "dim" }], columns)),
-  ];
-}
-
-function changeRows(input: Record<string, unknown>, { columns }: Around): Row[] {
-  const edits = Array.isArray(input.edits) ? (input.edits as Record<string, unknown>[]) : [input];
-  const side = (text: unknown, sign: string, tone: Span["tone"]): Row[] =>
-    typeof text === "string" && text !== ""
-      ? text
-          .replace(/\n$/, "")
-          .split("\n")
-          .map((line): Row => [{ text: cut(`${sign} ${safe(line)}`, columns), tone }])
-      : [];
-  return edits.flatMap((each) => [
-    ...side(each.old_str, "-", "bad"),
-    ...side(each.new_str ?? each.insert_text ?? each.file_text, "+", "good"),
-  ]);
 }

@@ -1,7 +1,7 @@
 /** The live area as sections of rows: what is under way, what waits, the editor and the status. Pure. */
 
 import { lasted, many } from "../context/amounts.ts";
-import { dialogRows } from "./dialog.ts";
+import { dialogRows } from "./dialog-view.ts";
 import { layOut } from "./input/editor.ts";
 import { promptColumns } from "./input/on-key.ts";
 import { gist } from "./markdown.ts";
@@ -59,10 +59,10 @@ export function liveOf(state: State, now: number, overlay?: Overlay): Live {
   const spaced = size.rows >= 16;
   const written = editorRows(state, Math.max(1, Math.min(left - 1, Math.floor(size.rows / 2))));
   const taken = state.terminal?.taken && takenRows(state.terminal, size.columns, Math.max(3, left - 4));
-  const question = taken || (asked[0] && dialogRows(asked[0], around, Math.max(5, left - 2)));
-  const hidden = taken || overlay !== undefined || (question !== undefined && state.editor.text === "");
-  const editor = hidden ? [] : take(written.rows, left);
-  const status = take(statusOf(state), size.rows >= 12 ? 2 : 1);
+  const hidden = taken || overlay !== undefined || (asked.length > 0 && state.editor.text === "");
+  const editor = hidden ? [] : take(written.rows, editorRoom(state, left));
+  const status = take(statusOf(state), statusRoom(size.rows, left));
+  const question = taken || (asked[0] && dialogRows(asked[0], around, left));
   const open: Overlay | undefined = overlay ?? (question || undefined);
   const dialog = take(open?.rows ?? [], left);
   const rest = spaced && hidden && left > 8 ? take([[]], 1) : [];
@@ -96,6 +96,16 @@ export function liveOf(state: State, now: number, overlay?: Overlay): Live {
     status,
     caret,
   };
+}
+
+/** A question keeps room for itself above what is being written. */
+function editorRoom({ asked }: State, left: number): number {
+  return asked.length > 0 ? Math.max(1, left - 4) : left;
+}
+
+function statusRoom(rows: number, left: number): number {
+  if (rows >= 12) return 2;
+  return left > 2 ? 1 : 0;
 }
 
 /** In what is open, when it has a place for it, else in the editor. `dialog`: rows that are shown of what is open. */

@@ -55,9 +55,14 @@ export type Question = {
   reason: string;
   /** The rule that would let it through from now on. */
   suggestion?: string | undefined;
+  /** Paths in the call that lead elsewhere through a link, and where they really lead. */
+  links?: readonly PathLink[] | undefined;
   /** Where it would be kept, by its scope. */
   places?: StandingRules["places"];
 };
+
+/** `path`: as the call names it. `target`: absolute, every link resolved. */
+export type PathLink = { path: string; target: string };
 
 /** Anything else that needs a yes: what it is about, in rows that are cut where the room ends. */
 export type Confirmation = { title: string; rows: Row[] };

@@ -99,7 +99,33 @@ const invisible =
 export function safe(text: string): string {
   const line = cleanLine(text).replaceAll("\t", "    ").replaceAll("\n", " ");
   if (ascii.test(line)) return line;
-  return line.replace(invisible, (one) => `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}>`);
+  return line.replace(invisible, codePoint);
+}
+
+const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const words = /[\w\u0370-\u03ff\u0400-\u04ff\uff01-\uff5e]+/g;
+/** Cyrillic, Greek and full-width letters that look like a Latin one. */
+const lookAlikes = /[асеорхуіјѕһԁԛԝАВСЕНІЈКМОРЅТХҮοναΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\uff01-\uff5e]/g;
+/** Letters that draw nothing. */
+const blankLetters = /[\u115f\u1160\u3164\uffa0]/g;
+
+/**
+ * Foreign text on one row with nothing taken away, for a command or a path that somebody is to judge. `safe` shows
+ * what a terminal would leave of the text; here each control character is named, and in a word of Latin letters each
+ * letter that only looks like one.
+ */
+export function literal(text: string): string {
+  const line = text.toWellFormed().replaceAll("\t", "    ").replaceAll("\n", " ");
+  if (ascii.test(line)) return line;
+  return line
+    .replace(controls, codePoint)
+    .replace(invisible, codePoint)
+    .replace(blankLetters, codePoint)
+    .replace(words, (word) => (/[a-z]/i.test(word) ? word.replace(lookAlikes, codePoint) : word));
+}
+
+function codePoint(one: string): string {
+  return `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
 /** At most `columns` columns, an ellipsis where something was cut. */

@@ -6,7 +6,7 @@ import { count } from "../core/clean-text.ts";
 import type { EventOf } from "../core/events.ts";
 import { diffRows, diffSize } from "./diff-rows.ts";
 import { gist } from "./markdown.ts";
-import { cut, cutRow, type Row, type Span, safe, wrap } from "./rows.ts";
+import { cut, cutRow, literal, type Row, type Span, safe, wrap } from "./rows.ts";
 
 /** `cwd`: paths inside it are shown without it. `columns`: of the window. */
 export type Around = { cwd: string; columns: number };
@@ -68,7 +68,7 @@ export function callRow(
     { text: "  " },
     mark,
     { text: ` ${verb} `, tone: "strong" },
-    { text: cut(safe((lines[0] ?? "").trim()), Math.max(8, room)) },
+    { text: cut(literal((lines[0] ?? "").trim()), Math.max(8, room)) },
     { text: tail, tone: "dim" },
   ];
   return cutRow(row, around.columns);
@@ -134,16 +134,17 @@ export function detailRows(
   around: Around,
 ): Row[] {
   const { subject } = callTitle(call, around);
-  const lines = (text: string, tone?: "dim"): Row[] =>
-    text
-      .split("\n")
-      .flatMap((line) => wrap([tone ? { text: safe(line), tone } : { text: safe(line) }], around.columns));
-  if (!event) return lines(subject);
+  const lines = (text: string): Row[] =>
+    text.split("\n").flatMap((line) => wrap([{ text: safe(line) }], around.columns));
+  const input = subject
+    .split("\n")
+    .flatMap((line) => wrap([{ text: literal(line), tone: "dim" }], around.columns));
+  if (!event) return input;
   const body = event.display
     ? diffRows(event.display, around.columns, Number.POSITIVE_INFINITY)
     : lines(resultText(event.content));
   const where = event.artifact
     ? [[{ text: gist(`whole output: ${event.artifact}`, around.columns), tone: "dim" as const }]]
     : [];
-  return [...lines(subject, "dim"), ...body, ...where];
+  return [...input, ...body, ...where];
 }
