@@ -137,6 +137,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     setMode(mode) {
       chosen.mode = mode;
     },
+    judgeAgain: run.judgeAgain,
     async turn(content, signal) {
       run.say(content);
       try {

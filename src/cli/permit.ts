@@ -2,8 +2,9 @@
 
 import type { Agent, Permission } from "../agent/agent.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../core/permission.ts";
+import { type LinkScope, linksIn } from "../core/permission-links.ts";
 import type { StandingRules } from "../core/permission-rule.ts";
-import type { Person } from "./run.ts";
+import type { Answer, Person, Question } from "./run.ts";
 import type { ParserFor } from "./wire-parser.ts";
 
 type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
@@ -20,52 +21,105 @@ export function permitHeadless(rules: () => Rules): Agent["permit"] {
   });
 }
 
+/** The open questions: each entry judges its question again, and closes it when rules and mode now answer it. */
+export type OpenQuestions = Set<() => void>;
+
 /** The same with a person, whose words reach the model where the answer is no. */
 export function permitAsking(
   rules: () => Rules,
   ask: Person["ask"],
-  { places, add }: StandingRules,
+  { places, add }: Pick<StandingRules, "places" | "add">,
+  questions: OpenQuestions = new Set(),
 ): Agent["permit"] {
-  return permitBy(rules, async (open, toolName, input, signal) => {
+  return permitBy(rules, async (open, asking) => {
     const { reason, suggestion } = open;
-    const answer = await ask({ toolName, input, reason, suggestion, places }, signal);
+    const { toolName, input, signal } = asking;
+    const links = linksIn(input, linkScope(toolName, rules()));
+    const question = { toolName, input, reason, suggestion, links, places };
+    const answer = await answerOrJudgement(question, asking, { ask, questions });
+    if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
     const made = { rule: suggestion ?? open.rule, by: "user" as const };
-    if (answer.decision === "allow") {
-      const { remember } = answer;
-      if (remember) add(remember.rule, remember.scope);
-      return { decision: "allow", ...made, asked: { reason, ...(remember ? { remembered: remember } : {}) } };
+    if (answer.decision === "deny") {
+      const asked = { reason, ...(answer.say ? { say: answer.say } : {}) };
+      const unanswered = signal.aborted && !answer.say ? { unanswered: true as const } : {};
+      const denied = { decision: "deny" as const, ...made, asked: { ...asked, ...unanswered } };
+      return { ...denied, reason: denialText(answer.say, signal.aborted) };
     }
-    const { say } = answer;
-    const unanswered = signal.aborted && !say;
-    const asked = { reason, ...(say ? { say } : {}), ...(unanswered ? { unanswered } : {}) };
-    const text = say
-      ? `The user did not allow this, and says what to do instead: ${say}`
-      : "The user did not allow this.";
-    return { decision: "deny", ...made, asked, reason: text };
+    const { remember } = answer;
+    if (remember) {
+      add(remember.rule, remember.scope);
+      for (const judgeAgain of [...questions]) judgeAgain();
+    }
+    return { decision: "allow", ...made, asked: { reason, ...(remember ? { remembered: remember } : {}) } };
   });
 }
 
-type Settle = (
-  open: PermissionDecision,
-  toolName: string,
-  input: Record<string, unknown>,
-  signal: AbortSignal,
-) => Promise<Permission>;
+function denialText(say: string, stopped: boolean): string {
+  if (say) return `The user did not allow this, and says what to do instead: ${say}`;
+  return stopped ? "The turn was stopped before the user answered." : "The user did not allow this.";
+}
+
+/** The folder that relative paths of a call begin at: the shell's for a command, else the workspace. */
+function linkScope(toolName: string, { cwd, workspace, home, realPath }: Rules): LinkScope {
+  const [root = "/"] = workspace;
+  return { cwd: toolName === "bash" ? (cwd ?? root) : root, home, realPath };
+}
+
+type Answered = ({ type: "answered" } & Answer) | { type: "judged"; decided: PermissionDecision };
+
+/** Waits for the person, or until a change of mode or rules answers the question. */
+async function answerOrJudgement(
+  question: Question,
+  { signal, judge }: Asking,
+  { ask, questions }: { ask: Person["ask"]; questions: OpenQuestions },
+): Promise<Answered> {
+  const closing = new AbortController();
+  let decided: PermissionDecision | undefined;
+  const judgeAgain = (): void => {
+    const now = judge();
+    if (now.decision === "ask") return;
+    decided = now;
+    closing.abort();
+  };
+  questions.add(judgeAgain);
+  const answer = await ask(question, AbortSignal.any([signal, closing.signal]));
+  questions.delete(judgeAgain);
+  return decided && !signal.aborted ? { type: "judged", decided } : { type: "answered", ...answer };
+}
+
+type Asking = {
+  toolName: string;
+  input: Record<string, unknown>;
+  signal: AbortSignal;
+  /** The decision by the rules and the mode in force now. */
+  judge(): PermissionDecision;
+};
+
+/** Settles what rules and mode leave open. */
+type Settle = (open: PermissionDecision, asking: Asking) => Promise<Permission>;
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async (tool, input, signal): Promise<Permission> => {
     const access = tool.access(input);
-    const { parser, standing, ...inForce } = rules();
-    const { mode } = inForce;
-    const parse = await parser(access);
-    const decided = decidePermission({ ...inForce, toolName: tool.name, access, parse });
-    const { decision, rule, by, reason } = decided;
-    if (decision === "ask") return { ...(await settle(decided, tool.name, input, signal)), mode };
-    const kept =
-      by === "rule"
-        ? standing.list().find((one) => one.kind === decision && one.rule.trim() === rule)
-        : undefined;
-    const record = { rule, by, mode, ...(kept ? { scope: kept.scope } : {}) };
-    return decision === "deny" ? { decision, ...record, reason } : { decision, ...record };
+    const parse = await rules().parser(access);
+    const judge = (): PermissionDecision => {
+      const { parser: _, standing: __, ...inForce } = rules();
+      return decidePermission({ ...inForce, toolName: tool.name, access, parse });
+    };
+    const open = judge();
+    if (open.decision !== "ask") return recorded(open, rules());
+    const settled = await settle(open, { toolName: tool.name, input, signal, judge });
+    return { mode: rules().mode, ...settled };
   };
+}
+
+/** The record of a decision by the mode or a rule, with the place that the rule is kept in. */
+function recorded(decided: PermissionDecision, { mode, standing }: Rules): Permission {
+  const { decision, rule, by, reason } = decided;
+  const kept =
+    by === "rule"
+      ? standing.list().find((one) => one.kind === decision && one.rule.trim() === rule)
+      : undefined;
+  const record = { rule, by, mode, ...(kept ? { scope: kept.scope } : {}) };
+  return decision === "allow" ? { decision, ...record } : { decision: "deny", ...record, reason };
 }

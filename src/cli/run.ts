@@ -2,6 +2,7 @@
 
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { PathLink } from "../core/permission-links.ts";
 import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo.ts";
@@ -18,6 +19,8 @@ export type Run = {
   snapshots: Snapshots;
   jobs: BackgroundJobs;
   rules: StandingRules;
+  /** Judges the open questions again, where a person has changed the mode; those that it answers are closed. */
+  judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */
   say(content: UserBlock[]): void;
   /** Ends every process of the session's shell and closes the log. Idempotent. */
@@ -39,6 +42,8 @@ export type Question = {
   input: Record<string, unknown>;
   reason: string;
   suggestion?: string | undefined;
+  /** Paths in the call that lead elsewhere through a link. */
+  links?: readonly PathLink[] | undefined;
   /** Where a rule would be kept, by its scope. */
   places?: StandingRules["places"];
 };

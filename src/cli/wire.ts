@@ -33,7 +33,7 @@ import { environmentPreamble, today } from "./environment.ts";
 import { duration, UsageError } from "./flag-values.ts";
 import { readPrompt } from "./package-files.ts";
 import { offloadPastes } from "./paste.ts";
-import { permitAsking, permitHeadless } from "./permit.ts";
+import { type OpenQuestions, permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
 import { standingRules } from "./standing-rules.ts";
 import { watchMachine } from "./wire-machine.ts";
@@ -108,6 +108,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     except: [sessionRoot(options)],
     ...outside(options),
   });
+  const questions: OpenQuestions = new Set();
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
   const leftovers = options.person === undefined;
@@ -118,19 +119,24 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     mode,
     snapshots: kept.snapshots,
     rules: standing,
-    jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
-    agent: agentOf(session, { options, settings, cwd, model, tools, mode, shell, kept, parser, standing }),
-    say(content) {
-      const first = !session.log.events().some((event) => event.type === "user_message");
-      const preamble = first
-        ? { preamble: preambleOf(cwd, options, started(session.log.events()).context) }
-        : {};
-      session.log.append({
-        type: "user_message",
-        content: shortened(session, content),
-        ...preamble,
-      });
+    judgeAgain() {
+      for (const again of [...questions]) again();
     },
+    jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
+    agent: agentOf(session, {
+      options,
+      settings,
+      cwd,
+      model,
+      tools,
+      mode,
+      shell,
+      kept,
+      parser,
+      standing,
+      questions,
+    }),
+    say: (content) => say(session, options, content),
     async close() {
       process.off("exit", killAll);
       await shell.close();
@@ -138,6 +144,15 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       session.close();
     },
   };
+}
+
+/** Appends a user message; the session's first one carries the facts about the folder. */
+function say(session: OpenSession, options: OpenOptions, content: UserBlock[]): void {
+  const events = session.log.events();
+  const { cwd, context } = started(events);
+  const first = !events.some((event) => event.type === "user_message");
+  const preamble = first ? { preamble: preambleOf(cwd, options, context) } : {};
+  session.log.append({ type: "user_message", content: shortened(session, content), ...preamble });
 }
 
 /** Throws `UsageError` when a budget is set that could not be counted. */
@@ -186,10 +201,11 @@ type AgentParts = Parts & {
   kept: AgentSnapshots;
   parser: ReturnType<typeof shellParser>;
   standing: ReturnType<typeof standingRules>;
+  questions: OpenQuestions;
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing } = parts;
+  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions } = parts;
   const { flags, env } = options;
   const secrets = secretsOf(env);
   const place = folders(env);
@@ -219,7 +235,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     clock: Date.now,
     artifacts: session.artifacts,
     beforeWrite: kept.beforeWrite,
-    permit: person ? permitAsking(rules, person.ask, standing) : permitHeadless(rules),
+    permit: person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules),
     takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),

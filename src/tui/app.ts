@@ -48,6 +48,7 @@ export type App = TuiOptions & {
   drawTimer: NodeJS.Timeout | undefined;
   keyTimer: NodeJS.Timeout | undefined;
   ticker: NodeJS.Timeout | undefined;
+  modeTimer: NodeJS.Timeout | undefined;
   /** What was typed before there was a session, between two, or while something picked is carried out. */
   early: Key[];
   /** The terminal belongs to another program: nothing is drawn. */

@@ -10,7 +10,7 @@ import { type Around, callTitle } from "./tool-rows.ts";
 type Any = Question | Confirmation;
 
 /** Rows of the parts, from top to bottom. `choices`: one row for each way, or one for all of them. */
-export type DialogView = {
+type DialogView = {
   title: Row[];
   subject: Row[];
   links: Row[];
@@ -27,11 +27,7 @@ const listedFrom = 10;
  * The parts in at most `maxRows` rows. The ways to answer come first, among them always the one that refuses; then one
  * row each of what would run, of a link in it, of the title and of the reason; what is left goes to what would run.
  */
-export function dialogView(
-  { question, instead, choice }: Asked,
-  around: Around,
-  maxRows: number,
-): DialogView {
+function dialogView({ question, instead, choice }: Asked, around: Around, maxRows: number): DialogView {
   const columns = around.columns - 4;
   const small = maxRows < listedFrom;
   const written = instead && layOut(instead, columns - 2);
@@ -120,7 +116,9 @@ function shortened(rows: Row[], most: number, columns: number): Row[] {
   if (most === 1) {
     const mark: Span = { text: rows.length > 2 ? ` … ${rows.length} rows … ` : " … ", tone: "strong" };
     // The last row alone may hold half a word.
-    const tail = [...(rows.at(-2) ?? []), { text: " " }, ...last];
+    const before = rows.at(-2) ?? [];
+    const gap = before.at(-1)?.text.endsWith(" ") ? "" : " ";
+    const tail = [...before, { text: gap }, ...last];
     const head = Math.max(1, Math.floor((columns - width(mark.text)) / 4));
     return [[...cutRow(rows[0] ?? [], head), mark, ...endOf(tail, columns - width(mark.text) - head)]];
   }

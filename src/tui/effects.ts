@@ -12,6 +12,12 @@ import { aroundOf, type Effect, shellId } from "./state.ts";
 import { offer, takeOver } from "./takeover.ts";
 import type { Around } from "./tool-rows.ts";
 
+/**
+ * Milliseconds that a mode stands before it answers an open question. Shift-Tab goes through the modes one by one: on
+ * the way to another one `plan` must not refuse what is asked, and `auto` must not run it.
+ */
+const modeRestsMs = 800;
+
 /** One effect; what takes time goes on in the background. */
 export function perform(app: App, effect: Effect): void {
   const { host } = app;
@@ -54,6 +60,8 @@ export function perform(app: App, effect: Effect): void {
       break;
     case "mode":
       host.setMode(effect.mode);
+      clearTimeout(app.modeTimer);
+      app.modeTimer = setTimeout(() => host.judgeAgain(), modeRestsMs);
       break;
     case "answer":
       app.answers.get(effect.id)?.(effect.answer);

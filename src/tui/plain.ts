@@ -249,10 +249,11 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
 function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve) => {
     const answer = (given: Answer) => {
+      const wasShown = app.asking[0] === asking;
       app.asking = app.asking.filter((one) => one !== asking);
       signal.removeEventListener("abort", withdraw);
       resolve(given);
-      showQuestion(app);
+      if (wasShown) showQuestion(app);
     };
     const asking: Asking = { question, answer, instead: false };
     const withdraw = () => answer({ decision: "deny", say: "" });

@@ -3,6 +3,7 @@
 import type { UserBlock } from "../core/blocks.ts";
 import type { TurnEnd } from "../core/events.ts";
 import type { PermissionMode } from "../core/permission.ts";
+import type { PathLink } from "../core/permission-links.ts";
 import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../core/ports.ts";
 import type { WaitingCommand } from "../core/waiting-command.ts";
@@ -21,6 +22,8 @@ export type Host = {
   branch(): string | undefined;
   mode(): PermissionMode;
   setMode(mode: PermissionMode): void;
+  /** Judges the open questions again: the mode has changed. Those that it answers are closed. */
+  judgeAgain(): void;
   /** Says this to the model and works until it rests. */
   turn(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
   /** Puts something into the log for the model to read at its next step. */
@@ -60,9 +63,6 @@ export type Question = {
   /** Where it would be kept, by its scope. */
   places?: StandingRules["places"];
 };
-
-/** `path`: as the call names it. `target`: absolute, every link resolved. */
-export type PathLink = { path: string; target: string };
 
 /** Anything else that needs a yes: what it is about, in rows that are cut where the room ends. */
 export type Confirmation = { title: string; rows: Row[] };

@@ -251,7 +251,8 @@ function doingAfter(part: ModelPart, now: number): Doing {
 /** What was typed meanwhile is sent now, unless the turn failed: then it goes back to where it was written. */
 function onTurnOver(state: State, reason: TurnEnd): Change {
   const { busy: _, ...rest } = state;
-  const over: State = { ...rest, running: [], asked: [], doing: { type: "waiting" } };
+  // Questions of the turn were withdrawn with it; one that a command asks meanwhile goes on.
+  const over: State = { ...rest, running: [], doing: { type: "waiting" } };
   if (state.queue.length === 0) return change(over);
   if (reason === "rest" || reason === "interrupted")
     return change({ ...over, queue: [] }, [], [{ type: "submit", text: state.queue.join("\n\n") }]);

@@ -51,6 +51,7 @@ export function createTui(options: TuiOptions): Tui {
     drawTimer: undefined,
     keyTimer: undefined,
     ticker: undefined,
+    modeTimer: undefined,
     early: [],
     held: false,
     settling: false,
@@ -237,7 +238,7 @@ function close(app: App): void {
   if (app.closed) return;
   if (!app.held) app.screen.draw(app.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
   app.closed = true;
-  for (const timer of [app.drawTimer, app.keyTimer]) clearTimeout(timer);
+  for (const timer of [app.drawTimer, app.keyTimer, app.modeTimer]) clearTimeout(timer);
   clearInterval(app.ticker);
   app.terminal.release();
 }

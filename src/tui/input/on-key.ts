@@ -106,7 +106,8 @@ function onCtrlC(state: State, since: number): Change {
 
 function interrupted(state: State): Change {
   const busy = state.busy && { ...state.busy, stopping: true };
-  return change(withQueueBack({ ...state, busy, asked: [] }), [], [{ type: "interrupt" }]);
+  const asked = state.asked.filter(({ question }) => isConfirmation(question));
+  return change(withQueueBack({ ...state, busy, asked }), [], [{ type: "interrupt" }]);
 }
 
 function refused(state: State): Change {

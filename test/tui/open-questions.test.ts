@@ -1,0 +1,136 @@
+/** Questions that are open while the mode or the rules change: judged again, and closed once they are answered. */
+
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { open } from "../support/scene.ts";
+
+const shiftTab = "\x1b[Z";
+const question = "Run this command?";
+
+test("a question is closed, and its command run, once the mode that was chosen meanwhile allows it", async () => {
+  const { terminal, place } = await open([
+    { calls: [{ bash: { command: "touch made.txt" } }] },
+    { text: "final" },
+  ]);
+  terminal.send("go\r");
+  await terminal.until(question);
+  terminal.send(shiftTab.repeat(3));
+  await terminal.until("final");
+  expect(terminal.screen().join("\n")).toMatch(/^ {2}auto /m);
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(true);
+  expect(terminal.whole().join("\n")).toContain("✓ bash touch made.txt");
+});
+
+test("an edit is made once the mode is accept-edits; a command that still needs a yes goes on asking", async () => {
+  const edit = { command: "create", path: "made.txt", file_text: "x\n" };
+  const calls = [{ str_replace_editor: edit }, { bash: { command: "touch other.txt" } }];
+  const { terminal, place } = await open([{ calls }, { text: "final" }]);
+  terminal.send("go\r");
+  await terminal.until("Write made.txt?");
+  terminal.send(shiftTab);
+  await terminal.until(question);
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(true);
+  expect(existsSync(join(place.cwd, "other.txt"))).toBe(false);
+});
+
+test("a mode that is only passed through answers nothing", async () => {
+  const { terminal, place, server } = await open([
+    { calls: [{ bash: { command: "touch made.txt" } }] },
+    { text: "final" },
+  ]);
+  terminal.send("go\r");
+  await terminal.until(question);
+  // Through plan, which would refuse, and auto, which would run it, back to ask.
+  terminal.send(shiftTab.repeat(4));
+  await terminal.until(/^ {2}ask /m);
+  await terminal.quiet(1500);
+  expect(terminal.screen().join("\n")).toContain(question);
+  expect(server.requests).toHaveLength(1);
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
+  terminal.send("1");
+  await terminal.until("final");
+});
+
+test("a rule that one answer adds answers the questions that wait behind it", async () => {
+  const { terminal, place, server } = await open([
+    {
+      calls: ["a", "b", "c"].map((name) => ({
+        str_replace_editor: { command: "view", path: `../out/${name}` },
+      })),
+    },
+    { text: "final" },
+  ]);
+  const out = join(dirname(place.cwd), "out");
+  mkdirSync(out);
+  for (const name of ["a", "b", "c"]) writeFileSync(join(out, name), `content of ${name}\n`);
+  terminal.send("go\r");
+  await terminal.until(/Read .*\/a\?/);
+  expect(terminal.screen().join("\n")).toMatch(/always means the rule read\(.*\/out\/\*\*\)/);
+  terminal.send("2");
+  await terminal.until("final");
+  expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(
+    /content of a.*content of b.*content of c/,
+  );
+});
+
+test("what a mode or a rule answered is recorded with the mode and the rule, and with what was asked", async () => {
+  const { terminal, place } = await open([
+    { calls: [{ bash: { command: "touch made.txt" } }] },
+    { text: "final" },
+  ]);
+  terminal.send("go\r");
+  await terminal.until(question);
+  terminal.send(shiftTab.repeat(3));
+  await terminal.until("final");
+  terminal.send("/export json made.json\r");
+  await terminal.until("written to");
+  const exported = readFileSync(join(place.cwd, "made.json"), "utf8");
+  expect(exported).toMatch(/"by":\s*"mode"/);
+  expect(exported).toMatch(/"mode":\s*"auto"/);
+});
+
+test("a session that is left while it asks runs nothing", async () => {
+  const { terminal, place } = await open([
+    { calls: [{ bash: { command: "touch made.txt" } }] },
+    { text: "final" },
+  ]);
+  terminal.send("go\r");
+  await terminal.until(question);
+  terminal.send("\x04");
+  await terminal.ended;
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
+});
+
+test("what a command asks outlives the turn that ends meanwhile, and is answered", async () => {
+  const { terminal, place } = await open(
+    [{ text: "slowly ".repeat(30), fault: { pauseMs: 60 } }, { text: "final" }],
+    [],
+    { rows: 40 },
+  );
+  const folder = join(place.cwd, ".sawtooth/commands");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "greet.md"), "Say hello.\n");
+  terminal.send("/clear\r");
+  await terminal.until("not taken from");
+  terminal.send("go\r");
+  await terminal.until("slowly slowly");
+  terminal.send("/trust\r");
+  await terminal.until("Take 1 command");
+  await terminal.until(/slowly *\n[\s\S]*Take 1 command/);
+  await terminal.quiet(1500);
+  terminal.send("y");
+  await terminal.until("taken: /greet");
+});
+
+test("the dialog of a command names the file that a link leads to", async () => {
+  const { terminal, place } = await open([
+    { calls: [{ bash: { command: "cp a.txt docs/link" } }] },
+    { text: "final" },
+  ]);
+  mkdirSync(join(place.cwd, "docs"));
+  symlinkSync(join(dirname(place.cwd), "keys"), join(place.cwd, "docs/link"));
+  terminal.send("go\r");
+  await terminal.until(question);
+  expect(terminal.screen().join("\n")).toMatch(/docs\/link leads to |→ .*\/keys/);
+});
