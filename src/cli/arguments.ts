@@ -1,6 +1,7 @@
 /** The command line, read into one plain value. Pure. */
 
 import { parseArgs } from "node:util";
+import { efforts } from "../core/request.ts";
 import { type BatchFlags, batchFlagsOf, batchOptions } from "./batch-flags.ts";
 import { amount, duration, given, oneOf, UsageError, wholeNumber } from "./flag-values.ts";
 
@@ -101,7 +102,6 @@ const replayOptions = {
   tune: { type: "boolean" },
 } as const;
 const modes = ["ask", "accept-edits", "plan", "auto"] as const;
-const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 const options = {
   help: { type: "boolean", short: "h" },

@@ -9,9 +9,8 @@ import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { pasteLimit } from "../context/budget.ts";
 import { knowledgeHead } from "../context/focus.ts";
-import { contextChoices, namedStack, policyStack } from "../context/stacks.ts";
+import { policyStack } from "../context/stacks.ts";
 import type { TextBlock, UserBlock } from "../core/blocks.ts";
-import { parseRule } from "../core/permission.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { redact } from "../core/redact.ts";
@@ -36,6 +35,7 @@ import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless } from "./permit.ts";
 import type { OpenOptions, Run } from "./run.ts";
 import { standingRules } from "./standing-rules.ts";
+import { checkChoices, warnUnpriced } from "./wire-choices.ts";
 import { watchMachine } from "./wire-machine.ts";
 import { shellParser } from "./wire-parser.ts";
 import { begin } from "./wire-start.ts";
@@ -80,20 +80,14 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
   return fork ? forkSession({ ...which, events: options.events }) : openSession(which);
 }
 
-function checkChoices(flags: Flags, settings: Settings): void {
-  const context = flags.context ?? settings.context;
-  if (context !== undefined && !namedStack(context))
-    throw new UsageError(`--context ${context}: must be ${contextChoices}`);
-  for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
-}
-
 async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
   const { flags, env } = options;
   const cwd = folderOf(session, options);
   const model = await chooseModel(modelChoice(session, options, settings));
   checkPriced(flags, model);
+  warnUnpriced(options, settings, model);
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
-  const tools = toolsOf(session.folder, workspaceRoot(cwd), shell);
+  const tools = toolsOf(session.folder, { workspace: workspaceRoot(cwd), shell, settings });
   begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const parser = shellParser(options.warn);
@@ -180,10 +174,12 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
 }
 
-function toolsOf(folder: string, workspace: string, shell: Shell): Tool[] {
+type ToolParts = { workspace: string; shell: Shell; settings: Settings };
+
+function toolsOf(folder: string, { workspace, shell, settings }: ToolParts): Tool[] {
   const description = (name: string) => readPrompt(`tools/${name}`);
   return [
-    bashTool({ description: description("bash"), shell }),
+    bashTool({ description: description("bash"), shell, timeoutSeconds: settings.shellTimeoutSeconds }),
     editorTool({ description: description("str_replace_editor"), workspace }),
     todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
     startFocusTool({ description: description("start_focus") }),

@@ -3,14 +3,12 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
-export type Folders = { config: string; state: string; cache: string };
+export type Folders = { config: string; state: string };
 
 /** Absolute folders: under `$SAWTOOTH_HOME` when it is set, else the XDG base folders. */
 export function folders(env: NodeJS.ProcessEnv): Folders {
   const own = env.SAWTOOTH_HOME;
-  if (own) {
-    return { config: resolve(own, "config"), state: resolve(own, "state"), cache: resolve(own, "cache") };
-  }
+  if (own) return { config: resolve(own, "config"), state: resolve(own, "state") };
   const home = resolve(env.HOME || homedir());
   // The XDG specification: relative paths are to be ignored.
   const base = (value: string | undefined, ...usual: string[]): string =>
@@ -18,6 +16,5 @@ export function folders(env: NodeJS.ProcessEnv): Folders {
   return {
     config: base(env.XDG_CONFIG_HOME, ".config"),
     state: base(env.XDG_STATE_HOME, ".local", "state"),
-    cache: base(env.XDG_CACHE_HOME, ".cache"),
   };
 }

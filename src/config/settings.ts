@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseRule, RuleError } from "../core/permission-rule.ts";
-import type { JsonSchema } from "../core/request.ts";
+import { efforts, type JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
 
 export type Settings = {
@@ -27,6 +27,7 @@ export type Settings = {
   maxBudgetUsd?: number;
   /** As on the command line: `90s`, `10m`, `1h`. */
   maxTime?: string;
+  /** Time limit of a shell command for which the model asks none; 120 unless set. */
   shellTimeoutSeconds?: number;
 };
 
@@ -40,7 +41,7 @@ const texts: JsonSchema = { type: "array", items: text };
 
 const known: Record<keyof Settings, JsonSchema> = {
   model: text,
-  effort: text,
+  effort: { type: "string", enum: [...efforts] },
   permissionMode: { type: "string", enum: ["ask", "accept-edits", "plan", "auto"] },
   allow: texts,
   deny: texts,
@@ -53,7 +54,7 @@ const known: Record<keyof Settings, JsonSchema> = {
   maxTurns: { type: "integer", minimum: 1 },
   maxBudgetUsd: { type: "number", minimum: 0 },
   maxTime: text,
-  shellTimeoutSeconds: { type: "number", minimum: 1 },
+  shellTimeoutSeconds: { type: "number", minimum: 1, maximum: 86_400 },
 };
 
 /** The settings in `file`; none when there is no such file. Throws `SettingsError`. */
@@ -66,6 +67,8 @@ export function readSettings(file: string): Settings {
     throw new SettingsError(`${file}: ${wrong.replace("the value.", "")}: correct it or take it out`);
   const { allow = [], deny = [] } = value as Settings;
   for (const rule of [...allow, ...deny]) checkRule(file, rule);
+  if ((value as Settings).maxBudgetUsd === 0)
+    throw new SettingsError(`${file}: maxBudgetUsd must be above 0: correct it or take it out`);
   const unknown = Object.keys(value as object).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return value as Settings;
   throw new SettingsError(

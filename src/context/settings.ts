@@ -59,3 +59,15 @@ export const defaultSettings: EngineSettings = {
   focusReminder: 15,
   reciteSteps: 8,
 };
+
+const shares = ["pressure", "target", "inputsAt", "resultShare", "earlyShare"];
+
+/** Says why numbers by name cannot be the engine's; undefined when they can. */
+export function engineProblem(numbers: Readonly<Record<string, number>>): string | undefined {
+  const names = [...Object.keys(defaultSettings), "window"];
+  for (const [name, value] of Object.entries(numbers)) {
+    if (!names.includes(name)) return `${name} is not known: use ${names.join(", ")}`;
+    if (shares.includes(name) && value > 1) return `${name} must be a share from 0 to 1, not ${value}`;
+  }
+  return undefined;
+}

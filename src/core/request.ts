@@ -43,3 +43,6 @@ export type ModelRequest = {
   /** Id of the reply before, where the API then tells why the cache missed (provider-facts §3). */
   previousMessageId?: string;
 };
+
+/** How hard a model thinks, where it can be told: the words of the command line, of settings and of the screen. */
+export const efforts = ["low", "medium", "high", "xhigh", "max"] as const;

@@ -41,7 +41,7 @@ export function findCard(
   const undated = id.replace(/-\d{8}$/, "");
   const known = listCards().find((card) => card.id === id || card.id === undated);
   const override = overrides[id] ?? {};
-  const [wrong] = violations(overrideSchema, override, `models.${id}`);
+  const wrong = overrideProblem({ [id]: override });
   if (wrong) throw new Error(wrong);
   const card = merge({ ...(known ?? unknownCard(id)), id }, override as object) as ModelCard;
   if (known || ("window" in (override as object) && "prices" in (override as object))) return { card };
@@ -50,6 +50,13 @@ export function findCard(
     card,
     warning: `${id} is not a known model: its window is taken as ${window} tokens, and what the settings do not price costs 0`,
   };
+}
+
+/** Says why what the settings say of models makes no sense, naming the field; undefined when it does. */
+export function overrideProblem(overrides: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.entries(overrides).flatMap(([id, override]) =>
+    violations(overrideSchema, override, `models.${id}`),
+  )[0];
 }
 
 /** An unknown Claude may sign its history and may not take reminders: only what is legal on every one is done. */

@@ -8,7 +8,12 @@ import { followOutput, type OutputReader } from "./command-output.ts";
 import { clip as headLine } from "./shell/jobs.ts";
 import type { CommandIo, CommandResult, Shell } from "./shell/shell.ts";
 
-export type BashOptions = { description: string; shell: Shell; maxTimeoutSeconds?: number };
+export type BashOptions = {
+  description: string;
+  shell: Shell;
+  /** Time limit of a command for which the model asks none; 120 unless told. */
+  timeoutSeconds?: number | undefined;
+};
 
 type Input = {
   command?: string;
@@ -20,24 +25,26 @@ type Input = {
   want?: string;
 };
 
-const defaultTimeoutSeconds = 120;
+/** The most that the model may ask for, unless a command has more without asking. */
+const maxTimeoutSeconds = 600;
 const hardViewBytes = 30_000;
 /** Room for the lines about status and shell, within the view's budget. */
 const statusBytes = 1_500;
 
-/** The tool over a shell that others may use too. `maxTimeoutSeconds` defaults to 600. */
-export function bashTool({ description, shell, maxTimeoutSeconds = 600 }: BashOptions): Tool {
+/** The tool over a shell that others may use too. */
+export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptions): Tool {
+  const maximum = Math.max(maxTimeoutSeconds, timeoutSeconds);
   return {
     name: "bash",
     description,
-    inputSchema: inputSchema(maxTimeoutSeconds),
+    inputSchema: inputSchema(timeoutSeconds, maximum),
     access(input) {
       const { command = "", stdin } = input as Input;
       return { kind: "execute", command, ...(stdin === undefined ? {} : { input: stdin }) };
     },
     async run(input, context) {
       const request = input as Input;
-      const seconds = Math.min(request.timeout_s ?? defaultTimeoutSeconds, maxTimeoutSeconds);
+      const seconds = Math.min(request.timeout_s ?? timeoutSeconds, maximum);
       const call: Call = { request, context, shell, seconds };
       if (request.command?.includes("\0"))
         return failure("the command has a NUL byte in it, which bash cannot read");
@@ -55,7 +62,7 @@ export function bashTool({ description, shell, maxTimeoutSeconds = 600 }: BashOp
 
 type Call = { request: Input; context: ToolContext; shell: Shell; seconds: number };
 
-function inputSchema(maxTimeoutSeconds: number): JsonSchema {
+function inputSchema(timeoutSeconds: number, maximum: number): JsonSchema {
   return {
     type: "object",
     properties: {
@@ -63,8 +70,8 @@ function inputSchema(maxTimeoutSeconds: number): JsonSchema {
       timeout_s: {
         type: "number",
         minimum: 1,
-        maximum: maxTimeoutSeconds,
-        description: `default ${Math.min(defaultTimeoutSeconds, maxTimeoutSeconds)}`,
+        maximum,
+        description: `default ${timeoutSeconds}`,
       },
       stdin: {
         type: "string",

@@ -3,6 +3,7 @@
 import { cleanLine } from "../core/clean-text.ts";
 import type { BackgroundJob } from "../core/ports.ts";
 import { allOf } from "../core/questions.ts";
+import { efforts } from "../core/request.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import { contextCommands } from "./commands-context.ts";
 import { fileCommands } from "./commands-files.ts";
@@ -13,8 +14,6 @@ import type { OwnCommands } from "./desk.ts";
 import { endLeftovers } from "./leftovers.ts";
 import { permissionCommands } from "./permissions.ts";
 import { cutRow, type Row } from "./rows.ts";
-
-const efforts = ["low", "medium", "high", "xhigh", "max"];
 
 /** Those that there are in every session. */
 export const commands: readonly Command[] = [
@@ -59,7 +58,7 @@ export function commandsOf(own: OwnCommands): readonly Command[] {
 }
 
 function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {
-  if (!efforts.includes(argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
+  if (!efforts.some((effort) => effort === argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
   else if (busy) notice(busyNotice);
   else {
     host.setEffort(argument);

@@ -87,8 +87,7 @@ export type Action =
   | { type: "notice"; text: string }
   | { type: "terminal"; terminal?: ShownTerminal }
   | { type: "mode"; mode: PermissionMode }
-  | { type: "size"; size: Size }
-  | { type: "tick" };
+  | { type: "size"; size: Size };
 
 /** The state after, rows for the history, and what is to be done. */
 export type Change = { state: State; rows: Row[]; effects: Effect[] };
@@ -174,8 +173,6 @@ export function reduce(state: State, action: Action): Change {
       return change({ ...state, mode: action.mode });
     case "size":
       return change({ ...state, size: action.size });
-    case "tick":
-      return change(state);
   }
 }
 

@@ -7,7 +7,7 @@ import { folders } from "../../src/config/folders.ts";
 describe("folders", () => {
   test("are all under SAWTOOTH_HOME when it is set", () => {
     const env = { SAWTOOTH_HOME: "/s", XDG_STATE_HOME: "/x", HOME: "/h" };
-    expect(folders(env)).toEqual({ config: "/s/config", state: "/s/state", cache: "/s/cache" });
+    expect(folders(env)).toEqual({ config: "/s/config", state: "/s/state" });
     expect(folders({ SAWTOOTH_HOME: "here" }).state).toBe(`${process.cwd()}/here/state`);
   });
 
@@ -15,7 +15,6 @@ describe("folders", () => {
     expect(folders({ XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/st", HOME: "/h" })).toEqual({
       config: "/c/sawtooth",
       state: "/st/sawtooth",
-      cache: "/h/.cache/sawtooth",
     });
   });
 
@@ -23,11 +22,10 @@ describe("folders", () => {
     const usual = {
       config: "/h/.config/sawtooth",
       state: "/h/.local/state/sawtooth",
-      cache: "/h/.cache/sawtooth",
     };
-    expect(folders({ HOME: "/h", SAWTOOTH_HOME: "", XDG_STATE_HOME: "", XDG_CACHE_HOME: "rel" })).toEqual(
+    expect(folders({ HOME: "/h", SAWTOOTH_HOME: "", XDG_STATE_HOME: "", XDG_CONFIG_HOME: "rel" })).toEqual(
       usual,
     );
-    expect(folders({}).cache).toBe(`${homedir()}/.cache/sawtooth`);
+    expect(folders({}).config).toBe(`${homedir()}/.config/sawtooth`);
   });
 });

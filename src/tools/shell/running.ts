@@ -1,5 +1,6 @@
 /** One command while it runs in the shell: waits for its end, its limits or its questions, and ends it by force. */
 
+import { truncateSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cleanText } from "../../core/clean-text.ts";
@@ -15,6 +16,8 @@ export type Running = {
   command: string;
   /** The file that its output goes to. */
   output: string;
+  /** The file that the shell sources it from. */
+  staged: string;
   bash: BashProcess;
   terminal: Terminal | undefined;
   /** Set for a command that runs on the terminal itself. */
@@ -140,7 +143,10 @@ export async function drainTerminal({ screen, printed }: Running): Promise<void>
 export async function stop(running: Running, graceMs: number): Promise<void> {
   const { bash, processes } = running;
   const isOver = () => running.ended && running.members().length === 0;
-  if (!running.ended) giveUp(processes, bash.pid);
+  if (!running.ended) {
+    withhold(running.staged);
+    giveUp(processes, bash.pid);
+  }
   for (const { pid, state } of running.members()) {
     signal(pid, "SIGINT");
     if (state === "T") signal(pid, "SIGCONT");
@@ -156,6 +162,15 @@ export async function stop(running: Running, graceMs: number): Promise<void> {
   if (running.ended) return;
   signal(bash.pid, "SIGKILL");
   await running.end;
+}
+
+/** A shell that has not taken the command up yet, and passes the signal over, finds nothing to run. */
+function withhold(staged: string): void {
+  try {
+    truncateSync(staged);
+  } catch {
+    // The command may have removed it.
+  }
 }
 
 /** A shell that was told to ignore the signal would go on with the command: it dies, and comes back with its state. */

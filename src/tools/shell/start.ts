@@ -31,10 +31,15 @@ export async function startForeground(session: Session, command: string, request
   const tty = request.tty === true;
   if (tty && !terminal) throw new Error("there is no terminal on this machine");
   const input = request.stdin === undefined ? undefined : stage(folder, files.stdin, request.stdin);
-  stage(folder, files.command, stagedCommand(command, life.flags(), debugTrap(folder, life.flags())));
+  const staged = stage(
+    folder,
+    files.command,
+    stagedCommand(command, life.flags(), debugTrap(folder, life.flags())),
+  );
   const running: Running = {
     command,
     output: request.outputPath,
+    staged,
     bash,
     terminal,
     screen: tty && terminal ? await createScreen(terminal.columns, terminal.rows) : undefined,
