@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
+import { reportGrowth } from "./growth.ts";
 import { longSession } from "./long.ts";
 import { replaySteps } from "./replay.ts";
 import { flooded, roundTrip } from "./shell.ts";
@@ -21,6 +22,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   memory,
   edits,
   engine: engineSteps,
+  growth: reportGrowth,
   replay: replaySteps,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,

@@ -1,7 +1,7 @@
 /** From the log to the next request. Pure: the same log gives the same bytes, today and in a report. */
 
 import type { Message } from "../core/blocks.ts";
-import type { ContextEdit, LogEvent } from "../core/events.ts";
+import type { LogEvent } from "../core/events.ts";
 import type { Contract } from "../core/model-card.ts";
 import { currentModel, lastOf, openFocus, started } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
@@ -9,7 +9,7 @@ import { type Checkpoint, cachePoints, type Untouched } from "./cache-points.ts"
 import { maskOf } from "./masking.ts";
 import { messagesOf, type Placed } from "./messages.ts";
 import { calibration, fixedTokens } from "./tokens.ts";
-import { type Entry, foldView, type View, withdrawnIn } from "./view.ts";
+import { type Entry, firstChanged, foldView, type View, withdrawnIn } from "./view.ts";
 
 /** No reply is asked to be longer: a longer one is better split, and a cut call is lost work. */
 const maxReplyTokens = 32_000;
@@ -102,7 +102,7 @@ function untouched(events: readonly LogEvent[], view: View): Untouched | undefin
   let answered = false;
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
-    if (event?.type === "context_edited") first = Math.min(first, ...event.edits.map(placeOf));
+    if (event?.type === "context_edited") first = Math.min(first, firstChanged(event.edits));
     if (event?.type === "assistant_message") {
       if (first === Number.POSITIVE_INFINITY) return undefined;
       answered = true;
@@ -118,10 +118,6 @@ function untouched(events: readonly LogEvent[], view: View): Untouched | undefin
     if (first >= event.seq) return { ...since, written: event.seq - 1 };
   }
   return since;
-}
-
-function placeOf(edit: ContextEdit): number {
-  return edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0;
 }
 
 /** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */

@@ -2,6 +2,7 @@
 
 import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
+import { indexFrom } from "../core/questions.ts";
 import { signatureOf } from "./turns.ts";
 
 /** What one reply did again: files read that nothing wrote since their last read, and commands run before. */
@@ -25,8 +26,7 @@ export function elongation(events: readonly LogEvent[], edit: EventOf<"context_e
 
 /** The same over steps that were counted once for many edits. */
 export function elongationAt(steps: readonly StepRepeats[], seq: number): Elongation {
-  const next = steps.findIndex((step) => step.seq > seq);
-  const at = next < 0 ? steps.length : next;
+  const at = indexFrom(steps, seq + 1);
   const before = sumOf(steps.slice(Math.max(0, at - span), at));
   const after = sumOf(steps.slice(at, at + span));
   const usual = before.steps === 0 ? 0 : (totalOf(before) * after.steps) / before.steps;

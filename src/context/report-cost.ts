@@ -12,7 +12,8 @@ import {
   type Usage,
 } from "../core/model-card.ts";
 import { started } from "../core/questions.ts";
-import { type Kind, kinds, type Part, partsReader } from "./report-kinds.ts";
+import { type Contents, contentsOf, noKinds } from "./report-contents.ts";
+import { type Kind, kinds } from "./report-kinds.ts";
 import { momentsOf } from "./report-walk.ts";
 import { blocksTokens } from "./tokens.ts";
 
@@ -78,11 +79,12 @@ function costByKind(events: readonly LogEvent[]): KindCost[] {
     if (cost) cost[direction] += dollars;
   };
   const replies = repliesByRequest(events);
-  const partsOf = partsReader(events);
-  for (const { event, view } of momentsOf(events)) {
+  const contents = contentsOf(events);
+  for (const { event, view, kept } of momentsOf(events)) {
+    contents.take(view, kept);
     const answer = replies.get(event.seq);
     if (!answer) continue;
-    for (const [kind, dollars] of inputShares(partsOf(view), answer)) add(kind, "input", dollars);
+    for (const [kind, dollars] of inputShares(contents, answer)) add(kind, "input", dollars);
     const thought = thoughtShare(answer.reply);
     const dollars = costOf(
       { ...noUsage, outputTokens: answer.reply.usage.outputTokens },
@@ -116,22 +118,18 @@ function repliesByRequest(events: readonly LogEvent[]): Map<number, Answer> {
 }
 
 /** A prompt is billed by position: first what was read, then what was written, then the rest at full price. */
-function inputShares(parts: readonly Part[], { reply, model }: Answer): Map<Kind, number> {
+function inputShares(contents: Contents, { reply, model }: Answer): Map<Kind, number> {
   const { usage } = reply;
-  const estimated = parts.reduce((sum, part) => sum + part.tokens, 0);
-  const scale = inputTotal(usage) / Math.max(1, estimated);
-  const zones = zonesOf(usage, model.prices);
+  const scale = inputTotal(usage) / Math.max(1, contents.tokens());
   const shares = new Map<Kind, number>();
-  let [at, zone] = [0, 0];
-  for (const { kind, tokens } of parts) {
-    const end = at + tokens * scale;
-    while (at < end) {
-      const { until, price } = zones[zone] ?? { until: end, price: model.prices.input };
-      const stop = Math.min(end, until);
-      shares.set(kind, (shares.get(kind) ?? 0) + ((stop - at) * price) / 1e6);
-      if (until <= end) zone += 1;
-      at = stop;
+  let before = noKinds;
+  for (const { until, price } of zonesOf(usage, model.prices)) {
+    const now = contents.before(until / scale);
+    for (const [index, kind] of kinds.entries()) {
+      const tokens = (now[index] ?? 0) - (before[index] ?? 0);
+      if (tokens !== 0) shares.set(kind, (shares.get(kind) ?? 0) + (tokens * scale * price) / 1e6);
     }
+    before = now;
   }
   return shares;
 }

@@ -5,7 +5,7 @@ import type { LogEvent } from "../core/events.ts";
 import { allOf, eventAt, started } from "../core/questions.ts";
 import { knowledgeHead } from "./focus.ts";
 import { blockTokens, textTokens } from "./tokens.ts";
-import type { Entry, View } from "./view.ts";
+import type { Entry } from "./view.ts";
 
 /** In the order in which a request carries them, as far as there is one. */
 export const kinds = [
@@ -26,8 +26,11 @@ export type Kind = (typeof kinds)[number];
 /** A part of the context: one block, or (with seq -1) the system text or the tools. Tokens are uncalibrated. */
 export type Part = { kind: Kind; tokens: number; seq: number; block: number };
 
-/** Makes a function that lists the parts of a view of this log, in the order of the request. */
-export function partsReader(events: readonly LogEvent[]): (view: View) => Part[] {
+/** Tells the parts of views of this log: `fixed` come before all entries, each entry's in the order of the request. */
+export function partsReader(events: readonly LogEvent[]): {
+  fixed: readonly Part[];
+  partsOf(entry: Entry): readonly Part[];
+} {
   const { system, tools } = started(events);
   const fixed: Part[] = [
     { kind: "tools", tokens: textTokens(JSON.stringify(tools)), seq: -1, block: 0 },
@@ -40,12 +43,12 @@ export function partsReader(events: readonly LogEvent[]): (view: View) => Part[]
   );
   // An entry that is edited gets new blocks, so its blocks are what its parts are known by.
   const known = new WeakMap<Block[], Part[]>();
-  const partsOf = (entry: Entry): Part[] => {
+  const partsOf = (entry: Entry): readonly Part[] => {
     const parts = known.get(entry.blocks) ?? partsOfEntry(entry, eventAt(events, entry.seq), folded);
     known.set(entry.blocks, parts);
     return parts;
   };
-  return (view) => [...fixed, ...view.entries.flatMap(partsOf)];
+  return { fixed, partsOf };
 }
 
 function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {

@@ -11,7 +11,7 @@ import {
   usualLife,
 } from "../core/model-card.ts";
 import { started } from "../core/questions.ts";
-import { calibration } from "./tokens.ts";
+import { calibrate, uncalibrated } from "./tokens.ts";
 
 /** Why less was read from the cache than stood in it. `unexpected`: nothing in the log explains it. */
 export type Miss = "edit" | "cold" | "model" | "unexpected";
@@ -44,13 +44,15 @@ export function stepRows(events: readonly LogEvent[]): StepRow[] {
   let { model } = started(events);
   let cache: Cache = { tokens: 0, at: 0, lifeMs: 0 };
   let disturbed: "edit" | "model" | undefined;
-  for (const [index, event] of events.entries()) {
+  let calibration = uncalibrated;
+  for (const event of events) {
     const row = rows.at(-1);
     if (event.type === "model_changed") {
       model = event.model;
       disturbed = "model";
     } else if (event.type === "context_edited") disturbed ??= "edit";
-    else if (event.type === "model_request") rows.push(requestRow(event, rows.length + 1, events, index));
+    else if (event.type === "model_request")
+      rows.push(requestRow(event, rows.length + 1, calibration.factor));
     else if (event.type === "model_failed" && event.attempt > 0 && row) row.retries += 1;
     else if (event.type === "assistant_message" && row && !row.usage && inputTotal(event.usage) > 0) {
       const miss = missOf(event.usage, cache, row.at, disturbed);
@@ -60,17 +62,13 @@ export function stepRows(events: readonly LogEvent[]): StepRow[] {
       cache = { tokens: cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, at: row.at, lifeMs };
       disturbed = undefined;
     }
+    calibration = calibrate(calibration, event);
   }
   return rows;
 }
 
-function requestRow(
-  event: EventOf<"model_request">,
-  step: number,
-  events: readonly LogEvent[],
-  index: number,
-): StepRow {
-  const expected = Math.ceil(event.tokensEstimated * calibration(events.slice(0, index)));
+function requestRow(event: EventOf<"model_request">, step: number, factor: number): StepRow {
+  const expected = Math.ceil(event.tokensEstimated * factor);
   const { seq, at, heldTokens: held = 0 } = event;
   return { step, seq, at, expected, tokens: expected, cost: 0, held, retries: 0, durationMs: 0, calls: [] };
 }

@@ -6,23 +6,32 @@ import { foldView, type View } from "./view.ts";
 /** A request with the view it was made of, or an edit with the view after it. */
 export type Moment = {
   event: EventOf<"model_request"> | EventOf<"context_edited">;
-  /** Everything before the event. */
-  before: readonly LogEvent[];
-  /** Extended in place by the walk: to be read before the next moment is asked for. */
+  /** The events that `view` shows. Like the view extended in place: read both before asking for the next moment. */
+  events: readonly LogEvent[];
   view: View;
+  /** Entries at the beginning of the view that stand as they did at the moment before. */
+  kept: number;
   /** Tokens of the view before the event, uncalibrated. */
   tokensBefore: number;
 };
 
 /** The moments of a log in order; the whole walk folds each event once. */
 export function* momentsOf(events: readonly LogEvent[]): Generator<Moment> {
-  let view = foldView([]);
-  for (const [index, event] of events.entries()) {
-    if (event.type !== "model_request" && event.type !== "context_edited") continue;
-    const before = events.slice(0, index);
-    view = foldView(before, view);
+  // One array that grows, so that whatever is asked of it reads each event once.
+  const read: LogEvent[] = [];
+  const view = foldView(read);
+  for (const event of events) {
+    if (event.type !== "model_request" && event.type !== "context_edited") {
+      read.push(event);
+      continue;
+    }
+    let { kept } = foldView(read, view);
     const tokensBefore = view.tokens;
-    if (event.type === "context_edited") view = foldView(events.slice(0, index + 1), view);
-    yield { event, before, view, tokensBefore };
+    if (event.type === "context_edited") {
+      read.push(event);
+      kept = Math.min(kept, foldView(read, view).kept);
+    }
+    yield { event, events: read, view, kept, tokensBefore };
+    if (event.type === "model_request") read.push(event);
   }
 }

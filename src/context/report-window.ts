@@ -2,7 +2,7 @@
 
 import { type Block, isToolUse } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { currentEngine, eventAt, findCall, openFocus, started } from "../core/questions.ts";
+import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../core/questions.ts";
 import { many } from "./amounts.ts";
 import { compactable } from "./compact.ts";
 import { maskCandidates } from "./masking.ts";
@@ -40,7 +40,8 @@ export type WindowNow = {
 /** The window as the next request would carry it. */
 export function windowNow(snapshot: Snapshot, count = 5): WindowNow {
   const { events, view, calibration } = snapshot;
-  const parts = partsReader(events)(view);
+  const { fixed, partsOf } = partsReader(events);
+  const parts = [...fixed, ...view.entries.flatMap(partsOf)];
   const sums = sumByKind(parts, calibration);
   const total = Math.max(
     1,
@@ -82,7 +83,9 @@ function whatOf(part: Part, { events, view }: Snapshot): string {
   const event = eventAt(events, part.seq);
   if (block && isToolUse(block)) return callText(block);
   const call =
-    event?.type === "tool_result" ? findCall(events, event.toolUseId, events.indexOf(event)) : undefined;
+    event?.type === "tool_result"
+      ? findCall(events, event.toolUseId, indexFrom(events, event.seq))
+      : undefined;
   return part.kind === "observations" && call ? callText(call) : firstLine(block);
 }
 

@@ -1,12 +1,12 @@
 /** What it costs to go on with another model: the cache that is lost, the context written anew, the thinking. Pure. */
 
 import { isThinking } from "../core/blocks.ts";
-import type { ContextEdit, LogEvent } from "../core/events.ts";
+import type { LogEvent } from "../core/events.ts";
 import { cacheLifeMs, costOf, type ModelCard, noUsage, usualLife } from "../core/model-card.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { blocksTokens, calibration, fixedTokens } from "./tokens.ts";
-import { foldView, type View } from "./view.ts";
+import { firstChanged, foldView, type View } from "./view.ts";
 
 export type SwitchCost = {
   /** Input tokens of the next request, by what the present model counts. */
@@ -59,14 +59,10 @@ function untouched(events: readonly LogEvent[], view: View): number {
   const edits = events.flatMap((event) =>
     event.type === "context_edited" && event.seq > reply ? event.edits : [],
   );
-  const first = Math.min(...edits.map(firstChanged));
+  const first = firstChanged(edits);
   const before = view.entries.filter(({ seq }) => seq < first);
   const tokens = fixedTokens(events) + before.reduce((sum, entry) => sum + entry.tokens, 0);
   return Math.round(tokens * calibration(events));
-}
-
-function firstChanged(edit: ContextEdit): number {
-  return edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0;
 }
 
 function inputCost(tokens: number, cached: number, { prices, contract }: ModelCard): number {

@@ -2,7 +2,7 @@
 
 import type { Block } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
-import { foldOf } from "../core/fold.ts";
+import { foldOf, oncePer } from "../core/fold.ts";
 import { inputTotal } from "../core/model-card.ts";
 
 /** Length in UTF-8, without making the bytes. */
@@ -29,7 +29,9 @@ export function textTokens(text: string): number {
 const imageTokens = 1600;
 
 /** Estimated tokens of one block, uncalibrated. */
-export function blockTokens(block: Block): number {
+export const blockTokens: (block: Block) => number = oncePer(countedTokens);
+
+function countedTokens(block: Block): number {
   switch (block.type) {
     case "text":
       return textTokens(block.text);
@@ -72,12 +74,18 @@ export function calibration(events: readonly LogEvent[]): number {
   return calibrating(events).factor;
 }
 
-const calibrating = foldOf(
-  () => ({ factor: 1, estimated: 0 }),
-  (state, event) => {
-    if (event.type === "model_request") return { ...state, estimated: event.tokensEstimated };
-    if (event.type !== "assistant_message" || inputTotal(event.usage) === 0) return state;
-    const ratio = state.estimated === 0 ? 1 : inputTotal(event.usage) / state.estimated;
-    return { ...state, factor: Math.min(3, Math.max(0.5, ratio)) };
-  },
-);
+/** The calibration up to some event of a log; `estimated` is that of the newest request. */
+export type Calibrating = { factor: number; estimated: number };
+
+/** The calibration of an empty log. */
+export const uncalibrated: Calibrating = { factor: 1, estimated: 0 };
+
+/** The calibration after one more event. */
+export function calibrate(state: Calibrating, event: LogEvent): Calibrating {
+  if (event.type === "model_request") return { ...state, estimated: event.tokensEstimated };
+  if (event.type !== "assistant_message" || inputTotal(event.usage) === 0) return state;
+  const ratio = state.estimated === 0 ? 1 : inputTotal(event.usage) / state.estimated;
+  return { ...state, factor: Math.min(3, Math.max(0.5, ratio)) };
+}
+
+const calibrating = foldOf(() => uncalibrated, calibrate);

@@ -2,7 +2,8 @@
 
 import { type AssistantBlock, type Block, isThinking } from "../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
-import { eventAt } from "../core/questions.ts";
+import { oncePer } from "../core/fold.ts";
+import { eventAt, indexFrom } from "../core/questions.ts";
 import { blocksTokens } from "./tokens.ts";
 
 /** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
@@ -26,6 +27,8 @@ export type View = {
   tokens: number;
   /** Events folded so far. */
   folded: number;
+  /** Entries at the beginning that the newest call of `foldView` left as they were. */
+  kept: number;
   /** The model that thinking is made for. */
   model: { id: string; history: "free" | "prefix_bound" };
   /** Whether what is sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
@@ -38,7 +41,8 @@ export type View = {
  */
 export function foldView(events: readonly LogEvent[], earlier?: View): View {
   const none = { id: "", history: "free" as const };
-  const view = earlier ?? { entries: [], tokens: 0, folded: 0, model: none, dropBlock: false };
+  const view = earlier ?? { entries: [], tokens: 0, folded: 0, kept: 0, model: none, dropBlock: false };
+  view.kept = view.entries.length;
   for (let index = view.folded; index < events.length; index++) {
     const event = events[index];
     if (event?.type === "context_edited") applyEdits(view, event.edits);
@@ -69,15 +73,14 @@ function changeModel(
 
 /** The newest reply as it was made: no edit but the loss of its thinking can have touched it. */
 function giveBackThinking(view: View, events: readonly LogEvent[]): void {
-  const entry = view.entries.findLast(({ role }) => role === "assistant");
+  const index = view.entries.findLastIndex(({ role }) => role === "assistant");
+  const entry = view.entries[index];
   const reply = entry && eventAt(events, entry.seq);
   if (!entry || reply?.type !== "assistant_message") return;
   const kept = entry.blocks.filter((block) => !isThinking(block));
   const same = reply.content.filter((block) => !isThinking(block)).every((block, at) => block === kept[at]);
   if (!same || entry.blocks.length === reply.content.length) return;
-  view.tokens -= entry.tokens;
-  rewrite(entry, [...reply.content]);
-  view.tokens += entry.tokens;
+  rewrite(view, index, [...reply.content]);
 }
 
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
@@ -108,6 +111,7 @@ function dropPassing(view: View): void {
     if (!entry?.passing) continue;
     view.entries.splice(index, 1);
     view.tokens -= entry.tokens;
+    view.kept = Math.min(view.kept, index);
   }
 }
 
@@ -134,14 +138,15 @@ function entryOf(
   }
 }
 
-function resultBlock(event: EventOf<"tool_result">): Block {
-  return {
+/** The same block for every view of the log, so that its tokens are counted once. */
+const resultBlock = oncePer(
+  (event: EventOf<"tool_result">): Block => ({
     type: "tool_result",
     tool_use_id: event.toolUseId,
     content: event.content,
     ...(event.isError ? { is_error: true as const } : {}),
-  };
-}
+  }),
+);
 
 /**
  * Edits of one event are made on the view that they were planned on; only then goes the thinking behind them, which
@@ -150,11 +155,26 @@ function resultBlock(event: EventOf<"tool_result">): Block {
 function applyEdits(view: View, edits: readonly ContextEdit[]): void {
   const bound = view.model.history === "prefix_bound";
   for (const edit of edits) applyEdit(view, edit, bound);
-  const changed = edits.flatMap((edit) =>
-    edit.type === "replace" ? [edit.seq] : edit.type === "collapse" ? [edit.from] : [],
-  );
-  if (bound && changed.length > 0) dropThinkingFrom(view, Math.min(...changed));
-  view.tokens = view.entries.reduce((sum, entry) => sum + entry.tokens, 0);
+  const changed = edits.filter(({ type }) => type !== "drop_thinking");
+  if (bound && changed.length > 0) dropThinkingFrom(view, firstChanged(changed));
+}
+
+/** Seq of the first event that reads otherwise after these edits; infinite without any. */
+export function firstChanged(edits: readonly ContextEdit[]): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const edit of edits) first = Math.min(first, startOf(edit));
+  return first;
+}
+
+function startOf(edit: ContextEdit): number {
+  switch (edit.type) {
+    case "replace":
+      return edit.seq;
+    case "collapse":
+      return edit.from;
+    case "drop_thinking":
+      return 0;
+  }
 }
 
 function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
@@ -165,17 +185,20 @@ function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
     case "collapse":
       collapse(view, edit);
       break;
-    case "drop_thinking":
-      for (const entry of view.entries) if (entry.seq <= edit.to) withoutThinking(entry);
+    case "drop_thinking": {
+      const end = indexFrom(view.entries, edit.to + 1);
+      for (let index = 0; index < end; index++) withoutThinking(view, index);
       view.dropBlock ||= bound;
+    }
   }
 }
 
 function replaceBlock(view: View, edit: Extract<ContextEdit, { type: "replace" }>): void {
-  const entry = view.entries.find((candidate) => candidate.seq === edit.seq);
-  const block = entry?.blocks[edit.block];
+  const index = indexFrom(view.entries, edit.seq);
+  const entry = view.entries[index];
+  const block = entry?.seq === edit.seq ? entry.blocks[edit.block] : undefined;
   if (!entry || !block) return;
-  rewrite(entry, entry.blocks.with(edit.block, withText(block, edit.text)));
+  rewrite(view, index, entry.blocks.with(edit.block, withText(block, edit.text)));
 }
 
 /** The same block reading `text`; pairing and error state stay. */
@@ -197,15 +220,21 @@ export function shortenedInput(input: unknown, text: string): Record<string, unk
 }
 
 function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>): void {
-  const start = view.entries.findIndex((entry) => entry.seq >= edit.from);
-  if (start < 0) return;
-  const after = view.entries.findIndex((entry) => entry.seq > edit.to);
-  const end = after < 0 ? view.entries.length : after;
+  const start = indexFrom(view.entries, edit.from);
+  if (start === view.entries.length) return;
+  const end = Math.max(start, indexFrom(view.entries, edit.to + 1));
   const span = view.entries.slice(start, end);
   // What was withdrawn stays withdrawn: the newest such entry says all that is so.
   const gate = span.findLast((entry) => entry.withdrawn);
   const kept = span.filter((entry) => entry.said || entry === gate);
-  view.entries.splice(start, end - start, collapsedEntry(span[0], edit), ...kept);
+  const standIn = collapsedEntry(span[0], edit);
+  view.entries.splice(start, end - start, standIn, ...kept);
+  view.tokens += standIn.tokens + tokensOf(kept) - tokensOf(span);
+  view.kept = Math.min(view.kept, start);
+}
+
+function tokensOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
 function collapsedEntry(first: Entry | undefined, edit: { from: number; text: string }): Entry {
@@ -219,20 +248,25 @@ function collapsedEntry(first: Entry | undefined, edit: { from: number; text: st
 
 /** Thinking at or after a changed position is bound to what is no longer there: out for good. */
 function dropThinkingFrom(view: View, seq: number): void {
-  for (const entry of view.entries) {
-    if (entry.seq > seq && withoutThinking(entry)) view.dropBlock = true;
+  for (let index = indexFrom(view.entries, seq + 1); index < view.entries.length; index++) {
+    if (withoutThinking(view, index)) view.dropBlock = true;
   }
 }
 
-function withoutThinking(entry: Entry): boolean {
-  const kept = entry.blocks.filter((block) => !isThinking(block)) as AssistantBlock[];
-  if (kept.length === entry.blocks.length) return false;
-  rewrite(entry, kept);
+function withoutThinking(view: View, index: number): boolean {
+  const blocks = view.entries[index]?.blocks ?? [];
+  if (!blocks.some(isThinking)) return false;
+  rewrite(view, index, blocks.filter((block) => !isThinking(block)) as AssistantBlock[]);
   return true;
 }
 
-function rewrite(entry: Entry, blocks: Block[]): void {
+function rewrite(view: View, index: number, blocks: Block[]): void {
+  const entry = view.entries[index];
+  if (!entry) return;
+  view.tokens -= entry.tokens;
   entry.blocks = blocks;
   entry.tokens = blocksTokens(blocks);
   entry.edited = true;
+  view.tokens += entry.tokens;
+  view.kept = Math.min(view.kept, index);
 }

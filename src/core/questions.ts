@@ -31,6 +31,17 @@ export function eventAt(events: readonly LogEvent[], seq: number): LogEvent | un
   return undefined;
 }
 
+/** Index of the first item at or after `seq`, by bisection; the items stand in the order of the log. */
+export function indexFrom(items: readonly { seq: number }[], seq: number): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((items[middle]?.seq ?? 0) < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The first event of every log. Throws when the log is empty: that is a bug of the caller. */
 export function started(events: readonly LogEvent[]): EventOf<"session_started"> {
   const first = events[0];
@@ -81,20 +92,32 @@ function folds({ edits }: EventOf<"context_edited">, open: OpenFocus | undefined
   return edits.some((edit) => edit.type === "collapse" && edit.from === open?.resultSeq);
 }
 
-/** The call with this id, looked for backwards from `before`. */
+/** The newest call with this id before the event at index `before`. */
 export function findCall(
   events: readonly LogEvent[],
   toolUseId: string,
   before = events.length,
 ): ToolUseBlock | undefined {
-  for (let index = before - 1; index >= 0; index--) {
-    const event = events[index];
-    if (event?.type !== "assistant_message") continue;
-    const call = event.content.filter(isToolUse).find((block) => block.id === toolUseId);
-    if (call) return call;
-  }
-  return undefined;
+  return callsById(events)
+    .byId.get(toolUseId)
+    ?.findLast(({ index }) => index < before)?.call;
 }
+
+/** Ids are unique but in recordings of other programs: so there are as many lists as calls, and they are short. */
+const callsById = foldOf(
+  () => ({ read: 0, byId: new Map<string, { index: number; call: ToolUseBlock }[]>() }),
+  (state, event) => {
+    const index = state.read++;
+    if (event.type !== "assistant_message") return state;
+    // Of two calls with one id in a reply the first counts.
+    for (const call of event.content.filter(isToolUse).reverse()) {
+      const known = state.byId.get(call.id);
+      if (known) known.push({ index, call });
+      else state.byId.set(call.id, [{ index, call }]);
+    }
+    return state;
+  },
+);
 
 /** Absolute paths that the session's tools wrote, in order of first write. */
 export function changedFiles(events: readonly LogEvent[]): string[] {

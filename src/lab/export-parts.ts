@@ -5,7 +5,7 @@ import { isToolUse, resultText, type ToolUseBlock } from "../core/blocks.ts";
 import { cleanText } from "../core/clean-text.ts";
 import { decisionText } from "../core/decision.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import { currentModel, spending, started } from "../core/questions.ts";
+import { currentModel, indexFrom, spending, started } from "../core/questions.ts";
 import { sessionName } from "../core/rewind.ts";
 
 export type Part =
@@ -79,7 +79,7 @@ function partsOf(event: LogEvent, events: readonly LogEvent[]): Part[] {
 
 /** Each call with its result, which stands later in the log. */
 function replyParts(reply: EventOf<"assistant_message">, events: readonly LogEvent[]): Part[] {
-  const at = events.indexOf(reply);
+  const at = indexFrom(events, reply.seq);
   return reply.content.flatMap((block): Part[] => {
     if (isToolUse(block)) return [callPart(block, outcomeOf(block.id, events, at))];
     if (block.type === "text") return block.text.trim() ? [{ kind: "assistant", text: block.text }] : [];

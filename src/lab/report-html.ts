@@ -43,7 +43,7 @@ function* bodiesOf(
   events: readonly LogEvent[],
   encode: (request: ModelRequest) => string,
 ): Generator<string> {
-  for (const { event, before, view } of momentsOf(events)) {
+  for (const { event, events: before, view } of momentsOf(events)) {
     if (event.type === "model_request") yield encode(composeRequest(before, view).request);
   }
 }

@@ -1,7 +1,7 @@
 /** How near the engine's estimate of tokens comes to what a recording's provider counted. Pure. */
 
 import { fixedTokens } from "../context/tokens.ts";
-import { foldView, type View } from "../context/view.ts";
+import { foldView } from "../context/view.ts";
 import type { LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 
@@ -34,12 +34,12 @@ type Point = { estimated: number; counted: number };
 function pointsOf(events: readonly LogEvent[]): Point[] {
   const fixed = fixedTokens(events);
   const points: Point[] = [];
-  let view: View = foldView([]);
-  for (const [index, event] of events.entries()) {
-    if (event.type !== "assistant_message") continue;
-    view = foldView(events.slice(0, index), view);
-    const counted = inputTotal(event.usage);
-    if (counted > 0) points.push({ estimated: fixed + view.tokens, counted });
+  const read: LogEvent[] = [];
+  const view = foldView(read);
+  for (const event of events) {
+    const counted = event.type === "assistant_message" ? inputTotal(event.usage) : 0;
+    if (counted > 0) points.push({ estimated: fixed + foldView(read, view).tokens, counted });
+    read.push(event);
   }
   return points;
 }
