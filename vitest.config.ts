@@ -1,14 +1,24 @@
 import { defineConfig } from "vitest/config";
 
-// Tests use real shells and real servers: forks keep one test's processes out of another's, and two files
-// at a time is what two cores carry without turning waits into failures.
+/** Files that measure the process they run in: each gets a fresh one. */
+const measuring = ["test/tools/shell-soak.test.ts", "test/tools/bash-output.test.ts"];
+
+// Tests use real shells and real servers and wait for them more than they compute: more workers than processors keep
+// two of these at work. A worker runs file after file, because starting one and loading the source anew for each
+// file was a tenth of the whole run. Limits are wide: under load a wait may be long, and no test is about speed.
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
     globalSetup: "test/support/build.ts",
     pool: "forks",
-    maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    maxWorkers: 4,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: measuring, isolate: false },
+      },
+      { extends: true, test: { name: "alone", include: measuring } },
+    ],
   },
 });

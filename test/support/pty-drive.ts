@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { entry } from "./entry.ts";
+import { entry, fastStart } from "./entry.ts";
 import type { Place } from "./sawtooth.ts";
 
 export type Drive = {
@@ -53,7 +53,7 @@ export function driveProgram(
     cols: columns,
     rows,
     cwd: place.cwd,
-    env: { ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
+    env: { ...fastStart, ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
   });
   const seen = { raw: "", shown: true, at: Date.now(), over: false };
   pty.onData((bytes) => {
