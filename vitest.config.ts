@@ -11,8 +11,8 @@ export default defineConfig({
     globalSetup: "test/support/build.ts",
     pool: "forks",
     maxWorkers: 4,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,

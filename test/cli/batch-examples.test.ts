@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseCommand } from "../../src/cli/arguments.ts";
-import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { type Place, sawtooth } from "../support/sawtooth.ts";
 import { batchPlace, results } from "./batch-place.ts";
-import { cleanups, git } from "./fix-place.ts";
+import { git } from "./fix-place.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const examples = join(root, "examples/batch");
@@ -34,8 +34,7 @@ const workflow = parse(text("examples/batch/workflow.yml")) as Workflow;
 
 /** A place with a program `sawtooth` on its path. */
 function programPlace(): Place {
-  const place = makePlace();
-  cleanups.push(place.remove);
+  const place = madePlace();
   const programs = join(place.home, "bin");
   mkdirSync(programs);
   const program = `#!/bin/sh\nexec "${process.execPath}" "${root}dist/main.js" "$@"\n`;
@@ -63,8 +62,7 @@ function commandsIn(script: string): string[][] {
 test("the tasks of examples/batch run for real, all are done, and a second run does nothing", {
   timeout: 120_000,
 }, async () => {
-  const place = makePlace();
-  cleanups.push(place.remove);
+  const place = madePlace();
   const run = () => sawtooth(place, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"]);
   const { code, stdout } = await run();
   expect(stdout).toMatch(/^4 tasks: 4 done;/m);
@@ -195,6 +193,8 @@ async def main():
 asyncio.run(main())
 print(json.dumps(vars(context)))
 `;
+
+import { madePlace } from "../support/served.ts";
 
 describe.runIf(python)("the agent of Harbor", () => {
   test("runs the task, and gives tokens, dollars and the way it ended", () => {

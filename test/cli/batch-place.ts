@@ -2,17 +2,17 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import type { ResultLine } from "../../src/cli/batch-results.ts";
 import type { Turn } from "../../src/models/script.ts";
 import { procTable } from "../../src/tools/shell/process-table-proc.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-import { cleanups, git } from "./fix-place.ts";
+import { git } from "./fix-place.ts";
 
 /** A place with a committed repository `project`, which is gone after the test. */
 export function batchPlace(files: Record<string, string> = { "a.txt": "one\n" }, url?: string): Place {
   const place = makePlace(url);
-  cleanups.push(place.remove);
+  onTestFinished(place.remove);
   for (const [path, text] of Object.entries(files)) write(place, `project/${path}`, text);
   const cwd = join(place.cwd, "project");
   git(cwd, "init", "--quiet");
@@ -77,14 +77,6 @@ export function six(place: Place): void {
   const quick = shellScript(place, "quick", "echo b > b.txt");
   const tasks = [1, 2, 3, 4, 5, 6].map((n) => ({ id: `t${n}`, ...auto, ...(n % 2 ? slow : quick) }));
   writeTasks(place, tasks);
-}
-
-/** Waits for it, at most half a minute. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; !condition(); waited += 50) {
-    if (waited > 30_000) throw new Error("it never came true");
-    await delay(50);
-  }
 }
 
 /** What was started by the batch of this place and runs still. */

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Place, start } from "../support/sawtooth.ts";
+import { until } from "../support/until.ts";
 import {
   auto,
   batchPlace,
@@ -12,7 +13,6 @@ import {
   shellScript,
   six,
   states,
-  until,
   waiting,
   words,
   writeTasks,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startMockServer } from "../support/mock-server.ts";
 import { sawtooth } from "../support/sawtooth.ts";
 import {
@@ -16,7 +16,7 @@ import {
   words,
   writeTasks,
 } from "./batch-place.ts";
-import { cleanups, git, small, smallCheck } from "./fix-place.ts";
+import { git, small, smallCheck } from "./fix-place.ts";
 
 describe("a batch", { timeout: 60_000 }, () => {
   test("runs each task in files of its own and says how each ended; run again it does nothing", async () => {
@@ -174,7 +174,7 @@ describe("ceilings of a batch", { timeout: 60_000 }, () => {
 
   test("a key that is refused ends the batch, exit 4", async () => {
     const server = await startMockServer({ turns: [] });
-    cleanups.push(() => server.close());
+    onTestFinished(() => server.close());
     const place = batchPlace({ "a.txt": "one\n" }, server.url);
     writeTasks(
       place,

@@ -1,17 +1,12 @@
 /** T29: a model that goes in circles is told, and then stopped; through the whole program and the strict server. */
 
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Turns } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
+import type { MockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makePlace, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-const bash = (command: string) => ({ bash: { command } });
 const most = 30;
 
 describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("on %s", (model) => {
@@ -20,16 +15,9 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("on %s", (model) => {
     code: number | null;
     result: Record<string, unknown>;
   }> {
-    const server = await startMockServer({
-      turns: (body, step) =>
-        step >= most
-          ? { text: "done" }
-          : typeof turns === "function"
-            ? turns(body, step)
-            : (turns[step] ?? {}),
-    });
-    const place = makePlace(server.url);
-    cleanups.push(() => server.close(), place.remove);
+    const { server, place } = await serve((body, step) =>
+      step >= most ? { text: "done" } : typeof turns === "function" ? turns(body, step) : (turns[step] ?? {}),
+    );
     const words = ["-p", "go", "--output-format", "json", "--permission-mode", "auto"];
     const ended = await sawtooth(place, [...words, "--model", `anthropic/${model}`]);
     expect(server.exchanges.filter(({ status }) => status !== 200)).toEqual([]);

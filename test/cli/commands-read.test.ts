@@ -2,18 +2,13 @@
 
 import { existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { startMockServer } from "../support/mock-server.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { expect, test } from "vitest";
+import { sawtooth } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 
 async function setUp(commands: string[]) {
   const calls = commands.map((command) => ({ calls: [{ bash: { command } }] }));
-  const server = await startMockServer({ turns: [...calls, { text: "done" }] });
-  const place = makePlace(server.url);
-  onTestFinished(async () => {
-    await server.close();
-    place.remove();
-  });
+  const { server, place } = await serve([...calls, { text: "done" }]);
   writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
   return { server, place };
 }

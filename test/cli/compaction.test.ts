@@ -2,18 +2,13 @@
 
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
 import type { Turn } from "../../src/models/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
 
 const goal = "Goal GOAL-91: make `make check` pass. Never touch `vendor/`. Use tabs.";
 const correction = "port is 8123, not 8080 (FIX-33)";
@@ -61,7 +56,8 @@ async function setUp(id: string, words: string, engine: object) {
   const place = makePlace();
   const server = await startMockServer({ turns: worker(place, words), models: { "*": { window: 40_000 } } });
   Object.assign(place.env, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-canary-7f3a" });
-  cleanups.push(() => server.close(), place.remove);
+  onTestFinished(place.remove);
+  onTestFinished(() => server.close());
   writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: say please.\n");
   writeFileSync(join(place.cwd, "check.sh"), 'echo "check $1: AssertionError: 3 != 4"\nexit 2\n');
   const config = join(place.home, "sawtooth", "config");

@@ -7,14 +7,10 @@ import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { jsonLines, makePlace, sawtooth } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 
 async function setUp(settings: object = {}) {
-  const server = await startMockServer({ turns: () => ({ text: "ok" }) });
-  const place = makePlace(server.url);
-  onTestFinished(async () => {
-    await server.close();
-    place.remove();
-  });
+  const { server, place } = await serve(() => ({ text: "ok" }));
   const config = join(place.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), JSON.stringify(settings));

@@ -3,26 +3,19 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Fault, Turn } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import type { MockServer } from "../support/mock-server.ts";
+import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 async function setUp(turns: Turn[]): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns, pingMs: 200 });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
+  const { server, place } = await serve(turns, { pingMs: 200 });
   return { place, server };
 }
 
 const auto = ["-p", "go", "--output-format", "stream-json", "--permission-mode", "auto"];
-const bash = (command: string) => ({ bash: { command } });
 const soon = { "retry-after-ms": "1" };
 const retries = (stdout: string) => jsonLines(stdout).filter((line) => line.type === "retry");
 const count = (text: string, part: string) => text.split(part).length - 1;
@@ -54,26 +47,25 @@ describe("failures that pass are made up for, and said once", () => {
 
   test("the server's own wait is honoured, and stands in the event", async () => {
     const { place, server } = await setUp([
-      { fault: { status: 429, headers: { "retry-after": "2" } } },
+      { fault: { status: 429, headers: { "retry-after": "1" } } },
       { text: "ok" },
     ]);
     const { stdout } = await sawtooth(place, auto);
     const [first, second] = server.exchanges.map((one) => one.receivedAt);
-    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1900);
-    expect(retries(stdout)).toMatchObject([{ wait_ms: 2000 }]);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(950);
+    expect(retries(stdout)).toMatchObject([{ wait_ms: 1000 }]);
   });
 
   test("a wait can be interrupted", async () => {
-    const { place } = await setUp([
+    const { place, server } = await setUp([
       { fault: { status: 429, headers: { "retry-after": "60" } } },
       { text: "ok" },
     ]);
     const run = start(place, auto);
-    while (!run.stdout().includes('"retry"')) await delay(50);
-    const at = Date.now();
+    await run.until('"retry"');
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
-    expect(Date.now() - at).toBeLessThan(3000);
+    expect(server.exchanges).toHaveLength(1);
   });
 });
 
@@ -102,9 +94,8 @@ describe("a silent stream", () => {
   ])("%s: given up although pings come, told, and tried again", async (_, silentAfterEvents) => {
     const text = "words that come in several pieces, one after the other, until they do not";
     const { place, server } = await setUp([{ text, fault: { silentAfterEvents } }, { text }]);
-    const { code, stdout, ms } = await sawtooth(place, auto, idle);
+    const { code, stdout } = await sawtooth(place, auto, idle);
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(12_000);
     expect(retries(stdout)).toMatchObject([{ kind: "idle", attempt: 1, message: "no data for 1 s" }]);
     expect(count(stdout, text)).toBe(2);
     expect(server.exchanges[0]?.clientClosedAt).toBeTypeOf("number");
@@ -126,12 +117,9 @@ describe("a silent stream", () => {
       { text: "begun and then nothing", fault: { silentAfterEvents: 3 } },
     ]);
     const run = start(place, auto);
-    while (server.exchanges.length === 0) await delay(50);
-    await delay(1000);
-    const at = Date.now();
+    await until(() => server.exchanges.length > 0);
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
-    expect(Date.now() - at).toBeLessThan(3000);
     expect(server.exchanges[0]?.clientClosedAt).toBeTypeOf("number");
   });
 });
@@ -191,8 +179,7 @@ describe("nothing is left behind", () => {
         { text: "now", calls: [bash(`setsid ${mark} & nohup ${mark} & ${mark}`)] },
       ]);
       const run = start(place, auto);
-      while (!run.stdout().includes('"assistant"')) await delay(50);
-      await delay(700);
+      await until(() => running(mark).length === 3);
       if (how.startsWith("SIGKILL")) run.child.stdout?.destroy();
       run.child.kill(how === "SIGHUP" ? "SIGHUP" : "SIGTERM");
       await run.ended;

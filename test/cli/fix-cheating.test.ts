@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { bash, fix, git, repairing, setUp, smallCheck } from "./fix-place.ts";
+import { bash } from "../support/served.ts";
+import { fix, git, repairing, setUp, smallCheck } from "./fix-place.ts";
 
 const check = ["--check", smallCheck];
 

@@ -14,11 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Turn } from "../../src/models/script.ts";
-import { startMockServer } from "../support/mock-server.ts";
 import type { Place } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
 import { filesPlace, git, read, small, smallCheck } from "./fix-place.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -48,19 +48,10 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-const bash = (command: string) => ({ bash: { command } });
 const repairing: Turn[] = [{ calls: [bash("echo good > value.txt")] }, { text: "It is good now." }];
 
 async function setUp(turns: Turn[], files: Record<string, string> = small): Promise<Place> {
-  const server = await startMockServer({ turns });
-  const place = filesPlace(files, { url: server.url });
-  cleanups.push(() => server.close(), place.remove);
-  return place;
+  return (await serve(turns, {}, (url) => filesPlace(files, { url }))).place;
 }
 
 type Finished = { code: number | null; output: string };

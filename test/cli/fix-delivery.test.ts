@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sawtooth } from "../support/sawtooth.ts";
-import { bash, fix, git, read, repairing, setUp, small, smallCheck } from "./fix-place.ts";
+import { bash } from "../support/served.ts";
+import { fix, git, read, repairing, setUp, small, smallCheck } from "./fix-place.ts";
 
 const check = ["--check", smallCheck];
 

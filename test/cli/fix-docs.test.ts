@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parseCommand } from "../../src/cli/arguments.ts";
-import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-import { bash, cleanups, setUp } from "./fix-place.ts";
+import { type Place, sawtooth } from "../support/sawtooth.ts";
+import { bash, madePlace } from "../support/served.ts";
+import { setUp } from "./fix-place.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
@@ -55,8 +56,7 @@ describe("the drivers of headless.md", () => {
 
 describe("recorded-runs.md", () => {
   test("a run is recorded and played; a changed rule and a changed file are noticed; --loose plays on", async () => {
-    const place = makePlace();
-    cleanups.push(place.remove);
+    const place = madePlace();
     cpSync(join(root, "examples/fix-js"), place.cwd, { recursive: true });
     const turns = [
       { calls: [{ str_replace_editor: { command: "view", path: "src/parse.js" } }] },

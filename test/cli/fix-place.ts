@@ -4,10 +4,9 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach } from "vitest";
 import type { Turn } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { bash, type Served, serve } from "../support/served.ts";
 
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 
@@ -93,15 +92,6 @@ export function read(place: Place, path: string): string {
   return readFileSync(join(place.cwd, path), "utf8");
 }
 
-/** What a test adds is run after it. */
-export const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-/** A call of the shell. */
-export const bash = (command: string) => ({ bash: { command } });
-
 /** What repairs the small project. */
 export const repairing: Turn[] = [
   { calls: [bash("echo good > value.txt")] },
@@ -109,13 +99,10 @@ export const repairing: Turn[] = [
 ];
 
 /** A small project under the strict server, whose model says `turns`; gone after the test. */
-export async function setUp(
+export function setUp(
   turns: Turn[],
   options: { files?: Record<string, string>; plain?: boolean } = {},
-): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns });
-  const plain = options.plain ?? false;
-  const place = filesPlace(options.files ?? small, { url: server.url, plain });
-  cleanups.push(() => server.close(), place.remove);
-  return { place, server };
+): Promise<Served> {
+  const { files = small, plain = false } = options;
+  return serve(turns, {}, (url) => filesPlace(files, { url, plain }));
 }

@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { jsonLines, sawtooth, start } from "../support/sawtooth.ts";
+import { bash } from "../support/served.ts";
+import { until } from "../support/until.ts";
 import {
-  bash,
-  cleanups,
   examplePlace,
   type FixResult,
   filesPlace,
@@ -44,7 +43,7 @@ describe("the three example projects", () => {
     "$name is repaired in $attempts",
     async ({ name, command, attempts, refused, changed }) => {
       const place = examplePlace(name);
-      cleanups.push(place.remove);
+      onTestFinished(place.remove);
       const { code, result } = await fix(place, [
         "--check",
         command,
@@ -73,7 +72,7 @@ describe("the three example projects", () => {
 describe("a check that is green", () => {
   test("is left alone: exit 0, no model, no key, no session, nothing touched", async () => {
     const place = filesPlace({ ...small, "value.txt": "good\n" });
-    cleanups.push(place.remove);
+    onTestFinished(place.remove);
     const { code, result } = await fix(place, [...check, "--patch", "out.diff", "--report", "r.md"]);
     expect(code).toBe(0);
     expect(result).toMatchObject({
@@ -88,7 +87,7 @@ describe("a check that is green", () => {
 
   test("in stream-json: the check and one result", async () => {
     const place = filesPlace({ ...small, "value.txt": "good\n" });
-    cleanups.push(place.remove);
+    onTestFinished(place.remove);
     const { stdout } = await sawtooth(place, ["fix", ...check, "--output-format", "stream-json"]);
     expect(jsonLines(stdout).map((line) => line.type)).toEqual(["check", "result"]);
   });
@@ -172,16 +171,15 @@ describe("being stopped", () => {
   test("a check that hangs is ended by the time limit, with what it started", async () => {
     const mark = `sleep 98${process.pid}`;
     const { place } = await setUp([], { files: { ...small, "test/value.sh": `setsid ${mark} & ${mark}\n` } });
-    const { code, result } = await fix(place, [...check, "--max-time", "2s"]);
+    const { code, result } = await fix(place, [...check, "--max-time", "1s"]);
     expect({ code, subtype: result.subtype }).toEqual({ code: 3, subtype: "error_max_time" });
     expect(processes()).not.toContain(mark);
   });
 
   test("SIGTERM during a check: one result line, exit 143", async () => {
-    const { place } = await setUp([], { files: { ...small, "test/value.sh": "touch begun; sleep 60\n" } });
+    const { place } = await setUp([], { files: { ...small, "test/value.sh": "touch begun; sleep 900\n" } });
     const run = start(place, ["fix", ...check, "--output-format", "stream-json"]);
-    for (let waited = 0; !existsSync(join(place.cwd, "begun")) && waited < 15_000; waited += 50)
-      await delay(50);
+    await until(() => existsSync(join(place.cwd, "begun")));
     run.child.kill("SIGTERM");
     const { code, stdout } = await run.ended;
     expect(code).toBe(143);
@@ -192,10 +190,9 @@ describe("being stopped", () => {
 });
 
 test("SIGTERM while the model works: exit 143, and what was done so far is kept as a patch", async () => {
-  const { place } = await setUp([{ text: "now", calls: [bash("echo half > value.txt; sleep 60")] }]);
+  const { place } = await setUp([{ text: "now", calls: [bash("echo half > value.txt; sleep 900")] }]);
   const run = start(place, ["fix", ...check, "--output-format", "stream-json"]);
-  for (let waited = 0; read(place, "value.txt") !== "half\n" && waited < 15_000; waited += 50)
-    await delay(50);
+  await until(() => read(place, "value.txt") === "half\n");
   run.child.kill("SIGTERM");
   const { code, stdout } = await run.ended;
   const result = jsonLines(stdout).at(-1) as FixResult | undefined;

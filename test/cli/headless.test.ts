@@ -3,33 +3,26 @@
 import { spawn } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { entry } from "../support/entry.ts";
-import { startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import { jsonLines, type Place, sawtooth } from "../support/sawtooth.ts";
+import { madePlace, serve } from "../support/served.ts";
 
 function scriptedPlace(): Place {
-  const place = makePlace();
-  cleanups.push(place.remove);
+  const place = madePlace();
   writeFileSync(join(place.cwd, "s.json"), '{ "turns": [{ "text": "fine" }] }');
   return place;
 }
 
 /** Runs a line of bash in which `$sawtooth` is the program. */
-function inBash(place: Place, line: string): Promise<{ code: number | null; output: string; ms: number }> {
-  const began = Date.now();
+function inBash(place: Place, line: string): Promise<{ code: number | null; output: string }> {
   const env = { ...place.env, sawtooth: `${process.execPath} ${entry}`, CI: "" };
   const child = spawn("bash", ["-c", line], { cwd: place.cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  return new Promise((done) => child.on("close", (code) => done({ code, output, ms: Date.now() - began })));
+  return new Promise((done) => child.on("close", (code) => done({ code, output })));
 }
 
 test.each([
@@ -52,9 +45,7 @@ test("a reader that takes one line and goes: no error is heard, and the program 
 });
 
 test("--debug: events and exact requests go to a private file, without the key, and stdout stays as it is", async () => {
-  const server = await startMockServer({ turns: [{ text: "fine" }] });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
+  const { place } = await serve([{ text: "fine" }]);
   const words = ["-p", "the key is sk-canary-7f3a", "--output-format", "stream-json", "--debug", "debug.log"];
   const { code, stdout } = await sawtooth(place, words);
   expect({ code, last: jsonLines(stdout).at(-1)?.type }).toEqual({ code: 0, last: "result" });

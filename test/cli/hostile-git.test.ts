@@ -1,9 +1,9 @@
 /** A model that looks around with git in a hostile repository (T11): nothing that the repository names runs. */
 
-import { expect, onTestFinished, test } from "vitest";
-import { startMockServer } from "../support/mock-server.ts";
+import { expect, test } from "vitest";
 import { plantedRepository } from "../support/planted.ts";
-import { type Ended, makePlace, sawtooth } from "../support/sawtooth.ts";
+import { type Ended, sawtooth } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 
 const looks = [
   "git status",
@@ -16,12 +16,7 @@ const looks = [
 
 async function setUp() {
   const calls = [...looks, "echo 'still here'"].map((command) => ({ calls: [{ bash: { command } }] }));
-  const server = await startMockServer({ turns: [...calls, { text: "done" }] });
-  const place = makePlace(server.url);
-  onTestFinished(async () => {
-    await server.close();
-    place.remove();
-  });
+  const { place } = await serve([...calls, { text: "done" }]);
   const planted = plantedRepository(place.cwd, place.home);
   planted.write("a.txt", "two\n");
   const run = (...words: string[]): Promise<Ended> =>

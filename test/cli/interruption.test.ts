@@ -1,38 +1,22 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import { expect, test } from "vitest";
+import type { MockServer } from "../support/mock-server.ts";
+import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
 const three = [
-  { bash: { command: "sleep 30" } },
-  { bash: { command: "sleep 30" } },
+  { bash: { command: "touch at-work; sleep 900" } },
+  { bash: { command: "sleep 900" } },
   { str_replace_editor: { command: "create", path: "never.txt", file_text: "x" } },
 ];
 
-async function setUp(): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({
-    turns: [{ thinking: "hm", text: "I begin", calls: three }, { text: "went on" }],
-  });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
-  return { place, server };
-}
+const setUp = () => serve([{ thinking: "hm", text: "I begin", calls: three }, { text: "went on" }]);
 
-async function until(condition: () => boolean, limitMs = 15_000): Promise<void> {
-  const end = Date.now() + limitMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error("it did not happen in time");
-    await delay(50);
-  }
-}
+/** Waits until the first of the calls is at work. */
+const atWork = ({ cwd }: Place) => until(() => existsSync(join(cwd, "at-work")));
 
 /** The calls of the reply and what each was answered, from the last request that the server accepted. */
 function answers(server: MockServer): string[] {
@@ -53,8 +37,7 @@ test.each([
   async (signal, exit) => {
     const { place, server } = await setUp();
     const run = start(place, ["-p", "go", ...auto]);
-    await until(() => run.stdout().includes('"assistant"'));
-    await delay(500);
+    await atWork(place);
     run.child.kill(signal);
     const { code, stdout } = await run.ended;
     expect(code).toBe(exit);
@@ -70,8 +53,7 @@ test.each([
 test("kill -9 in the middle of a call: the resumed session is valid and loses nothing that was said", async () => {
   const { place, server } = await setUp();
   const run = start(place, ["-p", "my long task", ...auto]);
-  await until(() => run.stdout().includes('"assistant"'));
-  await delay(500);
+  await atWork(place);
   run.child.kill("SIGKILL");
   await run.ended;
   const { code, stderr } = await sawtooth(place, ["-p", "continue", "-c", "--permission-mode", "auto"]);
@@ -88,7 +70,7 @@ test("kill -9 in the middle of a call: the resumed session is valid and loses no
 test("the log of a run rebuilds the exact bytes of every request", async () => {
   const { place, server } = await setUp();
   const run = start(place, ["-p", "go", ...auto]);
-  await until(() => run.stdout().includes('"assistant"'));
+  await run.until('"assistant"');
   run.child.kill("SIGINT");
   await run.ended;
   await sawtooth(place, ["-p", "continue", "-c", ...auto]);
@@ -101,7 +83,7 @@ test("the log of a run rebuilds the exact bytes of every request", async () => {
 test("a second process is told that the session is in use", async () => {
   const { place } = await setUp();
   const run = start(place, ["-p", "go", ...auto]);
-  await until(() => run.stdout().includes('"assistant"'));
+  await run.until('"assistant"');
   const second = await sawtooth(place, ["-p", "me too", "-c"]);
   expect(second.code).toBe(2);
   expect(second.stderr).toMatch(/in use by process \d+.*--fork/);
@@ -110,14 +92,10 @@ test("a second process is told that the session is in use", async () => {
 });
 
 test("the key reaches no child process, no log and no request", async () => {
-  const server = await startMockServer({
-    turns: [
-      { calls: [{ bash: { command: "env; cat /proc/$PPID/environ | tr '\\0' '\\n'" } }] },
-      { text: "done" },
-    ],
-  });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
+  const { server, place } = await serve([
+    { calls: [{ bash: { command: "env; cat /proc/$PPID/environ | tr '\\0' '\\n'" } }] },
+    { text: "done" },
+  ]);
   await sawtooth(place, ["-p", "go", ...auto]);
   expect(server.rawBodies.join("")).not.toContain("sk-canary-7f3a");
   expect(server.rawBodies.join("")).toContain("HOME=");

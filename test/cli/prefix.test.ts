@@ -1,15 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Turn } from "../../src/models/script.ts";
-import { startMockServer } from "../support/mock-server.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import { sawtooth } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 
 const auto = ["--permission-mode", "auto"];
 const work: Turn[] = [
@@ -52,9 +47,7 @@ describe("the cached prefix", () => {
       const day = (number: number) => ({
         env: { SOURCE_DATE_EPOCH: String(1_795_000_000 + number * 86_400) },
       });
-      const server = await startMockServer({ turns: work });
-      const place = makePlace(server.url);
-      cleanups.push(() => server.close(), place.remove);
+      const { server, place } = await serve(work);
       writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
       execFileSync("git", ["init", "-q"], { cwd: place.cwd });
       mkdirSync(join(place.cwd, "sub"));
@@ -84,9 +77,7 @@ describe("the cached prefix", () => {
   );
 
   test("the fixed part is under 12 KB and holds no date, folder or id; those stand in the first message", async () => {
-    const server = await startMockServer({ turns: [{ text: "ok" }] });
-    const place = makePlace(server.url);
-    cleanups.push(() => server.close(), place.remove);
+    const { server, place } = await serve([{ text: "ok" }]);
     writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
     await sawtooth(place, ["-p", "hi"]);
     const body = server.rawBodies[0] ?? "";
@@ -99,11 +90,11 @@ describe("the cached prefix", () => {
 });
 
 test("another model in the middle of a session gets a history that it accepts", async () => {
-  const server = await startMockServer({
-    turns: [...work.slice(0, 5), { thinking: "new", text: "me" }, { text: "back" }],
-  });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
+  const { server, place } = await serve([
+    ...work.slice(0, 5),
+    { thinking: "new", text: "me" },
+    { text: "back" },
+  ]);
   mkdirSync(join(place.cwd, "sub"));
   for (const [words, model] of [
     ["first"],

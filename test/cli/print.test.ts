@@ -1,28 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Turns } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
+import type { MockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
 
 async function setUp(
   turns: Turns<WireBody> = [{ text: "hello there" }],
 ): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
+  const { server, place } = await serve(turns);
   return { place, server };
 }
 
 const lastUserText = (server: MockServer) => JSON.stringify(server.requests.at(-1)?.messages.at(-1));
-const bash = (command: string) => ({ bash: { command } });
 
 describe("output", () => {
   test("text: the answer and nothing else on stdout", async () => {
@@ -62,18 +54,6 @@ describe("output", () => {
     expect(types).toEqual(["system", "assistant", "user", "assistant", "result"]);
     expect(JSON.stringify(lines[2])).toContain("out");
     expect(lines.at(-1)).toMatchObject({ subtype: "success", total_cost_usd: expect.any(Number) });
-  });
-
-  test("a slow reader gets everything, and the process ends", async () => {
-    const long = Array.from({ length: 40_000 }, (_, line) => `line ${line} of the answer\n`).join("");
-    const { place } = await setUp([{ text: long }]);
-    const run = start(place, ["-p", "x", "--output-format", "stream-json"]);
-    run.child.stdout?.pause();
-    await delay(1500);
-    run.child.stdout?.resume();
-    const { stdout, code } = await run.ended;
-    expect(code).toBe(0);
-    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "result", result: long.trim() });
   });
 
   test("a reader that goes away is no error that anybody hears of", async () => {
@@ -228,11 +208,10 @@ describe("limits", () => {
   });
 
   test("time: a running command is stopped and the run ends with exit 3", async () => {
-    const { place } = await setUp([{ calls: [bash("sleep 60")] }, { text: "never" }]);
-    const words = ["-p", "x", "--max-time", "2s", "--permission-mode", "auto", "--output-format", "json"];
-    const { code, stdout, ms } = await sawtooth(place, words);
+    const { place } = await setUp([{ calls: [bash("sleep 900")] }, { text: "never" }]);
+    const words = ["-p", "x", "--max-time", "1s", "--permission-mode", "auto", "--output-format", "json"];
+    const { code, stdout } = await sawtooth(place, words);
     expect(code).toBe(3);
     expect(JSON.parse(stdout)).toMatchObject({ subtype: "error_max_time" });
-    expect(ms).toBeLessThan(10_000);
   });
 });

@@ -14,27 +14,16 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
-import type { Turn, Turns } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
-async function setUp(turns: Turns<WireBody>): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  cleanups.push(place.remove, () => server.close());
-  return { place, server };
-}
+import type { Turn } from "../../src/models/script.ts";
+import type { MockServer } from "../support/mock-server.ts";
+import { seededRandom } from "../support/random.ts";
+import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
-const bash = (command: string) => ({ bash: { command } });
 
 /** The only log of a place. */
 function logOf(place: Place): string {
@@ -67,12 +56,13 @@ describe("kill -9", () => {
   test("at 50 random moments of one session: nothing that was told is lost, and it goes on each time", {
     timeout: 240_000,
   }, async () => {
-    const { place, server } = await setUp((_, index) => kinds[index % kinds.length] ?? { text: "" });
+    const { place, server } = await serve((_, index) => kinds[index % kinds.length] ?? { text: "" });
+    const random = seededRandom(50);
     let told: unknown[] = [];
     for (let round = 0; round < 50; round++) {
       const run = start(place, ["-p", `round ${round}`, ...(round > 0 ? ["-c"] : []), ...auto]);
-      while (!run.stdout().includes('"init"') && run.child.exitCode === null) await delay(10);
-      await delay(Math.random() * 700);
+      await run.until(['"init"', '"assistant"', '"user"'][round % 3] ?? "");
+      await delay(random() * 250);
       run.child.kill("SIGKILL");
       const { stdout, stderr } = await run.ended;
       expect(stderr).toBe("");
@@ -91,25 +81,23 @@ describe("kill -9", () => {
 
   test("leaves nothing running that the next start does not end or name", async () => {
     const mark = `sleep 97${process.pid}`;
-    const { place } = await setUp([{ text: "now", calls: [bash(mark)] }, { text: "ok" }]);
+    const { place } = await serve([{ text: "now", calls: [bash(mark)] }, { text: "ok" }]);
     const run = start(place, ["-p", "go", ...auto]);
-    while (!run.stdout().includes('"assistant"')) await delay(50);
-    await delay(700);
+    const left = () =>
+      execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => line === mark);
+    await until(() => left().length > 0, mark);
     run.child.kill("SIGKILL");
     await run.ended;
     await sawtooth(place, ["-p", "continue", "-c", ...auto]);
-    await delay(500);
-    const left = execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" })
-      .split("\n")
-      .filter((line) => line.endsWith(mark));
-    for (const line of left) process.kill(Number.parseInt(line, 10), "SIGKILL");
-    expect(left).toEqual([]);
+    await until(() => left().length === 0, "the end of what the killed run left");
   });
 });
 
 describe("a damaged log", () => {
   async function finished(): Promise<{ place: Place; server: MockServer; file: string }> {
-    const { place, server } = await setUp([
+    const { place, server } = await serve([
       { text: "one", calls: [bash("echo first")] },
       { text: "rest" },
       { text: "went on" },
@@ -155,15 +143,15 @@ const canMount =
 
 function disk(...options: string[]): string {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-disk-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   execFileSync("mount", ["-t", "tmpfs", "-o", options.join(","), "tmpfs", folder]);
-  cleanups.push(() => execFileSync("umount", ["--lazy", folder]));
+  onTestFinished(() => void execFileSync("umount", ["--lazy", folder]));
   return folder;
 }
 
 describe.runIf(canMount)("disks that refuse (skipped where file systems cannot be mounted)", () => {
   test("full: the run goes on, warns once, and its exit code is that of the work", async () => {
-    const { place, server } = await setUp([
+    const { place, server } = await serve([
       { text: "long", calls: [bash("seq 1 300000")] },
       { text: "more", calls: [bash("seq 1 300000; echo the-end")] },
       { text: "done" },
@@ -179,7 +167,7 @@ describe.runIf(canMount)("disks that refuse (skipped where file systems cannot b
   });
 
   test("read-only: the session is kept elsewhere, and that is said", async () => {
-    const { place } = await setUp([{ text: "hello" }]);
+    const { place } = await serve([{ text: "hello" }]);
     const home = disk("ro");
     const { code, stdout } = await sawtooth(place, ["-p", "go", ...auto], {
       env: { HOME: home, SAWTOOTH_HOME: home },
@@ -195,16 +183,19 @@ describe.runIf(canMount)("disks that refuse (skipped where file systems cannot b
 
 describe("two processes", () => {
   test("on one session: the second is refused, or forks; lines are never mixed", async () => {
-    const { place, server } = await setUp((_, index) =>
-      index === 0 ? { text: "slow", calls: [bash("sleep 3")] } : { text: "other" },
+    const { place, server } = await serve((_, index) =>
+      index === 0
+        ? { text: "slow", calls: [bash("until [ -e go-on ]; do sleep 0.1; done")] }
+        : { text: "other" },
     );
     const run = start(place, ["-p", "go", ...auto]);
-    while (!run.stdout().includes('"assistant"')) await delay(50);
+    await run.until('"assistant"');
     const refused = await sawtooth(place, ["-p", "me too", "-c", ...auto]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("--fork");
     const forked = await sawtooth(place, ["-p", "me too", "-c", "--fork", ...auto]);
     expect(forked.code).toBe(0);
+    writeFileSync(join(place.cwd, "go-on"), "");
     expect((await run.ended).code).toBe(0);
     const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
     expect(files).toHaveLength(2);
@@ -216,7 +207,7 @@ describe("two processes", () => {
   });
 
   test("beginning at the same moment get a session each", async () => {
-    const { place } = await setUp(() => ({ text: "hi" }));
+    const { place } = await serve(() => ({ text: "hi" }));
     const runs = await Promise.all(Array.from({ length: 4 }, () => sawtooth(place, ["-p", "go", ...auto])));
     expect(runs.map((run) => run.code)).toEqual([0, 0, 0, 0]);
     expect(new Set(runs.map((run) => jsonLines(run.stdout).at(-1)?.session_id)).size).toBe(4);
@@ -224,7 +215,7 @@ describe("two processes", () => {
 });
 
 test("after a cd the log stays where it was, and a resume goes on in the folder of the session", async () => {
-  const { place, server } = await setUp([
+  const { place, server } = await serve([
     { calls: [bash("mkdir sub && cd sub && pwd")] },
     { text: "there" },
     { calls: [bash("pwd")] },

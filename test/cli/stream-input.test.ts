@@ -1,28 +1,14 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { schemaText } from "../../src/cli/schema.ts";
-import type { Turn } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, type Place, type Started, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-async function setUp(turns: Turn[]): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
-  return { place, server };
-}
+import { jsonLines, type Place, type Started, sawtooth, start } from "../support/sawtooth.ts";
+import { bash, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const stream = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
 const auto = [...stream, "--permission-mode", "auto"];
-const bash = (command: string) => ({ bash: { command } });
 const user = (content: unknown, more: object = {}) => ({
   type: "user",
   message: { role: "user", content },
@@ -55,18 +41,14 @@ function drive(place: Place, words: string[]) {
     },
     close: () => run.child.stdin?.end(),
     async until(found: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
-      for (let waited = 0; waited < 15_000; waited += 50) {
-        const line = lines().find(found);
-        if (line) return line;
-        await delay(50);
-      }
-      throw new Error(`it did not come: ${run.stdout()} ${run.stderr()}`);
+      await until(() => lines().some(found), "a line of output");
+      return lines().find(found) ?? {};
     },
   };
 }
 
 test("several messages are several turns of one session, in order, with one result at the end", async () => {
-  const { place, server } = await setUp([{ text: "one" }, { text: "two" }, { text: "three" }]);
+  const { place, server } = await serve([{ text: "one" }, { text: "two" }, { text: "three" }]);
   const blocks = [{ type: "text", text: "third" }];
   const input = text([user("first"), user("second"), user(blocks)]);
   const { code, stdout } = await sawtooth(place, stream, { input });
@@ -87,20 +69,19 @@ test("several messages are several turns of one session, in order, with one resu
 });
 
 test("a prompt on the command line is the first message", async () => {
-  const { place, server } = await setUp([{ text: "one" }, { text: "two" }]);
+  const { place, server } = await serve([{ text: "one" }, { text: "two" }]);
   await sawtooth(place, ["-p", "zeroth", ...stream.slice(1)], { input: text([user("first")]) });
   expect(JSON.stringify(server.requests[1]?.messages)).toMatch(/zeroth.*one.*first/);
 });
 
 test("an interrupt ends the turn, not the session", async () => {
-  const { place, server } = await setUp([
-    { text: "I sleep", calls: [bash("sleep 60")] },
+  const { place, server } = await serve([
+    { text: "I sleep", calls: [bash("touch asleep; sleep 900")] },
     { text: "went on" },
   ]);
   const run = drive(place, auto);
   run.send(user("sleep"));
-  await run.until((line) => line.type === "assistant");
-  await delay(500);
+  await until(() => existsSync(join(place.cwd, "asleep")));
   run.send({ type: "control_request", request_id: "stop-1", request: { subtype: "interrupt" } });
   await run.until((line) => line.type === "turn" && line.reason === "interrupted");
   run.send(user("go on"));
@@ -116,11 +97,18 @@ test("an interrupt ends the turn, not the session", async () => {
 });
 
 test("a message with priority now reaches the model at its next step", async () => {
-  const { place, server } = await setUp([{ calls: [bash("sleep 2")] }, { text: "heard" }]);
+  const { place, server } = await serve([
+    { calls: [bash("until [ -e heard ]; do sleep 0.1; done")] },
+    { text: "heard" },
+  ]);
   const run = drive(place, auto);
   run.send(user("begin"));
   await run.until((line) => line.type === "assistant");
   run.send(user("use tabs", { priority: "now" }));
+  // What is not understood is warned about at once: so the line before it was read, too.
+  run.child.stdin?.write("and now\n");
+  await run.until((line) => line.type === "warning");
+  writeFileSync(join(place.cwd, "heard"), "");
   await run.until((line) => line.type === "turn");
   run.close();
   expect((await run.ended).code).toBe(0);
@@ -132,7 +120,7 @@ test.each([
   ["allow", { behavior: "allow" }, "yes.txt made", 0],
   ["deny", { behavior: "deny", message: "not on a Friday" }, "not on a Friday", 5],
 ])("a call that would ask is the driver's to %s", async (_, response, told, exit) => {
-  const { place, server } = await setUp([
+  const { place, server } = await serve([
     { calls: [bash("touch yes.txt && echo yes.txt made")] },
     { text: "so be it" },
   ]);
@@ -155,15 +143,14 @@ test.each([
 });
 
 test("with the input at its end nobody can answer: the call is denied at once", async () => {
-  const { place, server } = await setUp([{ calls: [bash("touch x")] }, { text: "could not" }]);
-  const { code, ms } = await sawtooth(place, stream, { input: text([user("make it")]) });
+  const { place, server } = await serve([{ calls: [bash("touch x")] }, { text: "could not" }]);
+  const { code } = await sawtooth(place, stream, { input: text([user("make it")]) });
   expect(code).toBe(5);
-  expect(ms).toBeLessThan(15_000);
   expect(JSON.stringify(server.requests[1]?.messages)).toContain("Not permitted");
 });
 
 test("lines that make no sense are warned about, and the run goes on", async () => {
-  const { place } = await setUp([{ text: "one" }]);
+  const { place } = await serve([{ text: "one" }]);
   const input = `not json\n[]\n{"type":"user"}\n{"type":"fly"}\n\n${text([
     { type: "control_request", request_id: "9", request: { subtype: "dance" } },
     user("first"),
@@ -181,7 +168,7 @@ test("lines that make no sense are warned about, and the run goes on", async () 
 });
 
 test("no message at all, or another output format, is a usage error", async () => {
-  const { place } = await setUp([]);
+  const { place } = await serve([]);
   const none = await sawtooth(place, stream, { input: "" });
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("no user message") });
   const format = await sawtooth(place, ["-p", "--input-format", "stream-json"], { input: text([user("x")]) });
@@ -189,7 +176,7 @@ test("no message at all, or another output format, is a usage error", async () =
 });
 
 test("SIGTERM while the driver is silent: a result line and exit 143", async () => {
-  const { place } = await setUp([{ text: "one" }]);
+  const { place } = await serve([{ text: "one" }]);
   const run = drive(place, stream);
   run.send(user("first"));
   await run.until((line) => line.type === "turn");
@@ -204,7 +191,7 @@ test("SIGTERM while the driver is silent: a result line and exit 143", async () 
 });
 
 test("each message gets its own structured output", async () => {
-  const { place } = await setUp([{ text: "1" }, { text: "two" }, { text: "2" }]);
+  const { place } = await serve([{ text: "1" }, { text: "two" }, { text: "2" }]);
   writeFileSync(join(place.cwd, "s.json"), '{ "type": "integer" }');
   const { stdout } = await sawtooth(place, [...stream, "--json-schema", "s.json"], {
     input: text([user("a"), user("b")]),
@@ -215,7 +202,7 @@ test("each message gets its own structured output", async () => {
 });
 
 test.each(["events", "input"])("sawtooth schema %s prints the schema", async (name) => {
-  const { place } = await setUp([]);
+  const { place } = await serve([]);
   const { code, stdout } = await sawtooth(place, ["schema", name]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: schemaText([name]) });
   expect((await sawtooth(place, ["schema", "nothing"])).code).toBe(2);

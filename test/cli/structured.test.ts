@@ -1,21 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
-
-async function setUp(turns: Turn[]): Promise<{ place: Place; server: MockServer }> {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  cleanups.push(() => server.close(), place.remove);
-  return { place, server };
-}
+import { expect, test } from "vitest";
+import { jsonLines, sawtooth } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 
 const schema = JSON.stringify({
   type: "object",
@@ -27,7 +14,7 @@ const good = '{ "name": "a.js", "lines": 3 }';
 const json = ["--output-format", "json", "--json-schema"];
 
 test("an answer that fits is the structured output, and the model was shown the schema", async () => {
-  const { place, server } = await setUp([{ text: good }]);
+  const { place, server } = await serve([{ text: good }]);
   const { code, stdout } = await sawtooth(place, ["-p", "count", ...json, schema]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -39,14 +26,14 @@ test("an answer that fits is the structured output, and the model was shown the 
 });
 
 test("the schema may be in a file; in the text format the answer is one line of JSON", async () => {
-  const { place } = await setUp([{ text: `Here it is:\n\n\`\`\`json\n${good}\n\`\`\`\n` }]);
+  const { place } = await serve([{ text: `Here it is:\n\n\`\`\`json\n${good}\n\`\`\`\n` }]);
   writeFileSync(join(place.cwd, "schema.json"), schema);
   const { code, stdout } = await sawtooth(place, ["-p", "count", "--json-schema", "schema.json"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"name":"a.js","lines":3}\n' });
 });
 
 test("an answer that does not fit goes back with what is wrong, until it fits", async () => {
-  const { place, server } = await setUp([
+  const { place, server } = await serve([
     { text: "There are three." },
     { text: '{ "name": "a.js", "lines": "three", "more": 1 }' },
     { text: good },
@@ -61,7 +48,7 @@ test("an answer that does not fit goes back with what is wrong, until it fits", 
 });
 
 test("after three repairs the run fails: exit 1, no structured output, the reason is named", async () => {
-  const { place, server } = await setUp([{ text: "no", repeat: 9 }]);
+  const { place, server } = await serve([{ text: "no", repeat: 9 }]);
   const { code, stdout } = await sawtooth(place, ["-p", "count", ...json, schema]);
   expect(code).toBe(1);
   expect(server.requests).toHaveLength(4);
@@ -74,7 +61,7 @@ test("after three repairs the run fails: exit 1, no structured output, the reaso
 });
 
 test("a limit holds during repairs too", async () => {
-  const { place, server } = await setUp([{ text: "no", repeat: 9 }]);
+  const { place, server } = await serve([{ text: "no", repeat: 9 }]);
   const { code } = await sawtooth(place, ["-p", "count", "--max-turns", "2", ...json, schema]);
   expect({ code, requests: server.requests.length }).toEqual({ code: 3, requests: 2 });
 });
@@ -85,7 +72,7 @@ test.each([
   ['{ "type": "objekt" }', /not a usable JSON Schema/],
   ['{ "$ref": "https://example.com/other.json" }', /not a usable JSON Schema/],
 ])("a schema that cannot be used is a usage error before anything is sent: %s", async (value, message) => {
-  const { place, server } = await setUp([{ text: "never" }]);
+  const { place, server } = await serve([{ text: "never" }]);
   const { code, stdout, stderr } = await sawtooth(place, ["-p", "x", ...json, value]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
@@ -94,7 +81,7 @@ test.each([
 });
 
 test("older drafts are understood by their name", async () => {
-  const { place } = await setUp([{ text: "[1, 2]" }]);
+  const { place } = await serve([{ text: "[1, 2]" }]);
   const draft7 =
     '{ "$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "items": [{ "type": "number" }] }';
   const { code, stdout } = await sawtooth(place, ["-p", "x", ...json, draft7]);

@@ -13,19 +13,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import { startMockServer } from "../support/mock-server.ts";
-import { makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean();
-});
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { madePlace, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 /** A repository with two commits, three uncommitted files, two untracked ones and an ignored one. */
 function repository(): Place {
-  const place = makePlace();
-  cleanups.push(place.remove);
+  const place = madePlace();
   for (const commit of ["one", "two"]) {
     for (const name of ["a", "b", "c"]) writeFileSync(join(place.cwd, `${name}.txt`), `${name} ${commit}\n`);
     writeFileSync(join(place.cwd, ".gitignore"), ".env.local\nnode_modules\n");
@@ -130,7 +125,7 @@ describe("what a turn destroyed", () => {
     writeFileSync(script, JSON.stringify({ turns: [{ calls: [{ bash: { command } }] }] }));
     const words = ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "auto"];
     const running = start(place, words);
-    while (!existsSync(join(place.cwd, "cleaned"))) await new Promise((wait) => setTimeout(wait, 20));
+    await until(() => existsSync(join(place.cwd, "cleaned")));
     running.child.kill("SIGKILL");
     await running.ended;
     expect((await sawtooth(place, ["undo"])).code).toBe(0);
@@ -190,9 +185,7 @@ describe("an undo", () => {
       { text: "made" },
       { text: "ok" },
     ];
-    const server = await startMockServer({ turns });
-    const place = makePlace(server.url);
-    cleanups.push(() => server.close(), place.remove);
+    const { server, place } = await serve(turns);
     await sawtooth(place, ["-p", "go", "--permission-mode", "auto"]);
     await sawtooth(place, ["undo"]);
     expect(await sawtooth(place, ["-c", "-p", "go on"])).toMatchObject({ code: 0, stdout: "ok\n" });
@@ -256,7 +249,7 @@ test("reading costs no snapshot, and a folder that cannot be kept stops nothing"
   mkdirSync(broken);
   writeFileSync(join(broken, "x"), "x");
   chmodSync(broken, 0);
-  cleanups.unshift(() => chmodSync(broken, 0o700));
+  onTestFinished(() => chmodSync(broken, 0o700));
   expect(await run(place, ["echo y > a.txt"])).toMatchObject({ code: 0, stdout: "done\n" });
   await sawtooth(place, ["undo"]);
   expect(readFileSync(join(place.cwd, "a.txt"), "utf8")).toBe("a uncommitted \u{1f7e2}\r\n");

@@ -84,11 +84,11 @@ describe("a stream that falls silent", () => {
       async (response) => {
         for (const event of [start, ...text(0, "a", "b", "c", "d", "e"), ended("end_turn"), stop]) {
           write(response, [event]);
-          await new Promise((resolve) => setTimeout(resolve, 150));
+          await new Promise((resolve) => setTimeout(resolve, 400));
         }
         response.end();
       },
-      { idleMs: 1000 },
+      { idleMs: 3000 },
     );
     expect((await reply).content).toEqual([{ type: "text", text: "abcde" }]);
   });
@@ -105,11 +105,9 @@ describe("an interrupted reply", () => {
       ...block(4, thinking, signed.toReversed(), true),
     ];
     const { reply, abort, hear, server } = await exchange(silence(...events));
-    let abortedAt = 0;
     let thoughts = 0;
     hear.push((part) => {
       if (part.type !== "thinking_delta" || ++thoughts < 2) return;
-      abortedAt = performance.now();
       abort.abort();
     });
     expect(await failure(reply)).toMatchObject({
@@ -120,7 +118,6 @@ describe("an interrupted reply", () => {
         { type: "text", text: "and th" },
       ],
     });
-    expect(performance.now() - abortedAt).toBeLessThan(500);
     await server.received[0]?.closed;
   });
 

@@ -5,14 +5,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { entry, fastStart } from "./entry.ts";
+import { until } from "./until.ts";
 
-export type Ended = {
-  code: number | null;
-  signal: string | null;
-  stdout: string;
-  stderr: string;
-  ms: number;
-};
+export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string };
 
 export type Place = {
   /** Fresh HOME and state. */
@@ -39,7 +34,14 @@ export function makePlace(url?: string): Place {
   return { home, cwd, env, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-export type Started = { child: ChildProcess; ended: Promise<Ended>; stdout(): string; stderr(): string };
+export type Started = {
+  child: ChildProcess;
+  ended: Promise<Ended>;
+  stdout(): string;
+  stderr(): string;
+  /** Waits for words on standard output. Throws when the program ends without them. */
+  until(words: string): Promise<void>;
+};
 
 /** `input`: what stdin holds; "open": a pipe that is never written; without it stdin is /dev/null. */
 export function start(
@@ -47,7 +49,6 @@ export function start(
   words: string[],
   options: { input?: string | "open"; env?: object } = {},
 ): Started {
-  const begin = Date.now();
   const child = spawn(process.execPath, [entry, ...words], {
     cwd: place.cwd,
     env: { ...fastStart, ...place.env, ...options.env },
@@ -63,9 +64,18 @@ export function start(
   });
   if (options.input !== undefined && options.input !== "open") child.stdin?.end(options.input);
   const ended = new Promise<Ended>((resolve) => {
-    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr, ms: Date.now() - begin }));
+    child.on("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
-  return { child, ended, stdout: () => stdout, stderr: () => stderr };
+  const heard = (words: string) => {
+    if (stdout.includes(words)) return true;
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`it ended without ${words}: ${stdout}${stderr}`);
+    return false;
+  };
+  return {
+    ...{ child, ended, stdout: () => stdout, stderr: () => stderr },
+    until: (words) => until(() => heard(words), words),
+  };
 }
 
 export function sawtooth(

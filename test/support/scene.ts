@@ -2,20 +2,16 @@
 
 import { onTestFinished } from "vitest";
 import type { Turn } from "../../src/models/script.ts";
-import { type MockServer, startMockServer } from "./mock-server.ts";
+import type { MockServer } from "./mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "./pty-drive.ts";
-import { makePlace, type Place } from "./sawtooth.ts";
+import type { Place } from "./sawtooth.ts";
+import { serve } from "./served.ts";
 
 export type Scene = { terminal: Drive; server: MockServer; place: Place };
 
 /** Ready for keys; all of it is gone when the test is over. */
 export async function open(turns: Turn[], words: string[] = [], options: DriveOptions = {}): Promise<Scene> {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  onTestFinished(async () => {
-    await server.close();
-    place.remove();
-  });
+  const { server, place } = await serve(turns);
   return { terminal: await again(place, words, options), server, place };
 }
 

@@ -1,25 +1,14 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Turn } from "../../src/models/script.ts";
-import { startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
-import { makePlace } from "../support/sawtooth.ts";
+import { serve } from "../support/served.ts";
 import { hasTerminal } from "../tools/shell-fixture.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
 
 test("--plain tells each row once, asks by number, and writes no escape at all", async () => {
   const calls = [{ bash: { command: "echo made > made.txt" } }];
-  const server = await startMockServer({ turns: [{ text: "I look.", calls }, { text: "All done." }] });
-  const place = makePlace(server.url);
+  const { place } = await serve([{ text: "I look.", calls }, { text: "All done." }]);
   const terminal = drive(place, ["--plain"]);
-  cleanups.push(
-    () => server.close(),
-    place.remove,
-    () => terminal.kill(),
-  );
+  onTestFinished(() => terminal.kill());
   await terminal.until("/help");
   terminal.send("go\r");
   await terminal.until("Answer with a number.");
@@ -57,14 +46,9 @@ test.skipIf(!hasTerminal)(
 );
 
 async function openPlain(turns: Turn[]) {
-  const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
+  const { server, place } = await serve(turns);
   const terminal = drive(place, ["--plain", "--permission-mode", "auto"]);
-  cleanups.push(
-    () => server.close(),
-    place.remove,
-    () => terminal.kill(),
-  );
+  onTestFinished(() => terminal.kill());
   await terminal.until("/help");
   return { terminal, server };
 }

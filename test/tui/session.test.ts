@@ -30,7 +30,8 @@ test("a long answer stays in the scrollback, each line once, and nothing above i
 });
 
 describe("while it works", () => {
-  const slow: Turn = { text: "slowly ".repeat(60), fault: { pauseMs: 80 } };
+  /** An answer that never ends by itself. */
+  const slow: Turn = { text: "slowly ".repeat(60), fault: { silentAfterEvents: 12 } };
 
   test("Esc interrupts, and what was being typed stays", async () => {
     const { terminal, server } = await open([slow, { text: "second" }]);
@@ -38,10 +39,8 @@ describe("while it works", () => {
     await terminal.until("slowly");
     terminal.send("keep this");
     await terminal.until("keep this");
-    const pressedAt = Date.now();
     terminal.send("\x1b");
     await terminal.until("interrupted");
-    expect(Date.now() - pressedAt).toBeLessThan(3000);
     expect(terminal.screen().join("\n")).toContain("› keep this");
     terminal.send("\r");
     await terminal.until("second");
@@ -195,15 +194,13 @@ test("a name is completed with Tab, and ! runs a line whose output the model rea
 });
 
 describe("Esc", () => {
-  test("ends a command that will not be ended, within a moment", async () => {
-    const calls = [{ bash: { command: "trap '' INT TERM; echo deaf; sleep 60" } }];
+  test("ends a command that will not be ended", async () => {
+    const calls = [{ bash: { command: "trap '' INT TERM; echo deaf; sleep 900" } }];
     const { terminal } = await open([{ calls }, { text: "final" }], auto);
     terminal.send("go\r");
     await terminal.until(/^ {4}deaf$/m);
-    const pressedAt = Date.now();
     terminal.send("\x1b");
     await terminal.until("interrupted");
-    expect(Date.now() - pressedAt).toBeLessThan(4000);
     terminal.send("next\r");
     await terminal.until("final");
   });

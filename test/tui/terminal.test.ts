@@ -1,23 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { entry } from "../support/entry.ts";
-import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
-import { makePlace, type Place } from "../support/sawtooth.ts";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
+import { serve } from "../support/served.ts";
 
 /** A shell in a terminal that says the terminal's modes, runs the agent, and says them again. */
 async function openInShell(
   how: { size?: [number, number]; env?: Record<string, string>; before?: string } = {},
 ) {
   const turns = [{ text: "many words ".repeat(200), fault: { pauseMs: 250 } }, { text: "final" }];
-  const server: MockServer = await startMockServer({ turns });
-  const place: Place = makePlace(server.url);
+  const { server, place } = await serve(turns);
   const script = [
     how.before ?? ":",
     'echo "before=$(stty -g)"',
@@ -27,11 +20,7 @@ async function openInShell(
   const [columns, rows] = how.size ?? [80, 24];
   const options = { columns, rows, ...(how.env ? { env: how.env } : {}) };
   const terminal = driveProgram("bash", ["-c", script], place, options);
-  cleanups.push(
-    () => server.close(),
-    place.remove,
-    () => terminal.kill(),
-  );
+  onTestFinished(() => terminal.kill());
   await terminal.until("›");
   return { terminal, server, place };
 }
