@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { plantedRepository } from "../support/planted.ts";
+import { bash } from "../support/served.ts";
 import { auto, batchPlace, patchOf, results, run, shellScript, write, writeTasks } from "./batch-place.ts";
-import { bash, fix, git, read, repairing, setUp, small, smallCheck } from "./fix-place.ts";
+import { fix, git, read, repairing, setUp, small, smallCheck } from "./fix-place.ts";
 
 /** A core dump's head: ELF of 64 bits, little-endian, of the kind core. */
 const core =
