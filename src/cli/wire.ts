@@ -24,6 +24,7 @@ import { editorTool } from "../tools/editor.ts";
 import { fileWatch } from "../tools/file-watch.ts";
 import { completeFocusTool, startFocusTool } from "../tools/focus.ts";
 import { programsInGit } from "../tools/git-settings.ts";
+import { namesMatching, surveyFolder } from "../tools/look-ahead.ts";
 import { createShell, type Shell } from "../tools/shell/shell.ts";
 import { readTaskList, todoTool } from "../tools/todo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
@@ -212,6 +213,8 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     standing,
     programsInGit,
     realPath: realTarget,
+    matches: namesMatching,
+    survey: surveyFolder,
     mode: person?.mode() ?? mode,
     allow: standing.allow(),
     allowEverywhere: standing.allowEverywhere(),

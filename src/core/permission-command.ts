@@ -148,7 +148,8 @@ function endCommand(scan: Scan, operator: string): void {
   if (scan.redirect !== undefined) noteProblem(scan, "a redirection without its target");
   scan.redirect = undefined;
   command.after = operator;
-  if (command.words.length > 0 || command.redirects.length > 0) scan.line.commands.push(command);
+  if (command.words.length > 0 || command.redirects.length > 0 || command.assignments)
+    scan.line.commands.push(command);
   if (compound.test(command.words[0] ?? "")) noteProblem(scan, "a compound command");
   remember(scan, command.words);
   let folders = foldersAfter(scan, command);

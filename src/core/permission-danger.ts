@@ -1,5 +1,6 @@
 /** What is refused in every mode, whatever the rules say. Pure. */
 
+import { canReach, folded } from "./permission-names.ts";
 import {
   canBe,
   globExpression,
@@ -13,6 +14,7 @@ import {
   withAncestors,
 } from "./permission-path.ts";
 import type { Candidate } from "./permission-programs.ts";
+import { neverWrites } from "./permission-readers.ts";
 import { onlyReads } from "./permission-reads.ts";
 import type { SimpleCommand } from "./permission-scan.ts";
 import { withoutUnknown } from "./permission-word.ts";
@@ -33,8 +35,11 @@ const systemFolders =
   "/bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /Applications /Library /System /Users /private".split(
     " ",
   );
-const shellFiles =
-  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|cshrc|tcshrc|inputrc|gitconfig|config\/(?:fish|git)(?:\/.*)?|ssh(?:\/.*)?)$/;
+/** Below the home: what shells, git and ssh run or trust as they start. Folders count with all that is in them. */
+const startFiles =
+  ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .gitconfig .config/fish .config/git .ssh".split(
+    " ",
+  );
 const devices = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|dm-|md|loop|mem|kmem|port)/;
 /** Inside a `.git` these hold the repository; the rest (a lock, a half-done rebase) may be cleared away. */
 const vital = [
@@ -50,20 +55,25 @@ const vital = [
   "worktrees",
 ];
 
-/** Why writing this path is refused always, if it is. The path may be a glob. */
+/** Why writing this path is refused always, if it is. The path may be a glob; names count in any case. */
 export function refusedWrite(path: string, { home, protectedPaths }: Places): string | undefined {
-  const real = plain(path);
-  if (protectedPaths.some((folder) => isInside(real, folder)))
+  if (canReach(path, protectedPaths))
     return "Sawtooth's own configuration and sessions are not to be written";
-  const parts = path.split("/");
-  const git = parts.findIndex((part) => canBe(part.toLowerCase(), ".git"));
+  const parts = folded(path).split("/");
+  const git = parts.findIndex((part) => canBe(part, ".git"));
   const inGit = git < 0 ? [] : parts.slice(git + 1);
-  if (inGit.some((part) => canBe(part.toLowerCase(), "hooks"))) return "git hooks are not to be written";
-  if (inGit.length === 1 && inGit[0] === "config")
+  if (inGit.some((part) => canBe(part, "hooks"))) return "git hooks are not to be written";
+  const last = inGit.at(-1) ?? "";
+  if (canBe(last, "config") || canBe(last, "config.worktree"))
     return "the configuration of a repository is not to be written directly";
-  if (isInside(real, home) && shellFiles.test(real.slice(home === "/" ? 1 : home.length + 1)))
+  if (
+    canReach(
+      path,
+      startFiles.map((name) => `${home === "/" ? "" : home}/${name}`),
+    )
+  )
     return "the start-up files of the shell, of git and of ssh are not to be written";
-  return devices.test(real) ? "devices are not to be written" : undefined;
+  return devices.test(folded(plain(path))) ? "devices are not to be written" : undefined;
 }
 
 /** Why a command line is refused always, if it is. `programs` is everything the line may run. */
@@ -111,7 +121,7 @@ function judgedOnce(judge: Judge): Judge {
 }
 
 function firstReason(folders: string[], targets: string[], judge: Judge): string | undefined {
-  for (const target of targets.map(withoutUnknown).filter(Boolean)) {
+  for (const target of new Set(targets.map(withoutUnknown).filter(Boolean))) {
     for (const folder of folders) {
       const reason = judge(resolvePath(folder, target));
       if (reason) return reason;
@@ -190,18 +200,23 @@ function foundAndDeleted(args: string[]): string[] {
 
 /** Why the loss of this path (perhaps a glob) is refused. */
 function refusedLoss(path: string, { home, workspace }: Places): string | undefined {
-  const expression = globExpression(path);
-  const folders = [...withAncestors(home), ...systemFolders];
-  const covered = emptied(path);
+  const expression = globExpression(folded(path));
+  const folders = [...withAncestors(home), ...systemFolders].map(folded);
+  const covered = emptied(folded(path));
   if (folders.some((folder) => expression.test(folder) || covered?.test(folder)))
     return "this would delete the home, the root or a folder of the system";
-  if (workspace.flatMap(withAncestors).some((folder) => expression.test(folder)))
+  if (
+    workspace
+      .flatMap(withAncestors)
+      .map(folded)
+      .some((folder) => expression.test(folder))
+  )
     return "this would delete the whole workspace with its .git";
-  const parts = path.split("/");
-  const git = parts.findIndex((part) => canBe(part.toLowerCase(), ".git"));
+  const parts = folded(path).split("/");
+  const git = parts.findIndex((part) => canBe(part, ".git"));
   if (git < 0) return undefined;
   const next = parts[git + 1];
-  const lost = next === undefined || vital.some((name) => canBe(next, name));
+  const lost = next === undefined || vital.some((name) => canBe(next, folded(name)));
   return lost ? "this would delete a .git" : undefined;
 }
 
@@ -222,7 +237,7 @@ function refusedTarget({ words, folders }: Candidate, places: Places): string | 
   const own = args.map(plain);
   if (program === "git") return gitConfiguration(own);
   const inPlace = /^(?:sed|awk|gawk)$/.test(program) && own.some((arg) => /^-\w*i|^--in-place/.test(arg));
-  if (onlyReads([program, ...own]) || (sources.test(program) && !inPlace)) return undefined;
+  if (neverWrites(program) || onlyReads(words) || (sources.test(program) && !inPlace)) return undefined;
   const written = copiers.test(program)
     ? destinations(args)
     : args.map((arg) => arg.replace(/^(?:-[^=]*|(?!if=)[a-z]+)=/, ""));

@@ -4,9 +4,12 @@ import type { Case, PermissionDecision } from "./permission.ts";
 import { readCommandLine } from "./permission-command.ts";
 import { refusedCommand } from "./permission-danger.ts";
 import { decidePaths } from "./permission-files.ts";
-import { isInside, plain, resolvePath } from "./permission-path.ts";
+import { isInWorkspace, type NotFree, notFree, placesOf, runsInGit, streams } from "./permission-free.ts";
+import { gitRunsPrograms, gitVariableRuns } from "./permission-git.ts";
+import { withoutLoops } from "./permission-loops.ts";
+import { plain, resolvePath } from "./permission-path.ts";
 import { type Candidate, programsOf } from "./permission-programs.ts";
-import { gitFolder, onlyReads, pathsRead } from "./permission-reads.ts";
+import { onlyReads, pathsRead } from "./permission-reads.ts";
 import { allowsCommand, type Certainty, coversPath, deniesCommand, type Rule } from "./permission-rule.ts";
 import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
 import { suggestCommand } from "./permission-suggestion.ts";
@@ -51,7 +54,7 @@ export function decideCommand(one: Case, access: Command): PermissionDecision {
     const reason = `The rule ${suspect.rule.text} may deny a part of this command: it cannot be read for certain.`;
     return { decision: "ask", rule: suspect.rule.text, by: "rule", reason };
   }
-  return allowedByRule(one, command, line) ?? commandByMode(one, command, line);
+  return allowedByRule(one, command, line) ?? commandByMode(one, command, line, programs);
 }
 
 /** Whether the line touches a file that a `read(…)` or `edit(…)` rule denies. */
@@ -59,13 +62,14 @@ function touches(one: Case, rule: Rule, { commands }: CommandLine): Certainty[] 
   if (rule.pattern === undefined || (rule.tool !== "read" && rule.tool !== "edit")) return [];
   return commands.flatMap(({ words, redirects, folders }) => {
     const covers = (text: string): boolean =>
-      folders.some((folder) => coversPath(rule, resolvePath(folder, plain(text)), one.workspace, one.home));
+      folders
+        .flatMap((folder) => placesOf(one, text, folder) ?? [])
+        .some((path) => coversPath(rule, path, one.workspace, one.home));
     const written = redirects.some(
       ({ target, operator }) => (operator === "<") === (rule.tool === "read") && covers(target),
     );
-    const plainWords = words.map(plain);
-    const reads = onlyReads(plainWords);
-    const named = (reads ? pathsRead(plainWords) : words.slice(1)).some(covers);
+    const reads = onlyReads(words);
+    const named = (reads ? pathsRead(words) : words.slice(1)).some(covers);
     if (written || (named && reads && rule.tool === "read")) return ["yes"];
     return [named && !reads ? "maybe" : "no"];
   });
@@ -84,18 +88,16 @@ function allowedByRule(one: Case, command: string, line: SureLine): PermissionDe
   if (whole) return byRule("allow", whole);
   if (line.problems.length > 0) return undefined;
   let used: Rule | undefined;
-  for (const simple of line.commands) {
+  for (const [index, simple] of line.commands.entries()) {
     const rule = rules.find((each) => allowsCommand(each, simple.words.map(plain)));
     used ??= rule;
     const covered = rule
       ? simple.redirects.every((redirect) => mayRedirect(one, simple, redirect))
-      : one.mode !== "ask" && isFree(one, simple);
+      : notFree(one, line.commands, index) === undefined;
     if (!covered) return undefined;
   }
   return used && byRule("allow", used);
 }
-
-const streams = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)$/;
 
 function mayRedirect(
   one: Case,
@@ -107,65 +109,69 @@ function mayRedirect(
     if (streams.test(written)) return true;
     const path = one.realPath(written);
     if (operator === "<") return isKnown(one, path);
-    return (
-      decidePaths(one, "write", [path]).decision === "allow" &&
-      one.workspace.some((root) => isInside(path, root))
-    );
+    return decidePaths(one, "write", [path]).decision === "allow" && isInWorkspace(one, path);
   });
 }
 
-/** Why this command, which is git and only reads, may still run what the repository it reads names. */
-function runsInGit({ programsInGit }: Case, { words, folders }: SimpleCommand): string | undefined {
-  if (words[0] !== "git") return undefined;
-  for (const folder of folders) {
-    const inside = gitFolder(words.slice(1).map(plain), folder);
-    const why = programsInGit?.(inside);
-    if (why !== undefined) return `git in ${inside} may run a program of the repository: ${why}`;
-  }
-  return undefined;
-}
-
-/** Only reads, and only what is in the workspace or the session. */
-function isFree(one: Case, simple: SimpleCommand): boolean {
-  const words = simple.words.map(plain);
-  const streamsOnly = simple.redirects.every(
-    ({ operator, target }) =>
-      streams.test(target) || (operator === "<" && mayRedirect(one, simple, { operator, target })),
-  );
-  const paths = pathsRead(words);
-  return (
-    onlyReads(words) &&
-    streamsOnly &&
-    runsInGit(one, simple) === undefined &&
-    simple.folders.every((folder) =>
-      paths.every((path) => isKnown(one, one.realPath(resolvePath(folder, path)))),
-    )
-  );
-}
-
-function commandByMode(one: Case, command: string, line: SureLine): PermissionDecision {
-  if (one.mode === "auto") return byMode(one, "allow", "The mode auto allows it.");
+function commandByMode(
+  one: Case,
+  command: string,
+  line: SureLine,
+  programs: Candidate[],
+): PermissionDecision {
+  const git = gitPrograms(programs);
+  if (one.mode === "auto" && git === undefined) return byMode(one, "allow", "The mode auto allows it.");
+  if (isFreeLine(one, command, line))
+    return byMode(one, "allow", "Commands that only read inside the workspace are free.");
   const [problem] = line.problems;
   const closed = one.mode === "plan" ? "deny" : "ask";
-  if (line.unreadable) {
+  if (line.unreadable && one.mode !== "auto") {
     const why = `This command cannot be read for certain (${problem}), so it is asked for each time.`;
     return byMode(one, closed, why);
   }
-  if (one.mode !== "ask" && problem === undefined && line.commands.every((simple) => isFree(one, simple)))
-    return byMode(one, "allow", "Commands that only read inside the workspace are free.");
-  const suggestion = suggestCommand(command, line);
-  const [planted] = line.commands.flatMap((simple) => runsInGit(one, simple) ?? []);
-  if (planted !== undefined) return byMode(one, closed, `${planted}.`, suggestion);
+  const suggestion = suggestCommand(one, command, line);
+  if (git !== undefined) return byMode(one, closed, `Git runs programs by this: ${git}.`, suggestion);
+  const reasons = line.commands.flatMap((_, index) => notFree(one, line.commands, index) ?? []);
+  const planted = reasons.find((reason) => reason.why === "git");
+  if (planted?.why === "git") return byMode(one, closed, `${planted.says}.`, suggestion);
+  if (problem === undefined && reasons.every(({ why }) => why !== "does-more"))
+    return byMode(one, "ask", readReason(reasons), suggestion);
   if (one.mode === "ask") return byMode(one, "ask", "Running a command needs permission.", suggestion);
-  if (problem === undefined && line.commands.every(readsSomewhere))
-    return byMode(one, "ask", "It reads outside the workspace.", suggestion);
   const why = problem
     ? `This command cannot be read for certain (${problem}).`
     : "This command may write or run something.";
   return byMode(one, closed, why, suggestion);
 }
 
-function readsSomewhere({ words, redirects }: SimpleCommand): boolean {
-  const onlyIn = redirects.every(({ operator, target }) => operator === "<" || streams.test(target));
-  return onlyReads(words.map(plain)) && onlyIn;
+/** Every command only reads, also those of a loop, whose words are all known. */
+function isFreeLine(one: Case, command: string, line: SureLine): boolean {
+  if (line.unreadable || line.commands.length === 0) return false;
+  if (line.problems.length === 0)
+    return line.commands.every((_, index) => !notFree(one, line.commands, index));
+  const written = one.parse && /\bfor\b/.test(command) ? withoutLoops(command, one.parse) : undefined;
+  if (written === undefined) return false;
+  const flat = readSurely(written, { home: one.home, folders: [one.cwd] }, one.parse);
+  return flat.problems.length === 0 && isFreeLine(one, written, flat);
+}
+
+function readReason(reasons: readonly NotFree[]): string {
+  const told = reasons.find(({ why }) => why === "leads-out");
+  if (told?.why === "leads-out") return `It may read outside the workspace: ${told.says}.`;
+  return reasons.some(({ why }) => why === "outside")
+    ? "It reads outside the workspace."
+    : "It reads a file that holds secrets.";
+}
+
+/** By what git runs other programs here: a setting, a template, a variable. */
+function gitPrograms(programs: Candidate[]): string | undefined {
+  for (const { words, written } of programs) {
+    const set = [...(written?.assignments ?? []), ...words]
+      .map(plain)
+      .filter((word) => word.startsWith("GIT_"));
+    const why =
+      set.map(gitVariableRuns).find(Boolean) ??
+      (words[0] === "git" ? gitRunsPrograms(words.slice(1).map(plain)) : undefined);
+    if (why) return why;
+  }
+  return undefined;
 }

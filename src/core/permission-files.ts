@@ -2,6 +2,7 @@
 
 import type { Case, PermissionDecision } from "./permission.ts";
 import { refusedWrite } from "./permission-danger.ts";
+import { holdsSecret, isRunElsewhere } from "./permission-names.ts";
 import { isInside } from "./permission-path.ts";
 import { coversPath, type Rule } from "./permission-rule.ts";
 import { suggestPaths } from "./permission-suggestion.ts";
@@ -28,14 +29,18 @@ function ruleIsFor({ tool }: Rule, toolName: string, kind: "read" | "write"): bo
 
 function readByMode(one: Case, paths: string[]): PermissionDecision {
   const outside = paths.filter((path) => !isKnown(one, path));
-  if (outside.length === 0) return byMode(one, "allow", "Reading inside the workspace is free.");
+  const secret = paths.filter(holdsSecret);
+  if (outside.length + secret.length === 0)
+    return byMode(one, "allow", "Reading inside the workspace is free.");
   if (one.mode === "auto") return byMode(one, "allow", "The mode auto allows it.");
-  const suggestion = suggestPaths("read", outside, one.workspace);
+  if (outside.length === 0)
+    return byMode(one, "ask", `${secret.join(", ")} holds secrets.`, suggestPaths("read", secret, one));
+  const suggestion = suggestPaths("read", outside, one);
   return byMode(one, "ask", `${outside.join(", ")} is outside the workspace.`, suggestion);
 }
 
 function writeByMode(one: Case, paths: string[]): PermissionDecision {
-  const suggestion = suggestPaths("write", paths, one.workspace);
+  const suggestion = suggestPaths("write", paths, one);
   const outside = paths.filter((path) => !one.workspace.some((folder) => isInside(path, folder)));
   switch (one.mode) {
     case "auto":
@@ -43,9 +48,19 @@ function writeByMode(one: Case, paths: string[]): PermissionDecision {
     case "plan":
       return byMode(one, "deny", "The mode plan writes nothing.", suggestion);
     case "accept-edits":
-      if (outside.length === 0) return byMode(one, "allow", "Edits inside the workspace are free.");
+      if (outside.length === 0) {
+        const run = paths.filter((path) => runsElsewhere(one, path));
+        if (run.length === 0) return byMode(one, "allow", "Edits inside the workspace are free.");
+        return byMode(one, "ask", `Other programs run what is in ${run.join(", ")}.`, suggestion);
+      }
       return byMode(one, "ask", `${outside.join(", ")} is outside the workspace.`, suggestion);
     case "ask":
       return byMode(one, "ask", `Writing ${paths.join(", ")} needs permission.`, suggestion);
   }
+}
+
+/** Looked at below the workspace: where that lies says nothing. */
+function runsElsewhere({ workspace }: Case, path: string): boolean {
+  const root = workspace.find((folder) => isInside(path, folder)) ?? "/";
+  return isRunElsewhere(path.slice(root === "/" ? 1 : root.length + 1));
 }

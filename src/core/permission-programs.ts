@@ -2,7 +2,7 @@
 
 import { readCommandLine } from "./permission-command.ts";
 import { nameOf, plain } from "./permission-path.ts";
-import { isReader } from "./permission-reads.ts";
+import { isReader } from "./permission-readers.ts";
 import type { CommandLine, SimpleCommand } from "./permission-scan.ts";
 import { isUnknown, unknownValue } from "./permission-word.ts";
 

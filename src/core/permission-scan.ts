@@ -15,6 +15,8 @@ export type SimpleCommand = {
   /** Quotes are gone; quoted specials are masked (`permission-path.ts`). */
   words: string[];
   redirects: { operator: string; target: string }[];
+  /** `NAME=value` in front of it. */
+  assignments?: string[];
   /** The body of a heredoc or here-string. */
   input?: string;
   /** The operator behind it: `&&`, `|`, … or empty at the end. */
@@ -191,6 +193,7 @@ export function endWord(scan: Scan): void {
   }
   if (command.words.length === 0 && redirect === undefined && isAssignment(word)) {
     noteProblem(scan, "an assignment");
+    command.assignments = [...(command.assignments ?? []), word];
     assign(scan, word);
     return;
   }

@@ -35,9 +35,16 @@ export type PermissionInput = {
   parse?: ParseShell | undefined;
   /** The absolute path with links resolved, as far as it exists; without it a link is what its name says. */
   realPath?: ((path: string) => string) | undefined;
+  /** The absolute paths that an absolute glob stands for; undefined when they are too many to tell. Without it a glob is one name. */
+  matches?: ((glob: string) => string[] | undefined) | undefined;
+  /** What is below an absolute folder. Without it nothing there leads anywhere. */
+  survey?: ((folder: string) => FolderSurvey) | undefined;
   /** Why git in an absolute folder may run a program that the repository names, if it may. */
   programsInGit?: ((folder: string) => string | undefined) | undefined;
 };
+
+/** Each a sentence: a link that leads out of the folder, a name that `xargs` would take for several or for an option. */
+export type FolderSurvey = { link?: string; oddName?: string };
 
 export type PermissionDecision = {
   decision: "allow" | "deny" | "ask";
@@ -59,7 +66,7 @@ export type Case = Places & {
   /** Those of `allow` that were given for every folder. */
   general: Rule[];
   deny: Rule[];
-} & Pick<PermissionInput, "parse" | "programsInGit">;
+} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey">;
 
 /** Refused always beats deny rules, they beat allow rules, and those beat the mode. */
 export function decidePermission(input: PermissionInput): PermissionDecision {
@@ -71,6 +78,8 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
     general,
     realPath: safely(input.realPath),
     programsInGit: askedOnce(input.programsInGit),
+    matches: askedOnce(input.matches),
+    survey: askedOnce(input.survey),
     deny: input.deny.map(parseRule),
     home: resolvePath("/", input.home),
     readable: input.readable ?? [],
@@ -92,11 +101,15 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
 }
 
 /** The answer is the same all through one decision, and costs reading files. */
-function askedOnce(ask: PermissionInput["programsInGit"]): PermissionInput["programsInGit"] {
-  const answers = new Map<string, string | undefined>();
-  return (folder) => {
-    if (!answers.has(folder)) answers.set(folder, ask?.(folder));
-    return answers.get(folder);
+function askedOnce<Answer>(
+  ask: ((about: string) => Answer) | undefined,
+): ((about: string) => Answer) | undefined {
+  if (!ask) return undefined;
+  const answers = new Map<string, { answer: Answer }>();
+  return (about) => {
+    const known = answers.get(about) ?? { answer: ask(about) };
+    answers.set(about, known);
+    return known.answer;
   };
 }
 

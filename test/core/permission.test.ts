@@ -17,7 +17,7 @@ describe("the modes", () => {
     expect(inModes((mode) => write("/tmp/x", { mode }))).toEqual(["ask", "ask", "deny", "allow"]);
     expect(inModes((mode) => run("npm test", { mode }))).toEqual(["ask", "ask", "deny", "allow"]);
     expect(inModes((mode) => run("git status && ls src | head -3", { mode }))).toEqual([
-      "ask",
+      "allow",
       "allow",
       "allow",
       "allow",
@@ -41,6 +41,49 @@ describe("the modes", () => {
     });
     expect(write("/w/app/src/a.ts").suggestion).toBe("edit(src/a.ts)");
     expect(read("/etc/hosts").suggestion).toBe("read(/etc/**)");
+  });
+
+  test.each([
+    // The folder of a file that was asked for, and the very thing where that would be too much.
+    ["cat ../other/file.txt", "read(/w/other/**)"],
+    ["grep -rn x ../other", "read(/w/other)"],
+    ["cat ../file.txt", "read(/w/file.txt)"],
+    ["cat ~/.bashrc", "read(/home/u/.bashrc)"],
+    ["cat ~/.ssh/id_rsa", "read(/home/u/.ssh/id_rsa)"],
+    ["cat /etc/hosts | head -3", "read(/etc/**)"],
+    ["cat /a/x.txt /b/y.txt", "bash(cat /a/x.txt /b/y.txt)"],
+    // The project's own code may do anything already, whatever follows.
+    ["npm test -- a", "bash(npm test:*)"],
+    ["cd sub && npm run build 2>&1 | tail -20", "bash(npm run build:*)"],
+    ["node scripts/a.mjs 1", "bash(node scripts/a.mjs:*)"],
+    ["./run.sh a", "bash(./run.sh:*)"],
+    ["python -m pytest -k x", "bash(python -m pytest:*)"],
+    ["git commit -m x", "bash(git commit:*)"],
+    // These can do more with other words.
+    ["git push origin main", "bash(git push origin main)"],
+    ["npm install left-pad", "bash(npm install left-pad)"],
+    ["npx some-tool x", "bash(npx some-tool x)"],
+    ["curl https://example.com", "bash(curl https://example.com)"],
+    ["mkdir x", "bash(mkdir x)"],
+    ["touch made", "bash(touch made)"],
+    ["docker run x", "bash(docker run x)"],
+    ["node /tmp/a.mjs", "bash(node /tmp/a.mjs)"],
+    ["node ../a.mjs", "bash(node ../a.mjs)"],
+    ["sort -o x a.txt", "bash(sort -o x a.txt)"],
+    ["npm test > log.txt", "bash(npm test > log.txt)"],
+    ["git commit -F ../x", "bash(git commit -F ../x)"],
+  ])("offer for %s no more than was asked for: %s", (command, suggestion) => {
+    expect(run(command).suggestion).toBe(suggestion);
+    expect(run(command, { allow: [suggestion] }).decision).toBe("allow");
+  });
+
+  test("an offered rule lets through what was asked for, not every file", () => {
+    const allow = [run("cat ../other/file.txt").suggestion ?? ""];
+    expect(run("head ../other/more.txt", { allow }).decision).toBe("allow");
+    expect(run("cat ../another/file.txt", { allow }).decision).toBe("ask");
+    expect(run("cat ~/.ssh/id_rsa", { allow }).decision).toBe("ask");
+    expect(run("git commit -F /etc/shadow", { allow: ["bash(git commit:*)"] }).decision).toBe("ask");
+    expect(run("git commit -mFix -am 'F'", { allow: ["bash(git commit:*)"] }).decision).toBe("allow");
   });
 
   test("take a folder whose name only begins like the workspace for another one", () => {
