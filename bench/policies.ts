@@ -75,7 +75,7 @@ async function runStack(card: ModelCard, context: string, withFocus: boolean, st
   const file = `${agent.artifacts.folder}/knowledge.md`;
   agent.tools.push(startFocusTool({ description: "" }), completeFocusTool({ description: "", file }));
   const end = await runTurn(agent, new AbortController().signal);
-  if (end !== "rest") throw new Error(`${context} ended with ${end}`);
+  if (end !== "completed") throw new Error(`${context} ended with ${end}`);
   const spent = spending(log.events());
   return {
     stack: context,

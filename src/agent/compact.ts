@@ -35,7 +35,7 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
 }
 
 function failure(events: readonly LogEvent[], asked: number): string {
-  const call = lastOf(events.slice(asked), "side_call");
+  const call = lastOf(events.slice(asked), "summary_call");
   if (!call) return "the context is too large for the model to be asked";
   const what = call.outcome === "rejected" ? "was of no use" : "failed";
   return `the summary ${what}${call.detail ? ` (${call.detail})` : ""}`;

@@ -1,4 +1,4 @@
-/** What a refusal tells of a model's window, where its card (or our estimate) had it wrong. */
+/** Learns the model's real context window from a "prompt too long" error. */
 
 import { calibration } from "../context/tokens.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
@@ -6,7 +6,6 @@ import type { Agent } from "./agent.ts";
 
 /** Refused requests in a row that are learned from. */
 const mostTries = 3;
-const told = "the API refused a request as too long";
 
 /**
  * Takes the numbers out of "prompt is too long: 53007 tokens > 27009 maximum" and the like, and lowers the window in
@@ -19,7 +18,7 @@ export function learnWindow(agent: Agent, refusal: string): boolean {
   const request = lastOf(events, "model_request");
   const reply = lastOf(events, "assistant_message");
   const tries = events.filter(
-    (event) => event.type === "warning" && event.text.startsWith(told) && event.seq > (reply?.seq ?? 0),
+    (event) => event.type === "warning" && event.code === "window_learned" && event.seq > (reply?.seq ?? 0),
   );
   if (numbers.length === 0 || !request || tries.length >= mostTries) return false;
   const limit = Math.min(model.window, ...numbers);
@@ -29,7 +28,8 @@ export function learnWindow(agent: Agent, refusal: string): boolean {
   if (window > 0.98 * model.window) return false;
   agent.log.append({
     type: "warning",
-    text: `${told}: the window of ${model.id} is taken as ${window} tokens`,
+    code: "window_learned",
+    text: `the API refused a request as too long: the window of ${model.id} is taken as ${window} tokens`,
   });
   agent.log.append({ type: "model_changed", model: { ...model, window }, ...(effort ? { effort } : {}) });
   return true;

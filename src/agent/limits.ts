@@ -1,6 +1,7 @@
 /** Ceilings: checked before each model call, over the whole log; a call that would pass one is not made. */
 
 import type { Composed } from "../context/compose.ts";
+import { stackNamed } from "../context/stacks.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
@@ -56,7 +57,7 @@ export function overWindow(events: readonly LogEvent[], composed: Composed): str
 }
 
 function wayOut(events: readonly LogEvent[]): string {
-  const forgets = !["raw", "ingest"].includes(currentEngine(events).context);
+  const forgets = stackNamed(currentEngine(events).context).policies.length > 0;
   const stack = forgets ? "" : "with --context economist, ";
   return `${stack}with a model of a larger window, or in a new session`;
 }

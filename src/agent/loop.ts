@@ -49,7 +49,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
       agent.log.append({ type: "reminder", channel: "logged", text: asReminder(cutReplyNote) });
     } else if (calls.length === 0) {
       const end = restOf(reply);
-      if (end.reason !== "rest" || !takeInput(agent)) return endTurn(agent, end.reason, end.detail);
+      if (end.reason !== "completed" || !takeInput(agent)) return endTurn(agent, end.reason, end.detail);
     } else cutReplies = 0;
   }
 }
@@ -97,7 +97,7 @@ function restOf(reply: EventOf<"assistant_message">): { reason: TurnEnd; detail?
     case "model_context_window_exceeded":
       return { reason: "context_full", detail: "the reply did not fit into the model's window" };
     default:
-      return { reason: "rest" };
+      return { reason: "completed" };
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { Composed } from "../context/compose.ts";
 import { handoffText } from "../context/handoff.ts";
-import { type Held, heldRules, outOfReach } from "../context/invariants-chain.ts";
+import { type Violation, violationText } from "../context/invariants.ts";
+import { type Held, heldRules } from "../context/invariants-chain.ts";
 import type { View } from "../context/view.ts";
 import type { ContextEdit, LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
@@ -21,20 +22,19 @@ export type Kept =
 export function keepRules(agent: Agent, composed: Composed, view: View, before?: Held): Kept {
   const { broken, held } = heldRules(composed, { events: agent.log.events(), view }, before);
   if (broken.length === 0) return { composed, held };
-  const refused = broken.filter((rule) => /^rule [1-4]/.test(rule));
-  const full = refused.find((rule) => rule.startsWith("rule 4"));
-  if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
+  const refused = broken.filter(({ refusedByApi }) => refusedByApi);
+  const full = refused.find(({ rule }) => rule === 4);
+  if (full) return { outcome: { type: "end", reason: "context_full", detail: violationText(full) } };
   if (refused.length > 0) return { outcome: repaired(agent, refused) };
   tellOnce(agent, broken);
-  const misplaced = broken.some((rule) => rule.startsWith("rule 8") && !rule.endsWith(outOfReach));
-  if (!misplaced) return { composed, held };
+  if (!broken.some(({ kind }) => kind === "breakpoint")) return { composed, held };
   // Without breakpoints it is dearer, and accepted.
   return { composed: { ...composed, request: { ...composed.request, cacheAfter: [] } }, held };
 }
 
-function repaired(agent: Agent, refused: readonly string[]): StepOutcome {
-  const what = refused.slice(0, 3).join("; ");
-  const onlyThinking = refused.every((rule) => rule.startsWith("rule 3"));
+function repaired(agent: Agent, refused: readonly Violation[]): StepOutcome {
+  const what = refused.slice(0, 3).map(violationText).join("; ");
+  const onlyThinking = refused.every(({ rule }) => rule === 3);
   if (repair(agent, `a request would have been refused (${what})`, { onlyThinking }))
     return { type: "again" };
   const detail = `the next request would be refused (${what}), and no repair helped: nothing is lost, go on in a new session`;
@@ -52,7 +52,7 @@ export function repair(agent: Agent, why: string, { onlyThinking }: { onlyThinki
   const edit = first ? allThinking(events) : tried.has("collapse") ? undefined : everything(events);
   if (!edit) return false;
   const done = first ? "all thinking was left out" : "the history was put together anew from the log";
-  agent.log.append({ type: "warning", text: `${why}: ${done}` });
+  agent.log.append({ type: "warning", code: "history_repaired", text: `${why}: ${done}` });
   agent.log.append({ type: "context_edited", policy: "repair", reason: why, edits: [edit], economics: {} });
   return true;
 }
@@ -83,13 +83,11 @@ function everything(events: readonly LogEvent[]): ContextEdit | undefined {
 }
 
 /** Each rule is told once in a session: what is broken once is mostly broken again with the next request. */
-function tellOnce(agent: Agent, broken: readonly string[]): void {
-  for (const text of broken) {
-    const [rule = ""] = text.split(":");
-    const known = agent.log
-      .events()
-      .some((event) => event.type === "warning" && event.text.includes(`${rule}:`));
-    if (!known)
-      agent.log.append({ type: "warning", text: `a rule of the context engine is broken: ${text}` });
+function tellOnce(agent: Agent, broken: readonly Violation[]): void {
+  for (const violation of broken) {
+    const { rule } = violation;
+    if (agent.log.events().some((event) => event.type === "warning" && event.rule === rule)) continue;
+    const text = `a rule of the context engine is broken: ${violationText(violation)}`;
+    agent.log.append({ type: "warning", code: "rule_broken", rule, text });
   }
 }

@@ -78,10 +78,10 @@ function discarded(agent: Agent, repeated: string): StepOutcome {
 function appendReply(agent: Agent, reply: ModelReply, durationMs: number): EventOf<"assistant_message"> {
   if (reply.droppedThinking) {
     const text = `the API dropped ${reply.droppedThinking} thinking blocks that no longer match the history`;
-    agent.log.append({ type: "warning", text });
+    agent.log.append({ type: "warning", code: "thinking_dropped", text });
   }
   const surprise = reply.cacheMissReason && unexpectedMiss(agent.log.events(), reply.cacheMissReason);
-  if (surprise) agent.log.append({ type: "warning", text: surprise });
+  if (surprise) agent.log.append({ type: "warning", code: "cache_missed", text: surprise });
   return agent.log.append({
     type: "assistant_message",
     content: reply.content.map((block) =>

@@ -2,7 +2,7 @@
 
 import { composeRequest } from "../context/compose.ts";
 import { handoffText } from "../context/handoff.ts";
-import { brokenRules } from "../context/invariants.ts";
+import { brokenRules, violationText } from "../context/invariants.ts";
 import type { Plan } from "../context/policy.ts";
 import { judgeProse } from "../context/prose.ts";
 import { haveNotPaid } from "../context/summary.ts";
@@ -50,7 +50,11 @@ export async function summarize(
   });
   const lost = unheard(agent.log.events(), foldView(agent.log.events(), view));
   if (lost > 0)
-    agent.log.append({ type: "warning", text: `${lost} user messages are no longer in the context` });
+    agent.log.append({
+      type: "warning",
+      code: "messages_lost",
+      text: `${lost} user messages are no longer in the context`,
+    });
 }
 
 /** The model's part of the handoff; "" when there is none to use. */
@@ -94,11 +98,11 @@ async function ask(
   const body = model.encode(request);
   const sentAt = agent.clock();
   let attempts = 1;
-  const note = (facts: Pick<EventOf<"side_call">, "outcome" | "usage" | "detail">) => {
+  const note = (facts: Pick<EventOf<"summary_call">, "outcome" | "usage" | "detail">) => {
     const durationMs = agent.clock() - sentAt;
     const made = { model: model.card.id, durationMs, question, bodyHash: agent.hash(body), price };
     const more = { ...(card ? { card } : {}), ...(attempts > 1 ? { attempts } : {}) };
-    agent.log.append({ type: "side_call", purpose: "summary", ...made, ...more, ...facts });
+    agent.log.append({ type: "summary_call", purpose: "summary", ...made, ...more, ...facts });
   };
   try {
     const again = () => {
@@ -125,7 +129,10 @@ async function askTwice(
 ): Promise<ModelReply> {
   const broken = brokenRules(request);
   if (broken.length > 0)
-    throw new ModelError("bad_request", `the question for a summary would be refused: ${broken.join("; ")}`);
+    throw new ModelError(
+      "bad_request",
+      `the question for a summary would be refused: ${broken.map(violationText).join("; ")}`,
+    );
   const enough = new AbortController();
   const hear = (part: ModelPart): void => {
     if (part.type !== "attempt_failed") return;
@@ -137,12 +144,13 @@ async function askTwice(
   return model.send(request, body, hear, AbortSignal.any([signal, enough.signal]));
 }
 
-const stopped = "summaries by the model have not paid: from now on they are made from the log alone";
-
 /** Says it once, with what is large, so that the person can do something about it. */
 function tellOnce(agent: Agent, view: View): void {
-  if (agent.log.events().some((event) => event.type === "warning" && event.text.startsWith(stopped))) return;
+  if (agent.log.events().some((event) => event.type === "warning" && event.code === "summaries_stopped"))
+    return;
   const largest = view.entries.toSorted((a, b) => b.tokens - a.tokens).slice(0, 3);
   const named = largest.map(({ seq, tokens }) => `line ${seq + 1} of the log, about ${tokens} tokens`);
-  agent.log.append({ type: "warning", text: `${stopped}. The largest items: ${named.join("; ")}` });
+  const stopped = "summaries by the model have not paid: from now on they are made from the log alone";
+  const text = `${stopped}. The largest items: ${named.join("; ")}`;
+  agent.log.append({ type: "warning", code: "summaries_stopped", text });
 }

@@ -2,6 +2,7 @@
 
 import { resultBudget } from "../context/budget.ts";
 import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
+import type { Rejection, Task } from "../core/events.ts";
 import { ingest } from "../core/ingest.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
@@ -37,21 +38,23 @@ function onlyReads(tools: readonly Tool[], call: ToolUseBlock): boolean {
 }
 
 async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): Promise<ToolOutput> {
-  if (signal.aborted) return refusal("[cancelled by user]");
+  if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
   const tool = agent.tools.find((candidate) => candidate.name === call.name);
   if (!tool)
     return refusal(
+      "unknown_tool",
       `There is no tool ${call.name}. Tools: ${agent.tools.map(({ name }) => name).join(", ")}.`,
     );
   const wrong = violations(tool.inputSchema, call.input);
-  if (wrong.length > 0) return refusal(`Invalid input for ${call.name}: ${wrong.join("; ")}.`);
+  if (wrong.length > 0)
+    return refusal("invalid_input", `Invalid input for ${call.name}: ${wrong.join("; ")}.`);
   const input = call.input as Input;
   try {
     const refused = await decide(agent, { call, tool, input }, signal);
-    if (refused !== undefined) return refusal(`Not permitted: ${refused}`);
+    if (refused !== undefined) return refusal("denied", `Not permitted: ${refused}`);
     const access = tool.access(input);
     if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
-    if (signal.aborted) return refusal("[cancelled by user]");
+    if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
     return await tool.run(input, {
       toolUseId: call.id,
       signal,
@@ -64,8 +67,9 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   } catch (error) {
     // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.
     const message = error instanceof Error ? error.message : String(error);
-    agent.log.append({ type: "warning", text: `${call.name} failed unexpectedly: ${message}` });
-    return refusal(`${call.name} failed unexpectedly: ${message}`);
+    const text = `${call.name} failed unexpectedly: ${message}`;
+    agent.log.append({ type: "warning", code: "tool_crashed", text });
+    return { content: text, isError: true };
   }
 }
 
@@ -89,8 +93,8 @@ async function decide(
   return permission.decision === "deny" ? permission.reason : undefined;
 }
 
-function refusal(text: string): ToolOutput {
-  return { content: text, isError: true };
+function refusal(rejected: Rejection, text: string): ToolOutput {
+  return { content: text, isError: true, rejected };
 }
 
 function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void {
@@ -101,6 +105,8 @@ function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void
     toolName: call.name,
     content: clean(output.content, agent.redact),
     isError: output.isError ?? false,
+    ...(output.rejected ? { rejected: output.rejected } : {}),
+    ...(output.tasks ? { tasks: output.tasks.map((task) => cleanTask(task, agent.redact)) } : {}),
     ...(output.artifact ? { artifact: output.artifact } : {}),
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
@@ -114,6 +120,10 @@ function withinLimit(agent: Agent, output: ToolOutput): ToolOutput {
   const artifact = output.artifact ?? agent.artifacts.write("txt", content);
   const maxBytes = Math.min(hardLimitBytes, 4 * resultBudget(agent.log.events()));
   return { ...output, artifact, content: ingest(content, { maxBytes, path: artifact }).text };
+}
+
+function cleanTask(task: Task, redact: (text: string) => string): Task {
+  return { ...task, text: redact(task.text.toWellFormed()) };
 }
 
 function clean(content: ResultContent, redact: (text: string) => string): ResultContent {

@@ -3,7 +3,7 @@
 import { dueGate } from "../context/gating.ts";
 import { channelFor, type Note, reminderText } from "../context/reminders.ts";
 import { defaultSettings } from "../context/settings.ts";
-import { foldsFocuses } from "../context/stacks.ts";
+import { stackNamed } from "../context/stacks.ts";
 import type { View } from "../context/view.ts";
 import { dueNotes, type Surroundings } from "../context/watch.ts";
 import { knownFiles, newestCommands } from "../context/watch-files.ts";
@@ -21,7 +21,7 @@ export function remind(agent: Agent, view: View): boolean {
   const { contract } = currentModel(events).model;
   const tasks = agent.readTasks();
   const around = {
-    folds: foldsFocuses(agent.policies),
+    folds: stackNamed(currentEngine(events).context).folds,
     tasks: tasks === undefined ? undefined : agent.redact(tasks),
     runningOut: runningOut(events, agent.limits, agent.clock()),
     stay: channelFor(contract, []) === "logged",
@@ -73,7 +73,7 @@ const maxDiscarded = 2;
 export function discardReply(agent: Agent, repeated: string): ReachedLimit | undefined {
   const sequence = repeated.replaceAll(/\s+/g, " ").trim().slice(0, 80).toWellFormed();
   const detail = `the reply repeated "${sequence}" without end and was cut`;
-  agent.log.append({ type: "warning", text: detail });
+  agent.log.append({ type: "warning", code: "reply_repeated", text: detail });
   if (discarded(agent.log.events()) >= maxDiscarded) return { reason: "loop", detail };
   appendReminder(agent, [{ topic: "repetition", facts: { sequence } }]);
   return undefined;

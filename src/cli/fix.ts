@@ -143,7 +143,7 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
 }
 
 /** Turn ends after which another attempt may do better. */
-const worthAnother: readonly TurnEnd[] = ["rest", "loop", "output_limit"];
+const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
 
 async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Ending["state"]> {
   const { fix, stop, tell } = whole;

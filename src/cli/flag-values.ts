@@ -1,7 +1,9 @@
 /** Values of flags: read, or refused with a sentence that names the flag. Pure. */
 
 /** A mistake of the caller: one line that says what is wrong and what to do. Exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  readonly exitCode = 2;
+}
 
 /** An object with this field, or without it where there is no value. */
 export function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {

@@ -5,7 +5,15 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { Flags } from "./arguments.ts";
 import { UsageError } from "./flag-values.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf, writeLine } from "./headless.ts";
-import { type How, lastText, type ResultObject, resultObject, sessionlessResult, verdict } from "./result.ts";
+import {
+  type How,
+  isLimit,
+  lastText,
+  type ResultObject,
+  resultObject,
+  sessionlessResult,
+  verdict,
+} from "./result.ts";
 import type { OpenRun, Run } from "./run.ts";
 import { readStdin } from "./stdin.ts";
 import type { Driver } from "./stream-input.ts";
@@ -102,7 +110,7 @@ async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<An
       const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
       answer = reached.answer;
       if (driver) writeLine(turnLine(agent.log.events(), reached));
-      if (/^max_/.test(reached.reason)) return answer;
+      if (isLimit(reached.reason)) return answer;
     }
     if (driver && stop.signal.aborted) {
       const reason = stop.signal.reason === "max_time" ? "max_time" : "interrupted";

@@ -289,7 +289,7 @@ export function stepBody(events: readonly LogEvent[], which: string, encode: Mod
 }
 
 function summaryBody(events: readonly LogEvent[], number: number): ModelRequest {
-  const calls = allOf(events, "side_call");
+  const calls = allOf(events, "summary_call");
   const request = requestOfSummary(events, number);
   if (request) return request;
   const why =

@@ -39,7 +39,7 @@ function outcomeOf(
   signal: string | undefined,
 ): { subtype: Subtype; exitCode: number } {
   switch (reason) {
-    case "rest":
+    case "completed":
       return isBlocked(events)
         ? { subtype: "error_permission", exitCode: 5 }
         : { subtype: "success", exitCode: 0 };
@@ -83,6 +83,11 @@ function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
   return index < 0 ? events : events.slice(index);
 }
 
+/** Whether a turn ended at a limit that the user set. */
+export function isLimit(reason: TurnEnd): boolean {
+  return reason === "max_turns" || reason === "max_budget" || reason === "max_time";
+}
+
 function why(subtype: Subtype, events: readonly LogEvent[]): string {
   if (subtype === "error_permission") return deniedText(events);
   const end = lastOf(events, "turn_ended");
@@ -90,7 +95,6 @@ function why(subtype: Subtype, events: readonly LogEvent[]): string {
 }
 
 const mostRules = 5;
-const modes = /^(ask|accept-edits|plan|auto)$/;
 
 /** How many calls of this turn were denied, and the flags that would have let them through. */
 function deniedText(events: readonly LogEvent[]): string {
@@ -98,7 +102,7 @@ function deniedText(events: readonly LogEvent[]): string {
     ({ decision }) => decision === "deny",
   );
   // Where no rule can be suggested, the mode stands in its place.
-  const open = denied.filter(({ by, rule }) => by === "headless" && !modes.test(rule));
+  const open = denied.filter(({ by, rule, mode }) => by === "headless" && rule !== mode);
   const [count, them] = denied.length === 1 ? ["1 call was", "it"] : [`${denied.length} calls were`, "them"];
   const rules = [...new Set((open.length > 0 ? open : denied).map(({ rule }) => rule))].slice(0, mostRules);
   if (open.length === 0) return `${count} denied (${rules.join(", ")})`;
@@ -139,7 +143,8 @@ export function resultObject(events: readonly LogEvent[], how: How) {
   const end = lastOf(events, "turn_ended");
   const spent = spending(events);
   const { sessionId } = started(events);
-  const unfit = end?.reason === "rest" && how.answer && "error" in how.answer ? how.answer.error : undefined;
+  const unfit =
+    end?.reason === "completed" && how.answer && "error" in how.answer ? how.answer.error : undefined;
   return {
     type: "result",
     subtype,
@@ -156,7 +161,7 @@ export function resultObject(events: readonly LogEvent[], how: How) {
     structured_output: how.answer && "value" in how.answer ? how.answer.value : null,
     errors: subtype === "success" ? [] : [unfit ?? why(subtype, events)],
     terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
-    ...(end && /^max_/.test(end.reason) ? { limit: end.reason } : {}),
+    ...(end && isLimit(end.reason) ? { limit: end.reason } : {}),
     changed_files: changedFiles(events),
     resume: `sawtooth -p -r ${sessionId} "continue"`,
     context: contextTotals(events),
@@ -208,8 +213,8 @@ function usageByModel(events: readonly LogEvent[]) {
   let model = started(events).model;
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
-    if (event.type !== "assistant_message" && event.type !== "side_call") continue;
-    const { id, prices } = event.type === "side_call" ? (event.card ?? model) : model;
+    if (event.type !== "assistant_message" && event.type !== "summary_call") continue;
+    const { id, prices } = event.type === "summary_call" ? (event.card ?? model) : model;
     const total = totals[id] ?? { usage: noUsage, cost: 0 };
     totals[id] = {
       usage: addUsage(total.usage, event.usage),
@@ -234,7 +239,7 @@ function contextTotals(events: readonly LogEvent[]) {
     soft_window_source: soft.source,
     edits: edits.length,
     edits_by_policy: Object.fromEntries(policies.map(({ policy, edits }) => [policy, edits])),
-    folds: edits.filter(({ policy }) => policy.startsWith("focus")).length,
+    folds: allOf(events, "context_edited").filter(({ fold }) => fold !== undefined).length,
     removed_tokens: policies.reduce((sum, { removed }) => sum + removed, 0),
     held_tokens: held,
     worth_usd: policies.reduce((sum, { worth }) => sum + worth, 0),

@@ -7,7 +7,6 @@ import type { RuleScope, StandingRules } from "../core/permission-rule.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo.ts";
 import type { Flags, PermissionMode } from "./arguments.ts";
-import { UsageError } from "./flag-values.ts";
 
 export type Run = {
   agent: Agent;
@@ -75,11 +74,9 @@ export class StartError extends Error {
   }
 }
 
-/** What the user can mend is one line and this code; undefined: a bug, which crashes. */
+/** The exit code that an error carries: the user can mend what it says in one line. Undefined: a bug, which crashes. */
 export function exitCodeOf(error: unknown): number | undefined {
-  if (error instanceof UsageError) return 2;
-  if (error instanceof StartError) return error.exitCode;
-  return error instanceof Error && /^(SettingsError|SessionError|SessionLocked|RuleError)$/.test(error.name)
-    ? 2
+  return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number"
+    ? error.exitCode
     : undefined;
 }

@@ -21,8 +21,20 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
         : [];
     case "warning":
       return [`  ! ${event.text}`];
-    default:
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "user_message":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "turn_ended":
       return [];
+    default:
+      return event satisfies never;
   }
 }
 

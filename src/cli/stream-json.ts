@@ -66,8 +66,19 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "warning":
       return { type: "warning", message: event.text, ...session };
-    default:
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "user_message":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "turn_ended":
       return undefined;
+    default:
+      return event satisfies never;
   }
 }
 

@@ -42,7 +42,7 @@ export function answerShape(source: string, cwd: string): AnswerShape {
         const from = agent.log.events().length;
         run.say(next);
         const reason = await runTurn(agent, signal);
-        if (reason !== "rest") return { reason, answer: undefined };
+        if (reason !== "completed") return { reason, answer: undefined };
         const checked = check(answerSince(agent.log.events(), from), validate);
         if ("value" in checked) return { reason, answer: checked };
         const error = `the answer does not fit the schema: ${checked.problems.join("; ")}`;

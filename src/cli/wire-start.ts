@@ -2,7 +2,7 @@
 
 import type { Settings } from "../config/settings.ts";
 import { snapshotOf } from "../context/snapshot.ts";
-import { contextChoices, contextNames, foldsFocuses, namedStack, policyStack } from "../context/stacks.ts";
+import { contextChoices, contextNames, namedStack, stackNamed } from "../context/stacks.ts";
 import { fixedTokens } from "../context/tokens.ts";
 import { foldView } from "../context/view.ts";
 import type { EventBody, LogEvent } from "../core/events.ts";
@@ -25,7 +25,7 @@ export function begin(session: OpenSession, parts: Parts): void {
 
 function opening(session: OpenSession, { flags, settings, cwd, model, tools }: Parts): EventBody {
   const { context, engine } = stackOf(flags.context ?? settings.context ?? contextNames[0] ?? "raw");
-  const focus = foldsFocuses(policyStack(context) ?? []) ? (settings.focus ?? "aggressive") : "none";
+  const focus = stackNamed(context).folds ? (settings.focus ?? "aggressive") : "none";
   const effort = flags.effort ?? settings.effort;
   return {
     type: "session_started",

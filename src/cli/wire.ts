@@ -9,7 +9,7 @@ import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { pasteLimit } from "../context/budget.ts";
 import { knowledgeHead } from "../context/focus.ts";
-import { policyStack } from "../context/stacks.ts";
+import { stackNamed } from "../context/stacks.ts";
 import type { TextBlock, UserBlock } from "../core/blocks.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
@@ -146,7 +146,7 @@ function say(session: OpenSession, options: OpenOptions, content: UserBlock[]): 
   const events = session.log.events();
   const { cwd, context } = started(events);
   const first = !events.some((event) => event.type === "user_message");
-  const preamble = first ? { preamble: preambleOf(cwd, options, context) } : {};
+  const preamble = first ? preambleOf(cwd, options, context) : {};
   session.log.append({ type: "user_message", content: shortened(session, content), ...preamble });
 }
 
@@ -229,7 +229,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     log: session.log,
     model,
     tools,
-    policies: policyStack(currentEngine(session.log.events()).context) ?? [],
+    policies: stackNamed(currentEngine(session.log.events()).context).policies,
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
@@ -289,7 +289,12 @@ function existing(folder: string, cwd: string): string {
   }
 }
 
-function preambleOf(cwd: string, { flags, env, warn }: OpenOptions, context: string): TextBlock[] {
+/** The facts that go before the first words; `knowledge` as in the event. */
+function preambleOf(
+  cwd: string,
+  { flags, env, warn }: OpenOptions,
+  context: string,
+): { preamble: TextBlock[]; knowledge?: number } {
   const workspace = workspaceRoot(cwd);
   const home = env.HOME ?? homedir();
   const found = flags.bare
@@ -299,5 +304,6 @@ function preambleOf(cwd: string, { flags, env, warn }: OpenOptions, context: str
   const instructions = found.files;
   const withheld = withheldNames(env);
   const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
-  return context === "focus-top" ? [...facts, { type: "text", text: knowledgeHead }] : facts;
+  if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
+  return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
 }

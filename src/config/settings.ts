@@ -34,6 +34,7 @@ export type Settings = {
 /** Settings that cannot be used. The message is one line: the file, what is wrong, what to do. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
+  readonly exitCode = 2;
 }
 
 const text: JsonSchema = { type: "string" };

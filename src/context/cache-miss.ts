@@ -37,8 +37,21 @@ function explains(event: LogEvent): boolean {
       return event.content.some((block) => block.type === "image");
     case "tool_result":
       return typeof event.content !== "string" && event.content.some((block) => block.type === "image");
-    default:
+    case "session_started":
+    case "session_named":
+    case "settings_changed":
+    case "assistant_message":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "model_failed":
+    case "warning":
+    case "turn_ended":
       return false;
+    default:
+      return event satisfies never;
   }
 }
 

@@ -79,7 +79,7 @@ function breakEven(snapshot: Snapshot, removed: number, after: number): Sums {
 const heldSinceFlush = foldOf(
   () => 0,
   (held, event) => {
-    if (event.type === "context_edited") return event.policy === "focus" ? held : 0;
+    if (event.type === "context_edited") return event.fold ? held : 0;
     return event.type === "model_request" ? held + (event.heldTokens ?? 0) : held;
   },
 );
@@ -131,7 +131,7 @@ function coldFrom({ events, now, view, model }: Snapshot): number {
 /** A turn has just begun, or a focus was just folded: thinking to come does not hang on thinking that would go. */
 function isBoundary(events: readonly LogEvent[]): boolean {
   const last = events.at(-1);
-  return last?.type === "user_message" || (last?.type === "context_edited" && last.policy === "focus");
+  return last?.type === "user_message" || (last?.type === "context_edited" && last.fold !== undefined);
 }
 
 /** Dollars, if the session goes on for as many steps as it has had: the best guess without knowing more. */

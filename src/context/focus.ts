@@ -25,8 +25,7 @@ export const focusAtTopPolicy: Policy = {
   plan(snapshot) {
     const fold = dueFold(snapshot);
     const top = snapshot.view.entries[0];
-    const block =
-      top?.blocks.findIndex((each) => each.type === "text" && each.text.startsWith(knowledgeHead)) ?? -1;
+    const block = top?.knowledge ?? -1;
     const present = top?.blocks[block];
     if (!fold || !top || present?.type !== "text") return {};
     const { from, to } = fold;
@@ -51,6 +50,7 @@ function planOf(policy: string, { objective, removed, steps }: Fold, edits: Cont
     reason: `focus closed: ${objective}`,
     edits,
     economics: { removedTokens: removed, steps },
+    fold: { objective },
   };
 }
 

@@ -77,7 +77,7 @@ function failureLedger(events: readonly LogEvent[]): string {
   let left = ledgerTokens;
   for (const event of allOf(events, "tool_result").reverse()) {
     if (!event.isError) continue;
-    const line = `- ${commandOf(events, event)} → ${symptomOf(resultText(event.content))}`;
+    const line = `- ${commandOf(events, event)} → ${symptomOf(resultText(event.content), event.stats?.exitCode)}`;
     if (lines.includes(line)) continue;
     left -= textTokens(line);
     if (left < 0) break;

@@ -5,7 +5,7 @@ import type { LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
 import type { ModelRequest } from "../core/request.ts";
 import type { Composed } from "./compose.ts";
-import { brokenRules } from "./invariants.ts";
+import { brokenRules, type Violation } from "./invariants.ts";
 import { brokenEdits } from "./invariants-edits.ts";
 import type { View } from "./view.ts";
 
@@ -27,7 +27,7 @@ export function heldRules(
   { request, expected }: Composed,
   { events, view }: { events: readonly LogEvent[]; view: View },
   before?: Held,
-): { broken: string[]; held: Held } {
+): { broken: Violation[]; held: Held } {
   const { model } = currentModel(events);
   const flat = flatten(request);
   const points = pointsIn(request, flat);
@@ -37,7 +37,7 @@ export function heldRules(
   const from = Math.max(0, (flat[same]?.message ?? request.messages.length) - 1);
   const broken = brokenRules(request, model.contract.cache.maxBreakpoints, before ? from : 0);
   if (expected > model.window)
-    broken.push(`rule 4: about ${expected} tokens do not fit into a window of ${model.window}`);
+    broken.push(tooLarge(`about ${expected} tokens do not fit into a window of ${model.window}`));
   if (before) {
     const since = events.slice(before.events);
     broken.push(...brokenEdits(events, before.events, view));
@@ -49,6 +49,10 @@ export function heldRules(
   }
   const all = [...new Set([...written, ...points])];
   return { broken, held: { request, flat, events: events.length, written: all } };
+}
+
+function tooLarge(text: string): Violation {
+  return { rule: 4, at: "", text, refusedByApi: true };
 }
 
 function rewrites(event: LogEvent): boolean {
@@ -105,15 +109,16 @@ function isSameBlock(one: Block, other: Block): boolean {
 }
 
 /** Rule 7. `same`: blocks that both begin with. */
-function prefixRules(before: Held, { model, system, tools }: ModelRequest, same: number): string[] {
+function prefixRules(before: Held, { model, system, tools }: ModelRequest, same: number): Violation[] {
+  const changed = (text: string, at = ""): Violation[] => [{ rule: 7, at, text, refusedByApi: false }];
   const earlier = before.request;
-  if (earlier.model !== model) return ["rule 7: the model changed without an event that says so"];
-  if (earlier.system !== system) return ["rule 7: the system text changed"];
+  if (earlier.model !== model) return changed("the model changed without an event that says so");
+  if (earlier.system !== system) return changed("the system text changed");
   if (earlier.tools !== tools && JSON.stringify(earlier.tools) !== JSON.stringify(tools))
-    return ["rule 7: the tools changed"];
+    return changed("the tools changed");
   const last = Math.max(-1, ...pointsIn(earlier, before.flat));
   if (same > last) return [];
-  return [`rule 7: ${placeOf(before.flat, same)} changed, and no edit in the log says why`];
+  return changed("changed, and no edit in the log says why", placeOf(before.flat, same));
 }
 
 /**
@@ -125,10 +130,11 @@ function thinkingRules(
   before: Held,
   flat: readonly Flat[],
   { blockBinding, begun }: Pick<ModelRequest, "blockBinding"> & { begun: number },
-): string[] {
+): Violation[] {
+  const wrong = (text: string, at = ""): Violation => ({ rule: 3, at, text, refusedByApi: true });
   const binding =
     before.request.blockBinding && !blockBinding
-      ? ["rule 3: drop_block was sent before and is not sent now"]
+      ? [wrong("drop_block was sent before and is not sent now")]
       : [];
   // Mostly a request begins with all of the one before: then no thinking went or came back.
   if (begun === before.flat.length) return binding;
@@ -138,15 +144,15 @@ function thinkingRules(
   const thoughts = thoughtsIn(flat);
   const broken = thoughts.flatMap(({ block, words, index }) => {
     if (same < said.length && words > same)
-      return [`rule 3: the thinking at ${placeOf(flat, index)} stands after what was changed`];
+      return [wrong("the thinking stands after what was changed", placeOf(flat, index))];
     const back = words < said.length && !known.has(block);
-    return back ? [`rule 3: the thinking at ${placeOf(flat, index)} came back`] : [];
+    return back ? [wrong("the thinking came back", placeOf(flat, index))] : [];
   });
   const kept = thoughts.flatMap(({ block }) => known.get(block) ?? []);
   const last = kept.at(-1);
   const isCut = last !== undefined && thoughts.length > kept.length && last < known.size - 1;
   if (isCut || kept.some((at, index) => index > 0 && at !== (kept[index - 1] ?? 0) + 1))
-    broken.push("rule 3: thinking was taken out of the middle");
+    broken.push(wrong("thinking was taken out of the middle"));
   return [...broken, ...binding];
 }
 
@@ -164,23 +170,21 @@ function thoughtsIn(flat: readonly Flat[]): { block: Block; index: number; words
   });
 }
 
-/** How the one sentence about breakpoints ends that no API would refuse. */
-export const outOfReach = "positions of what is written";
-
 /** Rule 8, the last part: from some breakpoint an entry that still stands is within reach. */
 function lookbackRule(
   flat: readonly Flat[],
   points: readonly number[],
   written: readonly number[],
   lookback: number,
-): string[] {
+): Violation[] {
   const at = (index: number) => flat[index]?.position ?? 0;
   const reaches = (point: number) =>
     written.some((entry) => entry <= point && at(point) - at(entry) <= lookback);
   // What was written after the system text alone is always found.
   const standing = written.some((entry) => entry >= 0);
   if (!standing || points.some((point) => point >= 0 && reaches(point))) return [];
-  return [`rule 8: no cache breakpoint is within ${lookback} ${outOfReach}`];
+  const text = `no cache breakpoint is within ${lookback} positions of what is written`;
+  return [{ rule: 8, at: "", text, refusedByApi: false, kind: "lookback" }];
 }
 
 function placeOf(flat: readonly Flat[], index: number): string {

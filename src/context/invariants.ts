@@ -16,26 +16,49 @@
  */
 
 import { type Block, isThinking, isToolUse, type Message } from "../core/blocks.ts";
+import type { RuleNumber } from "../core/events.ts";
 import type { ModelRequest } from "../core/request.ts";
 
+/** A broken rule. */
+export type Violation = {
+  rule: RuleNumber;
+  /** Where: `messages.3`, `messages.3.content.1`, or the event that an edit is in; "" for the request as a whole. */
+  at: string;
+  /** For people. */
+  text: string;
+  /** The API would refuse the request; else it only costs money, or is done already. */
+  refusedByApi: boolean;
+  /** `breakpoint`: a cache breakpoint stands where none may; `lookback`: what was written is out of its reach. */
+  kind?: "breakpoint" | "lookback";
+};
+
+/** A violation in one line: `rule 1: messages.3: calls [a] are answered by []`. */
+export function violationText({ rule, at, text }: Violation): string {
+  return `rule ${rule}: ${at ? `${at}: ` : ""}${text}`;
+}
+
 /**
- * One sentence per broken rule, each with its number; a request with any would be refused. Messages before the index
- * `from` were found good in the request before and are not looked at again.
+ * The rules that this request breaks by itself. Messages before the index `from` were found good in the request before
+ * and are not looked at again.
  */
-export function brokenRules(request: ModelRequest, maxBreakpoints = 4, from = 0): string[] {
+export function brokenRules(request: ModelRequest, maxBreakpoints = 4, from = 0): Violation[] {
   const { messages } = request;
-  const broken: string[] = [];
-  if (messages[0]?.role !== "user") broken.push("rule 2: the first message is not the user's");
+  const broken: Violation[] = [];
+  const add = (rule: 1 | 2, at: number, text: string): number =>
+    broken.push({ rule, at: `messages.${at}`, text, refusedByApi: true });
+  if (messages[0]?.role !== "user") add(2, 0, "the first message is not the user's");
   if (messages.at(-1)?.role === "assistant")
-    broken.push("rule 2: the last message is the assistant's (prefill)");
+    add(2, messages.length - 1, "the last message is the assistant's (prefill)");
   messages.slice(from).forEach((message, offset) => {
     const index = from + offset;
     const previous = messages[index - 1];
-    const pairs = pairRules(message, previous).map((rule) => `rule 1: messages.${index}: ${rule}`);
-    const form = [...contentRules(message), ...orderRules(message, previous)];
-    broken.push(...pairs, ...form.map((rule) => `rule 2: messages.${index}: ${rule}`));
+    for (const text of pairRules(message, previous)) add(1, index, text);
+    for (const text of [...contentRules(message), ...orderRules(message, previous)]) add(2, index, text);
   });
-  return [...broken, ...pointRules(request, maxBreakpoints).map((rule) => `rule 8: ${rule}`)];
+  const points = pointRules(request, maxBreakpoints).map(
+    (text): Violation => ({ rule: 8, at: "", text, refusedByApi: false, kind: "breakpoint" }),
+  );
+  return [...broken, ...points];
 }
 
 function contentRules(message: Message): string[] {

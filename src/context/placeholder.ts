@@ -3,6 +3,7 @@
 import { resultText } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { oncePer } from "../core/fold.ts";
+import { exitLine } from "../core/ingest.ts";
 import { started } from "../core/questions.ts";
 
 /** Varied, so that the model does not fall into a rhythm of identical pairs; chosen by seq, so byte-stable. */
@@ -23,8 +24,9 @@ const gist = oncePer((event: EventOf<"tool_result">): string => {
 });
 
 /** The last line of an output that speaks of what went wrong, else its last one; at most 200 characters. */
-export function symptomOf(text: string): string {
-  const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("[exit "));
+export function symptomOf(text: string, exitCode: number | undefined): string {
+  const status = exitCode === undefined ? undefined : exitLine(exitCode);
+  const lines = text.split("\n").filter((line) => line.trim() !== "" && line !== status);
   const telling = lines.findLast((line) => /error|fail|exception|assert|denied|not found|panic/i.test(line));
   return (telling ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
 }
@@ -33,7 +35,7 @@ export function symptomOf(text: string): string {
 export function failureOf(event: EventOf<"tool_result">, text: string): string | undefined {
   const status = event.stats?.exitCode;
   if (!event.isError && !status) return undefined;
-  const line = symptomOf(text);
+  const line = symptomOf(text, status);
   return [status === undefined ? "failed" : `exit ${status}`, line === "" ? "" : JSON.stringify(line)]
     .filter(Boolean)
     .join(", ");

@@ -9,6 +9,8 @@ export type Plan = {
   reason: string;
   edits: ContextEdit[];
   economics: Economics;
+  /** Present when the edits fold a focus. */
+  fold?: { objective: string };
   summarize?: { from: number; to: number };
   /** The summary is made from the log alone: asking the model has not paid. */
   mechanical?: true;

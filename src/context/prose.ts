@@ -66,7 +66,7 @@ function withoutUnknownPaths(
   const named = new Set((prose.match(absolutePath) ?? []).map((path) => path.replace(/[.,]+$/, "")));
   if (named.size === 0) return { prose, paths: [], struck: 0 };
   // What is said of earlier prose proves nothing.
-  const proof = events.filter(({ type }) => type !== "side_call" && type !== "warning");
+  const proof = events.filter(({ type }) => type !== "summary_call" && type !== "warning");
   const known = [question, ...proof.map((event) => JSON.stringify(event))].join("\n");
   const unknown = [...named].filter((path) => !known.includes(path) && !exists(path));
   const isTrue = (line: string) =>

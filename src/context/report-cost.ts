@@ -46,7 +46,7 @@ export function costsOf(events: readonly LogEvent[]): Costs {
   let [usage, sideUsage] = [noUsage, noUsage];
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
-    if (event.type === "side_call") {
+    if (event.type === "summary_call") {
       sideUsage = addUsage(sideUsage, event.usage);
       buckets.side += costOf(event.usage, (event.card ?? model).prices);
     }

@@ -33,7 +33,7 @@ export function decisionsOf(events: readonly LogEvent[]): Decisions {
       const call = calls.get(toolUseId);
       decided.add(toolUseId);
       rows.push({ step, seq, toolUseId, what: call ? callText(call) : "", record });
-    } else if (event.type === "tool_result" && !event.isError && !decided.has(event.toolUseId))
+    } else if (event.type === "tool_result" && !event.rejected && !decided.has(event.toolUseId))
       unrecorded += 1;
   }
   return { rows, unrecorded };

@@ -85,7 +85,7 @@ function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances
     if (event.type === "model_changed") {
       model = event.model;
       usedAt = Number.NEGATIVE_INFINITY;
-    } else if (event.type === "side_call") side += costOf(event.usage, (event.card ?? model).prices);
+    } else if (event.type === "summary_call") side += costOf(event.usage, (event.card ?? model).prices);
     else if (event.type === "context_edited") {
       const warm =
         event.at - usedAt <= cacheLifeMs[usualLife(model.contract)] && event.economics.reason !== "cold";

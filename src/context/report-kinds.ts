@@ -3,7 +3,6 @@
 import type { Block } from "../core/blocks.ts";
 import type { LogEvent } from "../core/events.ts";
 import { allOf, eventAt, started } from "../core/questions.ts";
-import { knowledgeHead } from "./focus.ts";
 import { blockTokens, textTokens } from "./tokens.ts";
 import type { Entry } from "./view.ts";
 
@@ -53,7 +52,7 @@ export function partsReader(events: readonly LogEvent[]): {
 
 function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {
   return entry.blocks.map((block, index) => ({
-    kind: kindOf(block, index, event, folded),
+    kind: index === entry.knowledge ? "knowledge" : kindOf(block, index, event, folded),
     tokens: blockTokens(block),
     seq: entry.seq,
     block: index,
@@ -75,8 +74,7 @@ function kindOf(block: Block, index: number, event: LogEvent | undefined, folded
     case "tool_addition":
       return "reminders";
     case "text":
-      if (folded.has(block.text) || block.text.startsWith(knowledgeHead)) return "knowledge";
-      return textKind(index, event);
+      return folded.has(block.text) ? "knowledge" : textKind(index, event);
   }
 }
 

@@ -5,10 +5,12 @@ import type { LogEvent } from "../core/events.ts";
 import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../core/questions.ts";
 import { many } from "./amounts.ts";
 import { compactable } from "./compact.ts";
+import { economistPolicy } from "./economist.ts";
 import { maskCandidates } from "./masking.ts";
-import { offloadCandidates } from "./offload.ts";
+import { offloadCandidates, offloadPolicy } from "./offload.ts";
 import { type Kind, kinds, type Part, partsReader, sumByKind } from "./report-kinds.ts";
 import { newestStep, type Snapshot } from "./snapshot.ts";
+import { stackNamed } from "./stacks.ts";
 import { supersedeCandidates } from "./supersede.ts";
 import { turnsOf } from "./turns.ts";
 
@@ -139,20 +141,19 @@ function adviceOn(part: Part, snapshot: Snapshot): string {
   }
 }
 
-/** Stacks that mask old observations; the others wait for a fold, a summary or the window's end. */
-const masking = new Set(["economist", "masking", "hybrid"]);
-
 function adviceOnResult({ seq }: Part, snapshot: Snapshot): string {
   const { events, view, settings } = snapshot;
   const { context } = currentEngine(events);
   const index = view.entries.findIndex((entry) => entry.seq === seq);
   if (view.entries[index]?.edited) return "shortened already";
-  if (context === "raw") return "stays: raw forgets nothing";
+  const { policies, masks } = stackNamed(context);
+  if (policies.length === 0) return `stays: ${context} forgets nothing`;
   if (index >= newestStep(view)) return "the newest step is never edited";
-  if (/economist|^offload$/.test(context) && isOversized(seq, snapshot) && !isQueued(seq, snapshot))
-    return context === "offload" ? "offloaded next" : "offloaded near the limit";
-  if (!masking.has(context)) return "goes with its focus or a summary";
-  if (isQueued(seq, snapshot)) return context === "economist" ? "goes as soon as it pays" : "goes next";
+  const [offloads, economises] = [policies.includes(offloadPolicy), policies.includes(economistPolicy)];
+  if ((offloads || economises) && isOversized(seq, snapshot) && !isQueued(seq, snapshot))
+    return offloads ? "offloaded next" : "offloaded near the limit";
+  if (!masks) return "goes with its focus or a summary";
+  if (isQueued(seq, snapshot)) return economises ? "goes as soon as it pays" : "goes next";
   const turns = turnsOf(view.entries);
   const at = turns.findIndex(({ results }) => results.some((entry) => entry.seq === seq));
   const left = settings.maskKeep - turns.slice(at + 1).filter(({ effective }) => effective).length;
@@ -164,7 +165,8 @@ function isOversized(seq: number, snapshot: Snapshot): boolean {
 }
 
 function isQueued(seq: number, snapshot: Snapshot): boolean {
-  const stale = currentEngine(snapshot.events).context === "economist" ? supersedeCandidates(snapshot) : [];
+  const { policies } = stackNamed(currentEngine(snapshot.events).context);
+  const stale = policies.includes(economistPolicy) ? supersedeCandidates(snapshot) : [];
   const old = maskCandidates(snapshot, snapshot.settings.maskKeep);
   return [...stale, ...old].some(({ edit }) => edit.seq === seq);
 }

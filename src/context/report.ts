@@ -29,7 +29,7 @@ export type SessionReport = {
   /** Errors of the size estimate, as shares without their sign. */
   estimate: { median: number; p95: number };
   failures: EventOf<"model_failed">[];
-  sideCalls: EventOf<"side_call">[];
+  sideCalls: EventOf<"summary_call">[];
   warnings: EventOf<"warning">[];
   /** How each call was decided, as recorded. */
   decisions: Decisions;
@@ -73,7 +73,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     cost: costsOf(events),
     estimate: estimateErrors(steps),
     failures: allOf(events, "model_failed"),
-    sideCalls: allOf(events, "side_call"),
+    sideCalls: allOf(events, "summary_call"),
     warnings: allOf(events, "warning"),
     decisions: decisionsOf(events),
   };
@@ -144,6 +144,6 @@ export function editsByPolicy(
 /** How the session stands, in words. */
 export function stateOf({ end }: SessionFacts): string {
   if (!end) return "in the middle of a turn";
-  const words = end.reason === "rest" ? "at rest" : end.reason.replaceAll("_", " ");
+  const words = end.reason.replaceAll("_", " ");
   return end.detail ? `${words} (${end.detail})` : words;
 }

@@ -13,34 +13,55 @@ import { supersedePolicy } from "./supersede.ts";
 /** All stacks but `raw` and `ingest` end in what keeps a session from overflowing. */
 const never = [fallbackPolicy, lastResortPolicy];
 
-const stacks: Record<string, Policy[]> = {
-  economist: [focusPolicy, economistPolicy, ...never],
-  raw: [],
-  masking: [maskingPolicy, ...never],
-  summary: [summaryPolicy("summary"), ...never],
-  hybrid: [maskingPolicy, summaryPolicy("hybrid"), ...never],
-  focus: [focusPolicy, ...never],
-  "focus-top": [focusAtTopPolicy, ...never],
-  supersede: [supersedePolicy, ...never],
-  offload: [offloadPolicy, ...never],
-  "offload-inputs": [offloadInputsPolicy, ...never],
-  fallback: never,
+/** What a stack does, for whoever must know more than its name. */
+export type Stack = {
+  policies: Policy[];
+  /** Folds what a focus closes: only then is the model told to use focuses. */
+  folds: boolean;
+  /** Masks old observations. */
+  masks: boolean;
+  /** Keeps what is learned in a block of the first message. */
+  knowledgeFirst: boolean;
+};
+
+type Properties = Partial<Omit<Stack, "policies">>;
+
+function stack(policies: Policy[], properties: Properties = {}): Stack {
+  return { policies, folds: false, masks: false, knowledgeFirst: false, ...properties };
+}
+
+const stacks: Record<string, Stack> = {
+  economist: stack([focusPolicy, economistPolicy, ...never], { folds: true, masks: true }),
+  raw: stack([]),
+  masking: stack([maskingPolicy, ...never], { masks: true }),
+  summary: stack([summaryPolicy("summary"), ...never]),
+  hybrid: stack([maskingPolicy, summaryPolicy("hybrid"), ...never], { masks: true }),
+  focus: stack([focusPolicy, ...never], { folds: true }),
+  "focus-top": stack([focusAtTopPolicy, ...never], { folds: true, knowledgeFirst: true }),
+  supersede: stack([supersedePolicy, ...never]),
+  offload: stack([offloadPolicy, ...never]),
+  "offload-inputs": stack([offloadInputsPolicy, ...never]),
+  fallback: stack(never),
   // Nothing but what is done to every result before it is first sent.
-  ingest: [],
+  ingest: stack([]),
 };
 
 /** Names that `--context` takes, the default first. */
 export const contextNames: readonly string[] = Object.keys(stacks);
 
+/** The stack of this name; one without policies for an unknown name. */
+export function stackNamed(name: string): Stack {
+  return stacks[name] ?? stack([]);
+}
+
 /** The policies of a named stack; undefined for an unknown name. */
 export function policyStack(name: string): Policy[] | undefined {
-  return stacks[name];
+  return stacks[name]?.policies;
 }
 
 /** Effective turns whose observations stay, by the length of sessions that they suit (context-engine §3). */
 const maskPresets: Readonly<Record<string, number>> = { short: 5, medium: 10, long: 18 };
-/** The stacks that mask. */
-const presetStacks: readonly string[] = ["masking", "hybrid", "economist"];
+const presetStacks: readonly string[] = contextNames.filter((name) => stackNamed(name).masks);
 
 /** A stack as people name it: `masking`, or with a preset `masking:short`, which sets a number of the engine. */
 export function namedStack(words: string): { context: string; engine: { maskKeep?: number } } | undefined {
@@ -59,8 +80,3 @@ export const contextChoices = `one of ${contextNames.join(", ")}; ${presetStacks
 )
   .map((preset) => `:${preset}`)
   .join(", ")}`;
-
-/** Whether one of the policies folds what a focus closes: only then is the model told to use focuses. */
-export function foldsFocuses(policies: readonly Policy[]): boolean {
-  return policies.some(({ name }) => name.startsWith("focus"));
-}

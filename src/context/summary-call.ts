@@ -44,9 +44,9 @@ function asked(request: ModelRequest, text: string, { temperature }: ModelCard):
 /** The request of summary call `number` (from 1), rebuilt from the log alone; undefined when the log cannot. */
 export function requestOfSummary(events: readonly LogEvent[], number: number): ModelRequest | undefined {
   let seen = 0;
-  const index = events.findIndex((event) => event.type === "side_call" && ++seen === number);
+  const index = events.findIndex((event) => event.type === "summary_call" && ++seen === number);
   const call = events[index];
-  if (call?.type !== "side_call" || call.question === undefined) return undefined;
+  if (call?.type !== "summary_call" || call.question === undefined) return undefined;
   const before = events.slice(0, index);
   return summaryRequest(before, foldView(before), { question: call.question, card: call.card });
 }
@@ -104,7 +104,7 @@ export function warmTokens(events: readonly LogEvent[], now: number): number {
 export function usableCards(events: readonly LogEvent[], cards: readonly ModelCard[]): ModelCard[] {
   return cards.filter(({ id }) => {
     const last = events.findLast(
-      (event): event is EventOf<"side_call"> => event.type === "side_call" && event.model === id,
+      (event): event is EventOf<"summary_call"> => event.type === "summary_call" && event.model === id,
     );
     return !last || last.outcome === "accepted";
   });

@@ -61,7 +61,7 @@ function freedTooLittle(events: readonly LogEvent[]): boolean {
 /** At most two requests for summaries in ten steps, and no more at all once two in a row were of no use. */
 function mayAsk(events: readonly LogEvent[]): boolean {
   const requests = newestSteps(events).reduce(
-    (sum, event) => sum + (event.type === "side_call" ? (event.attempts ?? 1) : 0),
+    (sum, event) => sum + (event.type === "summary_call" ? (event.attempts ?? 1) : 0),
     0,
   );
   return requests < 2 && !haveNotPaid(events);
@@ -69,7 +69,7 @@ function mayAsk(events: readonly LogEvent[]): boolean {
 
 /** Whether the last two summary calls were of no use: then the model is not asked again. */
 export function haveNotPaid(events: readonly LogEvent[]): boolean {
-  const lastTwo = events.filter((event) => event.type === "side_call").slice(-2);
+  const lastTwo = events.filter((event) => event.type === "summary_call").slice(-2);
   return lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted");
 }
 

@@ -40,12 +40,9 @@ export const signatureOf = oncePer(
   ({ name, input }: ToolUseBlock): string => `${name} ${JSON.stringify(input)}`,
 );
 
-/** Refused before it ran: the call itself was wrong. */
-function isParseFailure(entry: Entry): boolean {
-  const block = entry.blocks[0];
-  return (
-    block?.type === "tool_result" && /^(Invalid input for |There is no tool )/.test(String(block.content))
-  );
+/** The call itself was wrong: it did not run. */
+function isParseFailure({ rejected }: Entry): boolean {
+  return rejected === "unknown_tool" || rejected === "invalid_input";
 }
 
 /** Index in `turns` from which the newest `keep` effective turns begin; 0 when there are no more than that. */

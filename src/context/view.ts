@@ -1,7 +1,7 @@
 /** The view: what is left of the log after every edit in it was applied. Pure; extended one event at a time. */
 
 import { type AssistantBlock, type Block, isThinking } from "../core/blocks.ts";
-import type { ContextEdit, EventOf, LogEvent } from "../core/events.ts";
+import type { ContextEdit, EventOf, LogEvent, Rejection } from "../core/events.ts";
 import { oncePer } from "../core/fold.ts";
 import { eventAt, indexFrom } from "../core/questions.ts";
 import { blocksTokens } from "./tokens.ts";
@@ -13,6 +13,10 @@ export type Entry = {
   blocks: Block[];
   tokens: number;
   edited?: true;
+  /** The call whose result this is did not run. */
+  rejected?: Rejection;
+  /** Index of the block that takes what is learned. */
+  knowledge?: number;
   /** The person's own words: no collapse takes them. */
   said?: true;
   /** Leaves the view with the next reply: a reminder for one request. */
@@ -115,16 +119,30 @@ function dropPassing(view: View): void {
   }
 }
 
+function messageEntry({ preamble = [], content, knowledge }: EventOf<"user_message">) {
+  const blocks = [...preamble, ...content];
+  return {
+    role: "user" as const,
+    blocks,
+    said: true as const,
+    ...(knowledge === undefined ? {} : { knowledge }),
+  };
+}
+
 function entryOf(
   event: LogEvent,
-): Pick<Entry, "role" | "blocks" | "said" | "passing" | "withdrawn"> | undefined {
+): Pick<Entry, "role" | "blocks" | "rejected" | "knowledge" | "said" | "passing" | "withdrawn"> | undefined {
   switch (event.type) {
     case "user_message":
-      return { role: "user", blocks: [...(event.preamble ?? []), ...event.content], said: true };
+      return messageEntry(event);
     case "assistant_message":
       return { role: "assistant", blocks: event.content };
     case "tool_result":
-      return { role: "user", blocks: [resultBlock(event)] };
+      return {
+        role: "user",
+        blocks: [resultBlock(event)],
+        ...(event.rejected ? { rejected: event.rejected } : {}),
+      };
     case "tools_gated":
       return { role: "system", blocks: [], withdrawn: event.withdrawn };
     case "reminder":
@@ -133,8 +151,20 @@ function entryOf(
         blocks: [{ type: "text", text: event.text }],
         ...(event.channel === "tail" ? { passing: true } : {}),
       };
-    default:
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "permission_decided":
+    case "context_edited":
+    case "model_request":
+    case "summary_call":
+    case "model_failed":
+    case "warning":
+    case "turn_ended":
       return undefined;
+    default:
+      return event satisfies never;
   }
 }
 

@@ -54,7 +54,7 @@ export function unfoldPointers(events: readonly LogEvent[]): string[] | undefine
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index] as LogEvent;
     if (event.type === "assistant_message" && event.seq < oldest) break;
-    if (event.type !== "context_edited" || !event.policy.startsWith("focus")) continue;
+    if (event.type !== "context_edited" || !event.fold) continue;
     const folded = foldedRuns(events, index, event);
     const later = recent.filter((step) => step.reply.seq > event.seq).reverse();
     const redone = redoneOf(

@@ -21,7 +21,8 @@ export type ContextEdit =
 export type Economics = Record<string, number | string>;
 
 export type TurnEnd =
-  | "rest"
+  /** The model is done: its last reply called no tool. */
+  | "completed"
   | "interrupted"
   | "max_turns"
   | "max_budget"
@@ -33,6 +34,26 @@ export type TurnEnd =
   | "loop"
   | "model_error"
   | "error";
+
+/** Why a call did not run: no such tool, an input that does not fit its schema, no permission, an interrupted turn. */
+export type Rejection = "unknown_tool" | "invalid_input" | "denied" | "cancelled";
+
+export type Task = { text: string; status: "open" | "active" | "done" };
+
+/** The warnings that the agent itself gives; a warning from elsewhere has no code. */
+export type WarningCode =
+  | "tool_crashed"
+  | "thinking_dropped"
+  | "cache_missed"
+  | "reply_repeated"
+  | "history_repaired"
+  | "rule_broken"
+  | "messages_lost"
+  | "summaries_stopped"
+  | "window_learned";
+
+/** The rules of a request, as context/invariants.ts numbers them. */
+export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
 /** What a reminder can be about; the words for each stand in prompts/reminders.md. */
 export type Topic =
@@ -88,7 +109,13 @@ export type EventBody =
   /** The policy stack or the engine's numbers were changed; both replace what was in force. */
   | { type: "settings_changed"; context: string; engine: Record<string, number> }
   /** `preamble`: facts that go before the user's own words (folder, date, project instructions). */
-  | { type: "user_message"; content: UserBlock[]; preamble?: TextBlock[] }
+  | {
+      type: "user_message";
+      content: UserBlock[];
+      preamble?: TextBlock[];
+      /** Index in `preamble` of the block that takes what is learned. */
+      knowledge?: number;
+    }
   | {
       type: "assistant_message";
       content: AssistantBlock[];
@@ -105,6 +132,10 @@ export type EventBody =
       toolName: string;
       content: ResultContent;
       isError: boolean;
+      /** Present when the call did not run. */
+      rejected?: Rejection;
+      /** The task list from here on. */
+      tasks?: Task[];
       /** File that holds the whole output. */
       artifact?: string;
       stats?: ToolStats;
@@ -113,7 +144,15 @@ export type EventBody =
     }
   /** One for each call that was to run, before it runs. Logs of earlier versions have those of denied calls only. */
   | ({ type: "permission_decided"; toolUseId: string } & DecisionRecord)
-  | { type: "context_edited"; policy: string; reason: string; edits: ContextEdit[]; economics: Economics }
+  | {
+      type: "context_edited";
+      policy: string;
+      reason: string;
+      edits: ContextEdit[];
+      economics: Economics;
+      /** Present when the edit folds a focus. */
+      fold?: { objective: string };
+    }
   /**
    * What the engine tells the model. `turn_scoped` counts for one step and stays in place, `tail` is in one step's
    * request only, `logged` stays. `about` is what its spacing is counted by.
@@ -144,7 +183,7 @@ export type EventBody =
     }
   /** A model call beside the conversation: it is billed, but its reply is not part of the history. */
   | {
-      type: "side_call";
+      type: "summary_call";
       purpose: "summary";
       usage: Usage;
       model: string;
@@ -164,7 +203,8 @@ export type EventBody =
       price?: { ownUsd: number; otherUsd?: number };
     }
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
-  | { type: "warning"; text: string }
+  /** Something a person should know. `rule`: the number of the broken rule (context/invariants.ts). */
+  | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };
 
 /** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */

@@ -201,3 +201,8 @@ function joinWithGaps(lines: readonly Line[], total: Size): { text: string; omit
   gapTo(total.lines, total.bytes);
   return { text: parts.join("\n"), omitted };
 }
+
+/** The line that tells the model the exit status of a command. */
+export function exitLine(exitCode: number): string {
+  return `[exit ${exitCode}]`;
+}

@@ -37,6 +37,7 @@ export type StandingRules = {
 /** A rule that cannot be read. */
 export class RuleError extends Error {
   override readonly name = "RuleError";
+  readonly exitCode = 2;
 }
 
 /** Reads a rule. Throws a `RuleError` whose message says what is wrong with it and how to write it. */

@@ -1,7 +1,7 @@
 /** The outside world as Sawtooth sees it: one port per thing, each with real, recorded or scripted values. */
 
 import type { AssistantBlock, ResultContent } from "./blocks.ts";
-import type { EventBody, LogEvent, ModelErrorKind, ToolStats } from "./events.ts";
+import type { EventBody, LogEvent, ModelErrorKind, Rejection, Task, ToolStats } from "./events.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { JsonSchema, ModelRequest } from "./request.ts";
 import type { WaitingCommand } from "./waiting-command.ts";
@@ -88,6 +88,10 @@ export type ToolContext = {
 export type ToolOutput = {
   content: ResultContent;
   isError?: boolean;
+  /** Present when the call was refused before the tool ran. */
+  rejected?: Rejection;
+  /** The task list from here on. */
+  tasks?: Task[];
   /** Absolute path of the whole output. */
   artifact?: string;
   stats?: ToolStats;

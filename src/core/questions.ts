@@ -138,16 +138,16 @@ const spendingSoFar = foldOf<{ total: Spending; model?: ModelCard }>(
   (state, event) => {
     if (event.type === "session_started" || event.type === "model_changed")
       return { ...state, model: event.model };
-    if (event.type !== "assistant_message" && event.type !== "side_call") return state;
+    if (event.type !== "assistant_message" && event.type !== "summary_call") return state;
     // A summary may be another model's.
-    const model = event.type === "side_call" ? (event.card ?? state.model) : state.model;
+    const model = event.type === "summary_call" ? (event.card ?? state.model) : state.model;
     return { ...state, total: withCall(state.total, event, model) };
   },
 );
 
 function withCall(
   total: Spending,
-  { type, usage, durationMs }: EventOf<"assistant_message"> | EventOf<"side_call">,
+  { type, usage, durationMs }: EventOf<"assistant_message"> | EventOf<"summary_call">,
   model: ModelCard | undefined,
 ): Spending {
   return {

@@ -1,9 +1,9 @@
 /** The task list: how it reads, and what the log last had it say. Pure. */
 
-import { resultText } from "./blocks.ts";
+import type { Task } from "./events.ts";
 import { foldOf } from "./fold.ts";
 
-export type Task = { text: string; status: "open" | "active" | "done" };
+export type { Task } from "./events.ts";
 
 const marks: Record<Task["status"], string> = { open: "[ ]", active: "[>]", done: "[x]" };
 
@@ -14,12 +14,15 @@ export function checklist(tasks: readonly Task[]): string {
 
 /** What the `todo` tool answers: the list, and how much of it is done. */
 export function recital(tasks: readonly Task[]): string {
-  if (tasks.length === 0) return emptyRecital;
-  const done = tasks.filter((task) => task.status === "done").length;
-  return `${checklist(tasks)}\n(${done} of ${tasks.length} done)`;
+  if (tasks.length === 0) return "The list is empty.";
+  return `${checklist(tasks)}\n(${doneOf(tasks)})`;
 }
 
-const emptyRecital = "The list is empty.";
+/** How far a list is: `2 of 5 done`. */
+export function doneOf(tasks: readonly Task[]): string {
+  const done = tasks.filter((task) => task.status === "done").length;
+  return `${done} of ${tasks.length} done`;
+}
 
 /**
  * The list as the model knows it: what it wrote last, or what it was told that the person made of it. Undefined
@@ -29,14 +32,9 @@ export const knownTasks = foldOf<string | undefined>(
   () => undefined,
   (known, event) => {
     if (event.type === "reminder") return event.todo ?? known;
-    if (event.type !== "tool_result" || event.toolName !== "todo" || event.isError) return known;
-    return listIn(resultText(event.content));
+    return event.type === "tool_result" && event.tasks ? checklist(event.tasks) : known;
   },
 );
-
-function listIn(recited: string): string {
-  return recited === emptyRecital ? "" : recited.replace(/\n\(\d+ of \d+ done\)$/, "");
-}
 
 /** Whether two texts are the same list as far as it is told; how lines end does not count. */
 export function isSameList(one: string, other: string): boolean {

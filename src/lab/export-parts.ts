@@ -131,8 +131,19 @@ function noteOf(event: LogEvent): string | undefined {
     case "warning":
       return event.text;
     case "turn_ended":
-      return event.reason === "rest" ? undefined : `Ended: ${event.detail ?? event.reason}.`;
-    default:
+      return event.reason === "completed" ? undefined : `Ended: ${event.detail ?? event.reason}.`;
+    case "session_started":
+    case "settings_changed":
+    case "user_message":
+    case "assistant_message":
+    case "tool_result":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
       return undefined;
+    default:
+      return event satisfies never;
   }
 }

@@ -4,11 +4,11 @@ import { resultBudget } from "../context/budget.ts";
 import { composeRequest } from "../context/compose.ts";
 import { knowledgeHead } from "../context/focus.ts";
 import { handoffText } from "../context/handoff.ts";
-import { brokenRules } from "../context/invariants.ts";
+import { brokenRules, violationText } from "../context/invariants.ts";
 import { type Held, heldRules } from "../context/invariants-chain.ts";
 import type { Plan } from "../context/policy.ts";
 import { snapshotOf } from "../context/snapshot.ts";
-import { policyStack } from "../context/stacks.ts";
+import { stackNamed } from "../context/stacks.ts";
 import { proseTokens } from "../context/summary-call.ts";
 import { blockTokens, textTokens } from "../context/tokens.ts";
 import { foldView, type View } from "../context/view.ts";
@@ -140,15 +140,13 @@ function bodyOf(event: LogEvent): EventBody {
 
 /** As the wiring does: `focus-top` keeps its knowledge in a block of the first message. */
 function firstWords(event: EventOf<"user_message">, { log, options }: Player): EventBody {
-  const { content, preamble = [] } = event;
+  const { content, preamble = [], knowledge } = event;
+  const facts = preamble.filter((_, index) => index !== knowledge);
   const isFirst = !log.some(({ type }) => type === "user_message");
-  const top =
-    isFirst && options.stack.base === "focus-top" ? [{ type: "text" as const, text: knowledgeHead }] : [];
-  return {
-    type: "user_message",
-    content,
-    preamble: [...preamble.filter(({ text }) => text !== knowledgeHead), ...top],
-  };
+  if (!isFirst || !stackNamed(options.stack.base).knowledgeFirst)
+    return { type: "user_message", content, preamble: facts };
+  const top = { type: "text" as const, text: knowledgeHead };
+  return { type: "user_message", content, preamble: [...facts, top], knowledge: facts.length };
 }
 
 function ingested(event: EventOf<"tool_result">, { log }: Player): EventBody {
@@ -187,7 +185,7 @@ function playStep(player: Player, content: readonly AssistantBlock[], output: nu
   const { request, estimated } = composed;
   const { broken, held } = heldRules(composed, { events: log, view: player.view }, player.held);
   player.held = held;
-  const usage = send(player, request, { output, now, broken });
+  const usage = send(player, request, { output, now, broken: broken.map(violationText) });
   player.append(now, {
     type: "model_request",
     bodyHash: "",
@@ -242,7 +240,7 @@ function plan(player: Player, now: number): number {
   const { log, options, result } = player;
   let held = 0;
   let edits = 0;
-  for (const policy of policyStack(options.stack.base) ?? []) {
+  for (const policy of stackNamed(options.stack.base).policies) {
     player.view = foldView(log, player.view);
     const decision = policy.plan(snapshotOf(log, player.view, now));
     held += decision.heldTokens ?? 0;
@@ -260,10 +258,14 @@ function plan(player: Player, now: number): number {
 function askForProse(player: Player, now: number): string {
   const { log, view, options, result } = player;
   const { request } = composeRequest(log, view);
-  const usage = send(player, request, { output: proseTokens, now, broken: brokenRules(request) });
+  const usage = send(player, request, {
+    output: proseTokens,
+    now,
+    broken: brokenRules(request).map(violationText),
+  });
   const model = options.card.id;
   player.append(now, {
-    type: "side_call",
+    type: "summary_call",
     purpose: "summary",
     usage,
     model,

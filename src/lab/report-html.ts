@@ -50,7 +50,7 @@ function* bodiesOf(
 
 /** The body of every summary call, rebuilt from the log; empty where an old log does not say what was asked. */
 function summaryBodies(events: readonly LogEvent[], encode: (request: ModelRequest) => string): string[] {
-  return allOf(events, "side_call").map((_, index) => {
+  return allOf(events, "summary_call").map((_, index) => {
     const request = requestOfSummary(events, index + 1);
     return request ? encode(request) : "";
   });

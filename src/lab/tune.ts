@@ -16,7 +16,8 @@ const sweeps: [key: string, values: readonly number[]][] = [
 const batches = [1, 10, 20, 40];
 
 type Numbers = Record<string, number>;
-type Tried = { label: string; context: string; cost: number };
+/** `batch`: of a stack that only masks, how many results it masks at a time. */
+type Tried = { label: string; cost: number; batch?: number };
 
 /** The sweep as text with a settings snippet; "" when nothing could be replayed. */
 export async function tuneFor(options: TuneOptions): Promise<{ text: string; problems: string[] }> {
@@ -34,9 +35,9 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
   const raw = known.get("raw") ?? 0;
   if (raw === 0) return { text: "", problems: [...problems] };
   const tried: Tried[] = [];
-  const note = (label: string, context: string): number => {
+  const note = (label: string, context: string, batch?: number): number => {
     const cost = known.get(context) ?? Number.POSITIVE_INFINITY;
-    tried.push({ label, context, cost });
+    tried.push({ label, cost, ...(batch === undefined ? {} : { batch }) });
     return cost;
   };
   let best = standard;
@@ -51,7 +52,7 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
   }
   const batched = batches.map((batch) => ({ batch, context: masking(batch, best) }));
   await costs(batched.map(({ context }) => context));
-  for (const { batch, context } of batched) note(`masking alone, maskBatch ${batch}`, context);
+  for (const { batch, context } of batched) note(`masking alone, maskBatch ${batch}`, context, batch);
   const usual = known.get(economist(standard)) ?? 0;
   return { text: textOf(options.prices, tried, { raw, usual }, best), problems: [...problems] };
 }
@@ -102,9 +103,9 @@ function textOf(
 }
 
 /** Folding is the model's: what can be set is when it is reminded, and `passive` is not at all. */
-function settingsOf({ context, label }: Tried, { maskKeep, resultTokens, foldAfter }: Numbers): string {
-  const isMasking = context.startsWith("masking");
-  const batch = isMasking ? { maskBatch: Number(label.split(" ").at(-1)) } : {};
+function settingsOf({ batch: maskBatch }: Tried, { maskKeep, resultTokens, foldAfter }: Numbers): string {
+  const isMasking = maskBatch !== undefined;
+  const batch = isMasking ? { maskBatch } : {};
   const folding = !isMasking && foldAfter ? { focusReminder: foldAfter } : {};
   const engine = { maskKeep, resultTokens, ...batch, ...folding };
   const focus = !isMasking && foldAfter === 0 ? { focus: "passive" } : {};

@@ -3,11 +3,13 @@
 /** No such session, an ambiguous id, or a log that cannot be read. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
+  readonly exitCode = 2;
 }
 
 /** Another live process writes this session. */
 export class SessionLocked extends Error {
   override readonly name = "SessionLocked";
+  readonly exitCode = 2;
   readonly pid: number;
 
   constructor(id: string, pid: number) {

@@ -166,7 +166,7 @@ function firstEvent(bytes: Buffer): EventOf<"session_started"> | undefined {
 }
 
 const counted =
-  /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named|model_changed|assistant_message|side_call)"/;
+  /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named|model_changed|assistant_message|summary_call|side_call)"/;
 
 function factsIn(bytes: Buffer, first: Prices): Pick<SessionSummary, "turns" | "title" | "name" | "cost"> {
   let [turns, title, name, cost, prices] = [0, "", "", 0, first];
@@ -181,7 +181,7 @@ function factsIn(bytes: Buffer, first: Prices): Pick<SessionSummary, "turns" | "
     }
     if (type === "session_named") name = nameOf(bytes.subarray(start, end));
     if (type === "model_changed") prices = pricesOf(bytes.subarray(start, end)) ?? prices;
-    if (type === "assistant_message" || type === "side_call")
+    if (type === "assistant_message" || type === "summary_call" || type === "side_call")
       cost += costIn(bytes.subarray(start, end), prices);
     start = end + 1;
   }

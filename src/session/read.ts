@@ -5,6 +5,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import type { EventBody, LogEvent } from "../core/events.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
+import { renamed, upgraded } from "./upgrade.ts";
 
 export type StoredLog = {
   events: LogEvent[];
@@ -80,8 +81,8 @@ type Line = { seq: number; at: number; type: string };
 export function parseLine(line: Buffer): Line | undefined {
   if (!isUtf8(line)) return undefined;
   try {
-    const value: unknown = JSON.parse(line.toString("utf8"));
-    return isLine(value) ? value : undefined;
+    const value = renamed(JSON.parse(line.toString("utf8")));
+    return isLine(value) ? upgraded(value) : undefined;
   } catch {
     return undefined;
   }
@@ -123,7 +124,7 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   tools_gated: shape({ withdrawn: list }),
   model_request: shape({ bodyHash: string }),
   model_failed: shape({ kind: string, message: string }),
-  side_call: shape({ usage: record }),
+  summary_call: shape({ usage: record }),
   warning: shape({ text: string }),
   turn_ended: shape({ reason: string }),
 };

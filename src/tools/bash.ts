@@ -1,7 +1,7 @@
 /** The `bash` tool: one command in the session's shell, and what the model is told of it. */
 
 import { headOf, utf8Length } from "../core/clean-text.ts";
-import { ingest, type View } from "../core/ingest.ts";
+import { exitLine, ingest, type View } from "../core/ingest.ts";
 import type { Tool, ToolContext, ToolOutput } from "../core/ports.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { followOutput, type OutputReader } from "./command-output.ts";
@@ -160,7 +160,7 @@ function statusLines(result: CommandResult, seconds: number, notes: readonly str
 function verdictLines({ verdict, status, screen }: CommandResult, seconds: number): string[] {
   switch (verdict) {
     case "ended":
-      return status ? [`[exit ${status}]`] : [];
+      return status ? [exitLine(status)] : [];
     case "timeout":
       return [`[timed out after ${seconds} s and was stopped; the output so far is kept]`];
     case "interrupted":

@@ -53,7 +53,7 @@ function rewrite(file: string, tasks: Task[], events: readonly LogEvent[]): Tool
     );
   }
   writeFileSync(file, `${checklist(tasks)}\n`, { mode: 0o600 });
-  return { content: recital(tasks) };
+  return { content: recital(tasks), tasks };
 }
 
 /** Whether the file is not as the model knows it. Where a secret was taken out of the log they cannot be compared. */

@@ -139,7 +139,7 @@ async function workOn(app: App, what: string, action: (signal: AbortSignal) => P
   dispatch(app, { type: "turn_started", now: Date.now(), what });
   const work = action(stop.signal).finally(() => {
     app.stops.delete(stop);
-    dispatch(app, { type: "turn_over", reason: stop.signal.aborted ? "interrupted" : "rest" });
+    dispatch(app, { type: "turn_over", reason: stop.signal.aborted ? "interrupted" : "completed" });
   });
   follow(
     app,

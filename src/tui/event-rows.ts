@@ -94,26 +94,36 @@ export function noteOf(event: LogEvent): Note | undefined {
       ];
     case "model_changed":
       return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
-    case "side_call":
+    case "summary_call":
       return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
-    default:
+    case "session_started":
+    case "settings_changed":
+    case "user_message":
+    case "assistant_message":
+    case "tool_result":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "turn_ended":
       return undefined;
+    default:
+      return event satisfies never;
   }
 }
 
-function editText({ reason, economics, edits }: EventOf<"context_edited">): string {
+function editText({ reason, economics, edits, fold }: EventOf<"context_edited">): string {
   const removed = economics.removedTokens;
   const what =
     typeof removed === "number" && removed > 0
       ? `${compact(removed)} tokens leave the context`
       : many(edits.length, "edit");
-  const [, focus] = /^focus closed: ([\s\S]*)$/.exec(reason) ?? [];
-  return focus === undefined ? `${what}: ${reason}` : `folded, ${what}: ${gist(focus, 60)}`;
+  return fold ? `folded, ${what}: ${gist(fold.objective, 60)}` : `${what}: ${reason}`;
 }
 
 export function endText(reason: TurnEnd, detail = ""): Note | undefined {
   switch (reason) {
-    case "rest":
+    case "completed":
       return undefined;
     case "interrupted":
       return ["warn", "interrupted"];

@@ -149,7 +149,9 @@ export function reduce(state: State, action: Action): Change {
       return change(withShell(state, action.command, action.now));
     case "shell_over": {
       const running = state.running.filter(({ call }) => call.id !== shellId);
-      return state.busy?.turn ? change({ ...state, running }) : onTurnOver({ ...state, running }, "rest");
+      return state.busy?.turn
+        ? change({ ...state, running })
+        : onTurnOver({ ...state, running }, "completed");
     }
     case "steered":
       return change({ ...state, queue: [] });
@@ -251,7 +253,7 @@ function onTurnOver(state: State, reason: TurnEnd): Change {
   // Questions of the turn were withdrawn with it; one that a command asks meanwhile goes on.
   const over: State = { ...rest, running: [], doing: { type: "waiting" } };
   if (state.queue.length === 0) return change(over);
-  if (reason === "rest" || reason === "interrupted")
+  if (reason === "completed" || reason === "interrupted")
     return change({ ...over, queue: [] }, [], [{ type: "submit", text: state.queue.join("\n\n") }]);
   return change(withQueueBack(over));
 }

@@ -81,7 +81,7 @@ const newestTurn = foldOf<NewestTurn>(
     const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
     const model =
       event.type === "session_started" || event.type === "model_changed" ? event.model : turn.model;
-    const asked = event.type === "assistant_message" || event.type === "side_call";
+    const asked = event.type === "assistant_message" || event.type === "summary_call";
     return {
       from: turn.from,
       read: turn.read + 1,

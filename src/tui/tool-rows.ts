@@ -4,6 +4,8 @@ import { lasted, many } from "../context/amounts.ts";
 import { resultText, type ToolUseBlock } from "../core/blocks.ts";
 import { count } from "../core/clean-text.ts";
 import type { EventOf } from "../core/events.ts";
+import { exitLine } from "../core/ingest.ts";
+import { doneOf } from "../core/task-list.ts";
 import { diffRows, diffSize } from "./diff-rows.ts";
 import { gist } from "./markdown.ts";
 import { cut, cutRow, literal, type Row, type Span, safe, wrap } from "./rows.ts";
@@ -91,14 +93,13 @@ export function resultRows(
   return [head, ...below.map((row) => [{ text: indent }, ...row])];
 }
 
-function factsOf({ toolName, stats, isError, display, content }: EventOf<"tool_result">): string {
+function factsOf({ tasks, stats, isError, display }: EventOf<"tool_result">): string {
   const { durationMs = 0, exitCode, timedOut, lines } = stats ?? {};
   const size = display ? diffSize(display) : undefined;
-  const text = resultText(content);
   const facts = [
     timedOut ? "timed out" : exitCode ? `exit ${exitCode}` : "",
     size ? `+${size.added} −${size.removed}` : "",
-    toolName === "todo" ? (/\((\d+ of \d+ done)\)$/.exec(text)?.[1] ?? "") : "",
+    tasks && tasks.length > 0 ? doneOf(tasks) : "",
     lines !== undefined && !size
       ? lines === 0
         ? "no output"
@@ -116,9 +117,11 @@ function factsOf({ toolName, stats, isError, display, content }: EventOf<"tool_r
 
 /** The end of a failure tells most. */
 function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
+  const { exitCode } = event.stats ?? {};
+  const status = exitCode === undefined ? undefined : exitLine(exitCode);
   const lines = resultText(event.content)
     .split("\n")
-    .filter((line) => line.trim() !== "" && !/^\[exit \d+\]$/.test(line));
+    .filter((line) => line.trim() !== "" && line !== status);
   const shown = lines.slice(-shownFailure);
   const above = lines.length - shown.length;
   return [

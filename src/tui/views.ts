@@ -146,7 +146,7 @@ function kindRows(
 }
 
 function folds(events: readonly LogEvent[]): EventOf<"context_edited">[] {
-  return allOf(events, "context_edited").filter(({ policy }) => policy.startsWith("focus"));
+  return allOf(events, "context_edited").filter(({ fold }) => fold !== undefined);
 }
 
 /** What the open focus holds by now. */
@@ -167,11 +167,11 @@ function openRows({ objective, resultSeq }: OpenFocus, events: readonly LogEvent
 /** The open focus, and one row for each that was folded. */
 export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent[], columns: number): Row[] {
   const now = open ? openRows(open, events, columns) : note("No focus is open.", columns);
-  const closed = folds(events).map(({ reason, economics }): Row => {
+  const closed = folds(events).map(({ fold, economics }): Row => {
     const removed = typeof economics.removedTokens === "number" ? compact(economics.removedTokens) : "";
     return [
       { text: `  ${`−${removed}`.padStart(7)}  `, tone: "accent" },
-      { text: gist(reason.replace(/^focus closed: /, ""), columns - 11) },
+      { text: gist(fold?.objective ?? "", columns - 11) },
     ];
   });
   const known = many(closed.length, "entry", "entries");

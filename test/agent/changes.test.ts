@@ -55,7 +55,7 @@ describe("a session that was killed in the middle of a call goes on", () => {
     log.append({ type: "model_changed", model: card, ...(effort ? { effort } : {}) });
     log.append(user("continue"));
     agent.model = anthropicModel({ card, apiKey: "k", baseUrl: made.url });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(made.exchanges.map((exchange) => exchange.error ?? exchange.status)).toEqual([200, 200, 200, 200]);
   });
 });
@@ -74,7 +74,7 @@ test("two dozen calls of one reply share what is left of the window", async () =
     context: "economist",
     card: ["free", { window: 40_000 }],
   });
-  expect(await runTurn(made.agent, never)).toBe("rest");
+  expect(await runTurn(made.agent, never)).toBe("completed");
   expect(Math.max(...contextSizes(made.log.events()))).toBeLessThan(24_000);
   expect(allOf(made.log.events(), "tool_result")).toHaveLength(25);
 });

@@ -77,7 +77,7 @@ test.each([
       { wait: write("two\n"), "wait again": write("three\n") },
       { card: [history, { contract }] },
     );
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     expect(told(made).map((event) => event.channel)).toEqual([reminders, reminders]);
     expect(told(made)[0]?.text).toContain("a.ts");
     for (const request of made.requests) expect(brokenRules(request)).toEqual([]);

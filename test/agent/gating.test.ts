@@ -61,7 +61,7 @@ describe("a focus tool that is called twice in vain", () => {
     server = await startMockServer({ turns: confused });
     const { agent, log } = session({ turns: [], realCard: card });
     agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(server.exchanges.map(({ error, status }) => error ?? status)).toEqual(Array(11).fill(200));
     expect(allOf(log.events(), "tools_gated").map((event) => event.withdrawn)).toEqual([
       ["complete_focus"],
@@ -97,7 +97,7 @@ describe("a focus tool that is called twice in vain", () => {
     // The official host's dialect, sent to the test server.
     const official = openaiModel({ card, apiKey: "k" });
     made.agent.model = { ...model, encode: official.encode };
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     await openai.close();
     expect(openai.received.map(({ refused }) => refused)).toEqual([
       undefined,
@@ -116,7 +116,7 @@ describe("a focus tool that is called twice in vain", () => {
 
   test("is only refused where the provider cannot withdraw it", async () => {
     const { agent, log } = session({ turns: [...confused.slice(0, 3), { text: "done" }], card: ["free"] });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(allOf(log.events(), "tools_gated")).toEqual([]);
     const refused = allOf(log.events(), "tool_result").filter((event) => event.isError);
     expect(refused.map((event) => event.toolName)).toEqual(["complete_focus", "complete_focus"]);

@@ -59,7 +59,7 @@ function afterSummaries({ requests, log }: TestAgent): string[] {
   return steps;
 }
 
-const summariesOf = (events: readonly LogEvent[]) => allOf(events, "side_call");
+const summariesOf = (events: readonly LogEvent[]) => allOf(events, "summary_call");
 
 describe("a handoff", () => {
   test.each([
@@ -70,7 +70,7 @@ describe("a handoff", () => {
     ["a reply cut by its length", () => ({ text: "Decisions:", stop: "max_tokens" })],
   ])("%s is not used, and the mechanical part stands alone", async (_, summary) => {
     const made = busyAgent(summary);
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     expect(summariesOf(made.log.events())[0]?.outcome).toBe("rejected");
     const body = afterSummaries(made)[0] ?? "";
     expect(body).toContain("[x] item 3");
@@ -84,7 +84,7 @@ describe("a handoff", () => {
       if (isSummary(request)) throw new ModelError("server", "internal server error", { status: 500 });
       return send(request, ...rest);
     };
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     const events = made.log.events();
     expect(summariesOf(events).every((event) => event.outcome === "failed")).toBe(true);
     const steps = allOf(events, "model_request").length;
@@ -109,7 +109,7 @@ test("a session on a small window never overflows and still holds what every use
   const made = busyAgent(() => ({ text: "Decisions: none." }), { window: 9_000, summaryTurns: 400 });
   for (let turn = 1; turn <= 20; turn++) {
     made.log.append(user(`order ${turn}: ORDER-${turn}!`));
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
   }
   expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(9_000);
   const edits = allOf(made.log.events(), "context_edited");
@@ -117,5 +117,5 @@ test("a session on a small window never overflows and still holds what every use
   for (const edit of edits) expect(Number(edit.economics.removedTokens)).toBeGreaterThan(1_000);
   const last = JSON.stringify(made.requests.at(-1)?.messages);
   for (let turn = 1; turn <= 20; turn++) expect(last).toContain(`ORDER-${turn}!`);
-  expect(lastOf(made.log.events(), "turn_ended")?.reason).toBe("rest");
+  expect(lastOf(made.log.events(), "turn_ended")?.reason).toBe("completed");
 });

@@ -16,7 +16,7 @@ describe("a turn", () => {
     const { agent, requests, log } = testAgent({
       turns: [{ calls: [bash("a"), bash("b")] }, { thinking: "hm", calls: [bash("c")] }, { text: "done" }],
     });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(allOf(log.events(), "tool_result").map((event) => event.content)).toEqual([
       "ran a",
       "ran b",
@@ -45,13 +45,13 @@ describe("a turn", () => {
     const { agent, requests } = testAgent({ turns: [{ text: "done" }, { text: "also done" }] });
     let asked = 0;
     agent.takeSteering = () => (asked++ === 1 ? [[{ type: "text", text: "and this" }]] : []);
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(requests).toHaveLength(2);
   });
 
   test("a call of an unknown tool, or with a wrong input, is told to the model and the turn goes on", async () => {
     const { agent, log } = testAgent({ turns: [{ calls: [{ fly: {} }] }, { text: "ok" }] });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(lastOf(log.events(), "tool_result")).toMatchObject({ isError: true });
     expect(lastOf(log.events(), "tool_result")?.content).toContain("There is no tool fly");
   });
@@ -67,7 +67,7 @@ describe("a turn", () => {
       turns: [{ calls: [bash("a"), bash("b"), bash("c")] }, { text: "ok" }],
       tools,
     });
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(allOf(log.events(), "tool_result").map((event) => event.isError)).toEqual([false, true, false]);
     expect(lastOf(log.events(), "warning")?.text).toContain("boom");
   });
@@ -130,7 +130,7 @@ describe("interruption", () => {
     expect(await runTurn(agent, controller.signal)).toBe("interrupted");
     expect(allOf(log.events(), "tool_result")).toHaveLength(3);
     log.append(user("continue"));
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(brokenRules(requests[1] as never)).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ test("a refused thinking signature costs all thinking once, and the turn goes on
     }
     return send(request, ...rest);
   };
-  expect(await runTurn(agent, never)).toBe("rest");
+  expect(await runTurn(agent, never)).toBe("completed");
   expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain("deep");
   expect(requests.at(-1)?.blockBinding).toBe("drop_block");
   expect(allOf(log.events(), "warning")).toHaveLength(1);

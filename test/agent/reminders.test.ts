@@ -50,7 +50,7 @@ describe("reminders in a session of forty steps", () => {
     "on a %s history by %s: valid, rebuilt from the log, only ever added to",
     async (history, channel) => {
       const { agent, log, requests } = withOwnTools({ turns, card: withReminders(history, channel) });
-      expect(await runTurn(agent, never)).toBe("rest");
+      expect(await runTurn(agent, never)).toBe("completed");
       const reminders = allOf(log.events(), "reminder");
       expect(reminders.length).toBeGreaterThan(3);
       expect(new Set(reminders.flatMap((event) => event.about))).toEqual(new Set(["todo", "focus"]));
@@ -101,7 +101,7 @@ describe("reminders in a session of forty steps", () => {
     expect(await runTurn(limited, never)).toBe("model_error");
     agent.model.send = send;
     log.append(user("once more"));
-    expect(await runTurn(limited, never)).toBe("rest");
+    expect(await runTurn(limited, never)).toBe("completed");
     // The API takes a system message only at the end or before a reply.
     expect(requests[1]?.messages.map((message) => message.role)).toEqual(["user", "system"]);
     expect(requests[1]?.messages[1]).toEqual(requests[0]?.messages[1]);
@@ -126,7 +126,7 @@ describe("reminders in a session of forty steps", () => {
       server = await startMockServer({ turns });
       const { agent, log } = withOwnTools({ turns: [], realCard: card });
       agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
-      expect(await runTurn(agent, never)).toBe("rest");
+      expect(await runTurn(agent, never)).toBe("completed");
       expect(server.exchanges.filter((exchange) => exchange.status !== 200)).toEqual([]);
       expect(allOf(log.events(), "reminder").length).toBeGreaterThan(3);
       expect(allOf(log.events(), "warning")).toEqual([]);
@@ -158,7 +158,7 @@ describe("the person's own changes to the task list", () => {
         }),
       ],
     });
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     const [told, recited] = allOf(made.log.events(), "reminder");
     expect(told).toMatchObject({
       channel: "logged",

@@ -28,10 +28,10 @@ test("a summary that falls silent is given up after two attempts, and the work g
   });
   const model = anthropicModel({ card, apiKey: "k", baseUrl: server.url, idleMs: 300 });
   made.agent.model = withRetry(model, { sleep: async () => {}, random: () => 0 });
-  expect(await runTurn(made.agent, new AbortController().signal)).toBe("rest");
+  expect(await runTurn(made.agent, new AbortController().signal)).toBe("completed");
   await server.close();
   const events = made.log.events();
-  const calls = allOf(events, "side_call");
+  const calls = allOf(events, "summary_call");
   expect(calls[0]).toMatchObject({ outcome: "failed" });
   const silent = server.exchanges.filter(({ rawBody }) => rawBody.includes("Write a handoff."));
   expect(silent).toHaveLength(2 * calls.length);

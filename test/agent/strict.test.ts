@@ -80,7 +80,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("on %s", (modelId) => 
       const refused = server.exchanges.filter((exchange) => exchange.status !== 200);
       expect(refused.map((exchange) => exchange.error)).toEqual([]);
       expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([]);
-      expect(lastOf(log.events(), "turn_ended")?.reason).toBe("rest");
+      expect(lastOf(log.events(), "turn_ended")?.reason).toBe("completed");
       expect(allOf(log.events(), "context_edited").length).toBeGreaterThan(1);
       const bodies = server.rawBodies.filter((body) => !body.includes("Write a handoff."));
       bodies.forEach((body, index) => {

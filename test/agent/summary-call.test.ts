@@ -47,7 +47,7 @@ async function session(
     anthropicModel({ card, apiKey: "k", baseUrl: server.url });
   made.agent.model = open(cardOf(id));
   made.agent.summaries = { cards: others.map(cardOf), always: false, open };
-  expect(await runTurn(made.agent, new AbortController().signal)).toBe("rest");
+  expect(await runTurn(made.agent, new AbortController().signal)).toBe("completed");
   const asked = server.exchanges.filter(({ rawBody }) => isSummary(rawBody));
   expect(server.exchanges.filter(({ status }) => ![200, fault?.status].includes(status))).toEqual([]);
   return { ...made, asked, models: asked.map(({ rawBody }) => JSON.parse(rawBody).model as string) };
@@ -63,7 +63,7 @@ test.each([
   async (id, minutes, writer) => {
     const others = [id === "claude-sonnet-4-6" ? "claude-haiku-4-5" : "claude-haiku-5-5", "claude-opus-5-5"];
     const { agent, log, asked, models } = await session(id, others, { minutes });
-    const calls = allOf(log.events(), "side_call");
+    const calls = allOf(log.events(), "summary_call");
     expect(models.length).toBeGreaterThan(1);
     expect(new Set(models)).toEqual(new Set([writer]));
     asked.forEach(({ rawBody }, index) => {
@@ -101,6 +101,6 @@ test("where the key has no access to the cheaper model, the own one is asked at 
   const { log, models } = await session("claude-sonnet-5-5", ["claude-haiku-5-5"], { minutes: 6, fault });
   expect(models.slice(0, 2)).toEqual(["claude-haiku-5-5", "claude-sonnet-5-5"]);
   expect(models.slice(1).every((model) => model === "claude-sonnet-5-5")).toBe(true);
-  const outcomes = allOf(log.events(), "side_call").map(({ outcome }) => outcome);
+  const outcomes = allOf(log.events(), "summary_call").map(({ outcome }) => outcome);
   expect(outcomes.slice(0, 2)).toEqual(["failed", "accepted"]);
 });

@@ -94,7 +94,7 @@ describe.each([free, bound])("on %s", (id) => {
     const again = memoryLog(JSON.parse(JSON.stringify(made.log.events())));
     made.agent.log = again;
     again.append(user("go on"));
-    expect(await runTurn(made.agent, new AbortController().signal)).toBe("rest");
+    expect(await runTurn(made.agent, new AbortController().signal)).toBe("completed");
     expect(statuses(made.server)).toEqual([200, 200, 200, 200]);
     const [first] = stored;
     for (const body of made.server.rawBodies.slice(2)) expect(body).toContain(JSON.stringify(first));
@@ -109,7 +109,7 @@ describe.each([free, bound])("on %s", (id) => {
       look("three"),
       { text: "done" },
     ]);
-    expect(await made.say("")).toBe("rest");
+    expect(await made.say("")).toBe("completed");
     expect(made.server.exchanges.map(({ status }) => status)).toEqual([200, 200, 400, 200, 200]);
     expect(allOf(made.log.events(), "warning").map(({ text }) => text)).toEqual([
       expect.stringMatching(/refused a thinking signature: all thinking was left out/),
@@ -118,7 +118,7 @@ describe.each([free, bound])("on %s", (id) => {
 
   test("a signature that is refused for ever does not end the session: it is put together anew", async () => {
     const made = await session(id, [look("one"), refusedSignature, refusedSignature, { text: "done" }]);
-    expect(await made.say("")).toBe("rest");
+    expect(await made.say("")).toBe("completed");
     expect(made.server.exchanges.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
     expect(made.server.rawBodies.at(-1)).toContain("[Handoff:");
     expect(made.server.rawBodies.at(-1)).toContain('"text":"go"');
@@ -143,7 +143,7 @@ describe("another model in the middle of a running tool loop", () => {
     change(made, second);
     expect(await made.say("go on")).toBe("interrupted");
     change(made, third);
-    expect(await made.say("and on")).toBe("rest");
+    expect(await made.say("and on")).toBe("completed");
     expect(statuses(made.server)).toEqual([200, 200, 200, 200, 200]);
     expect(allOf(made.log.events(), "warning")).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe("another model in the middle of a running tool loop", () => {
     expect(newest()?.blocks.filter(isThinking)).toHaveLength(1);
     const view = foldView(made.log.events());
     expect(view.tokens).toBe(view.entries.reduce((sum, entry) => sum + entry.tokens, 0));
-    expect(await made.say("go on")).toBe("rest");
+    expect(await made.say("go on")).toBe("completed");
     expect(statuses(made.server)).toEqual([200, 200, 200, 200]);
   });
 
@@ -169,7 +169,7 @@ describe("another model in the middle of a running tool loop", () => {
     expect(await made.say("")).toBe("interrupted");
     change(made, bound);
     change(made, free);
-    expect(await made.say("go on")).toBe("rest");
+    expect(await made.say("go on")).toBe("completed");
     expect(statuses(made.server)).toEqual([200, 200, 200]);
   });
 });
@@ -195,6 +195,6 @@ test.each([free, bound])("%s, then OpenAI's, then the first again: nobody is ref
   expect(JSON.stringify(openai.requests)).not.toContain("why one");
   await openai.close();
   change(made, id);
-  expect(await made.say("back")).toBe("rest");
+  expect(await made.say("back")).toBe("completed");
   expect(statuses(made.server)).toEqual([200, 200, 200, 200]);
 });

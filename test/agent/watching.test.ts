@@ -85,7 +85,7 @@ describe.each(["free", "prefix_bound"] as const)(
         () => [bash("curl status")],
         (_, call) => `${call} %`,
       );
-      expect(await runTurn(agent, never)).toBe("rest");
+      expect(await runTurn(agent, never)).toBe("completed");
       expect(allOf(log.events(), "reminder")).toEqual([]);
     });
 
@@ -115,7 +115,7 @@ describe("a reply that repeats itself", () => {
     agent.onPart = (part) => {
       if (part.type === "thinking_delta") heard += part.text.length;
     };
-    expect(await runTurn(agent, never)).toBe("rest");
+    expect(await runTurn(agent, never)).toBe("completed");
     expect(heard).toBeLessThan(2 * 2.5 * 3_000);
     expect(says(requests.at(-1))).not.toContain("so so so");
     expect(says(requests[2])).toContain('\\"so\\"');
@@ -198,7 +198,7 @@ test("a fold that makes the model redo its work is answered with the originals, 
     { text: "done" },
   ];
   const made = withOwnTools({ turns, card: ["prefix_bound"] });
-  expect(await runTurn(made.agent, never)).toBe("rest");
+  expect(await runTurn(made.agent, never)).toBe("completed");
   const reminders = allOf(made.log.events(), "reminder");
   expect(reminders).toMatchObject([{ channel: "logged", about: ["unfold"] }]);
   expect(reminders[0]?.text).toContain("- bash: grep -rn cause: line");

@@ -28,7 +28,7 @@ describe("a window that fills up", () => {
     expect(await runTurn(made.agent, never)).toBe("context_full");
     expect(Math.max(...contextSizes(made.log.events()))).toBeLessThan(40_000);
     expect(lastOf(made.log.events(), "turn_ended")?.detail).toContain("--context economist");
-    expect(allOf(made.log.events(), "side_call")).toEqual([]);
+    expect(allOf(made.log.events(), "summary_call")).toEqual([]);
   });
 
   test("a session of twice the window goes on once it has policies", async () => {
@@ -38,7 +38,7 @@ describe("a window that fills up", () => {
       tools: [large],
       context: "raw",
     });
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     const small = {
       ...made.agent.model.card,
       window: Math.round(Math.max(...contextSizes(made.log.events())) / 2),
@@ -46,7 +46,7 @@ describe("a window that fills up", () => {
     made.log.append({ type: "model_changed", model: small });
     made.log.append(user("continue"));
     const resumed = { ...made.agent, policies: policyStack("economist") ?? [] };
-    expect(await runTurn(resumed, never)).toBe("rest");
+    expect(await runTurn(resumed, never)).toBe("completed");
     expect(contextSizes(made.log.events()).at(-1)).toBeLessThan(small.window);
   });
 
@@ -55,7 +55,7 @@ describe("a window that fills up", () => {
       content: Array.from({ length: 19_000 }, (_, line) => `${line} ${"x".repeat(93)}`).join("\n"),
     }));
     const made = testAgent({ turns: [{ calls: [bash("cat")] }, { text: "done" }], tools: [huge] });
-    expect(await runTurn(made.agent, never)).toBe("rest");
+    expect(await runTurn(made.agent, never)).toBe("completed");
     const result = lastOf(made.log.events(), "tool_result");
     expect(String(result?.content).length).toBeLessThanOrEqual(30_000);
     expect(String(result?.content)).toContain(String(result?.artifact));
@@ -96,7 +96,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
       made.agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
       for (let turn = 1; turn <= 8; turn++) {
         made.log.append(user(`order ${turn}: ORDER-${turn}!`));
-        expect(await runTurn(made.agent, never)).toBe("rest");
+        expect(await runTurn(made.agent, never)).toBe("completed");
       }
       await server.close();
       expect(server.exchanges.filter((exchange) => exchange.status !== 200)).toEqual([]);

@@ -88,8 +88,8 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       expect(refusals(server)).toEqual([]);
       expect(mostInTen(server)).toBeLessThanOrEqual(2);
       const events = eventsOf(place);
-      expect(allOf(events, "side_call").map(({ outcome }) => outcome)).not.toContain("accepted");
-      expect(allOf(events, "side_call").length).toBeLessThanOrEqual(2);
+      expect(allOf(events, "summary_call").map(({ outcome }) => outcome)).not.toContain("accepted");
+      expect(allOf(events, "summary_call").length).toBeLessThanOrEqual(2);
       // Where the model was of no use, the log alone made the summaries.
       expect(allOf(events, "context_edited").length).toBeGreaterThan(3);
       const told = allOf(events, "warning").filter(({ text }) => text.includes("have not paid"));

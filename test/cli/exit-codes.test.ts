@@ -44,7 +44,7 @@ type Case = {
 };
 
 const cases: Case[] = [
-  { title: "done", code: 0, turns: [{ text: "ok" }], words: prompt, subtype: "success", reason: "rest" },
+  { title: "done", code: 0, turns: [{ text: "ok" }], words: prompt, subtype: "success", reason: "completed" },
   {
     title: "fix: green at once",
     code: 0,
@@ -185,7 +185,7 @@ const cases: Case[] = [
     turns: [{ calls: [bash("touch x")] }, { text: "may not" }],
     words: prompt,
     subtype: "error_permission",
-    reason: "rest",
+    reason: "completed",
   },
   {
     title: "fix: blocked by permissions",
@@ -194,7 +194,7 @@ const cases: Case[] = [
     words: [...fixing, "--permission-mode", "ask", "--max-attempts", "1"],
     files: small,
     subtype: "error_permission",
-    reason: "rest",
+    reason: "completed",
   },
   {
     title: "400",

@@ -128,7 +128,7 @@ describe("from the command line", () => {
       }
       const text = sawtooth("report", "--session-dir", root);
       expect([text.stderr, text.status]).toEqual(["", 0]);
-      expect(text.stdout).toContain(`Session ${session.id}: at rest`);
+      expect(text.stdout).toContain(`Session ${session.id}: completed`);
       const page = sawtooth("report", session.id, "--session-dir", root, "--html", "report.html");
       expect([page.stderr, page.status]).toEqual(["", 0]);
       expect(page.stdout).toMatch(/^report\.html: \d+ KiB/);

@@ -78,7 +78,7 @@ test("as JSON it is the log", async () => {
   const { stdout } = await sessions("export", "--format", "json");
   const { events } = JSON.parse(stdout) as { events: { type: string; seq: number }[] };
   expect(events[0]).toMatchObject({ type: "session_started", seq: 0 });
-  expect(events.at(-1)).toMatchObject({ type: "turn_ended", reason: "rest" });
+  expect(events.at(-1)).toMatchObject({ type: "turn_ended", reason: "completed" });
 });
 
 test("a session is named in the list and in what it is exported as", async () => {

@@ -85,7 +85,7 @@ test("an interrupt ends the turn, not the session", async () => {
   run.send({ type: "control_request", request_id: "stop-1", request: { subtype: "interrupt" } });
   await run.until((line) => line.type === "turn" && line.reason === "interrupted");
   run.send(user("go on"));
-  await run.until((line) => line.type === "turn" && line.reason === "rest");
+  await run.until((line) => line.type === "turn" && line.reason === "completed");
   run.close();
   const { code } = await run.ended;
   expect(code).toBe(0);

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { type Composed, composeRequest } from "../../src/context/compose.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
+import { brokenRules, violationText } from "../../src/context/invariants.ts";
 import { type Held, heldRules } from "../../src/context/invariants-chain.ts";
 import { summaryRequest } from "../../src/context/summary-call.ts";
 import { foldView } from "../../src/context/view.ts";
@@ -50,7 +50,9 @@ describe("thinking on a bound history", () => {
       });
       return { ...composed, request: { ...composed.request, messages } };
     };
-    return heldAt(bodies, put, before).broken.filter((rule) => rule.startsWith("rule 3"));
+    return heldAt(bodies, put, before)
+      .broken.filter(({ rule }) => rule === 3)
+      .map(violationText);
   };
   const masked: ContextEdit = { type: "replace", seq: 5, block: 0, text: "masked" };
   const dropped: ContextEdit = { type: "drop_thinking", to: 4 };
@@ -59,7 +61,7 @@ describe("thinking on a bound history", () => {
     expect(afterwards(masked, (step) => step <= 2)).toEqual([]);
     expect(afterwards(masked, () => false)).toEqual([]);
     expect(afterwards(masked, (step) => step <= 3).join()).toMatch(
-      /rule 3: the thinking at messages.5.content.0 stands after/,
+      /rule 3: messages.5.content.0: the thinking stands after/,
     );
   });
 
@@ -81,8 +83,8 @@ describe("thinking on a bound history", () => {
       { events, view: foldView(events) },
       { ...first.held, events: events.length },
     );
-    expect(again.broken.join()).toMatch(/rule 3: the thinking at .* (came back|stands after)/);
-    expect(again.broken.join()).toMatch(/rule 3: drop_block/);
+    expect(again.broken.map(violationText).join()).toMatch(/rule 3: .*the thinking (came back|stands after)/);
+    expect(again.broken.map(violationText).join()).toMatch(/rule 3: drop_block/);
   });
 });
 
@@ -95,11 +97,14 @@ describe("edits", () => {
     reply(call("b")),
     result("b"),
   ];
-  const brokenBy = (edit: ContextEdit, policy?: string) => {
-    const events = memoryLog([...log(), edited(edit, policy)]).events();
+  const brokenBy = (edit: ContextEdit, fold?: { objective: string }) => {
+    const events = memoryLog([
+      ...log(),
+      { ...edited(edit), ...(fold ? { fold } : {}) } as EventBody,
+    ]).events();
     const view = foldView(events);
     const before = { ...heldRules(composeRequest(events, view), { events, view }).held, events: 6 };
-    return heldRules(composeRequest(events, view), { events, view }, before).broken;
+    return heldRules(composeRequest(events, view), { events, view }, before).broken.map(violationText);
   };
 
   test("of what no line of the log holds break rule 5", () => {
@@ -118,7 +123,7 @@ describe("edits", () => {
     expect(brokenBy({ type: "collapse", from: 2, to: 5, text: "x" }).join()).toMatch(
       /rule 6: .* newest step/,
     );
-    expect(brokenBy({ type: "collapse", from: 3, to: 5, text: "x" }, "focus")).toEqual([]);
+    expect(brokenBy({ type: "collapse", from: 3, to: 5, text: "x" }, { objective: "look" })).toEqual([]);
   });
 });
 

@@ -86,6 +86,7 @@ describe("break-even", () => {
       reason: "",
       edits: [],
       economics: {},
+      ...(policy === "focus" ? { fold: { objective: "look" } } : {}),
     });
     const carried = [...queued(), ...requests(enough - 1, removed)];
     const after = requests(1, removed);
@@ -141,7 +142,14 @@ describe("a prefix-bound history", () => {
 
   test("does not wait longer than any other where a turn begins or a focus was folded", () => {
     const turn = user("now this");
-    const fold: EventBody = { type: "context_edited", policy: "focus", reason: "", edits: [], economics: {} };
+    const fold: EventBody = {
+      type: "context_edited",
+      policy: "focus",
+      reason: "",
+      edits: [],
+      economics: {},
+      fold: { objective: "" },
+    };
     for (const boundary of [turn, fold]) {
       const carried = [...bound(), ...requests(enough, removed)];
       expect(decide([...carried, boundary]).plan?.reason).toBe("break-even");

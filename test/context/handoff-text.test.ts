@@ -3,8 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { handoffText } from "../../src/context/handoff.ts";
 import { textTokens } from "../../src/context/tokens.ts";
-import type { EventBody } from "../../src/core/events.ts";
-import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
+import type { EventBody, Task } from "../../src/core/events.ts";
+import { call, listed, memoryLog, reply, result, started, user } from "../support/logs.ts";
 
 function handoff(bodies: EventBody[], prose = ""): string {
   return handoffText(memoryLog([started(), user("go"), ...bodies]).events(), prose);
@@ -44,7 +44,7 @@ describe("the handoff", () => {
   test("holds the list, the changed files once each, and how the newest command ended", () => {
     const wrote = { wrote: ["/w/a", "/w/b"] };
     const log = [
-      { ...result("t", "- [ ] fix it\n(0 of 1 done)", "todo") },
+      listed("t", { text: "fix it", status: "open" }),
       { ...result("w", "ok", "str_replace_editor"), stats: wrote },
       { ...result("v", "ok", "str_replace_editor"), stats: { wrote: ["/w/b"] } },
       reply(call("x", "bash", { command: "npm test\nmore" })),
@@ -59,9 +59,14 @@ describe("the handoff", () => {
 });
 
 describe("prose that contradicts the log", () => {
-  const list = "- [x] write the parser\n- [x] run it\n- [>] mend it\n- [ ] tell them\n(2 of 4 done)";
+  const list: Task[] = [
+    { text: "write the parser", status: "done" },
+    { text: "run it", status: "done" },
+    { text: "mend it", status: "active" },
+    { text: "tell them", status: "open" },
+  ];
   const log = [
-    result("t", list, "todo"),
+    listed("t", ...list),
     reply(call("x", "bash", { command: "npm test" })),
     { ...result("x"), stats: { exitCode: 1 } },
   ] as EventBody[];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { maskCandidates, maskingPolicy } from "../../src/context/masking.ts";
 import { type Snapshot, snapshotOf } from "../../src/context/snapshot.ts";
 import { foldView } from "../../src/context/view.ts";
-import type { EventBody, EventOf } from "../../src/core/events.ts";
+import type { EventBody, EventOf, Rejection } from "../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
 
 function snap(bodies: EventBody[], engine: Record<string, number> = {}): Snapshot {
@@ -12,7 +12,7 @@ function snap(bodies: EventBody[], engine: Record<string, number> = {}): Snapsho
   return snapshotOf(events, foldView(events), 0);
 }
 
-type Facts = Partial<Pick<EventOf<"tool_result">, "stats" | "artifact" | "isError">>;
+type Facts = Partial<Pick<EventOf<"tool_result">, "stats" | "artifact" | "isError" | "rejected">>;
 
 /** One turn. The nth turn (from 0) has its reply at seq 2 + 2n and its result at seq 3 + 2n. */
 function turn(command: string, content = "x".repeat(400), facts: Facts = {}): EventBody[] {
@@ -47,10 +47,14 @@ describe("which observations are taken", () => {
   });
 
   test("a turn whose call was refused before it ran does not count either", () => {
-    const refused = (text: string) => [...turns(5), ...turn("bad", `${text}${"x".repeat(400)}`)];
-    expect(seqs(refused("Invalid input for bash: "), 2)).toEqual([5, 7]);
-    expect(seqs(refused("There is no tool "), 2)).toEqual([5, 7]);
-    expect(seqs(refused("bash: Invalid input for "), 2)).toEqual([5, 7, 9]);
+    const text = "x".repeat(400);
+    const refused = (rejected?: Rejection) => [
+      ...turns(5),
+      ...turn("bad", text, rejected ? { rejected } : {}),
+    ];
+    expect(seqs(refused("invalid_input"), 2)).toEqual([5, 7]);
+    expect(seqs(refused("unknown_tool"), 2)).toEqual([5, 7]);
+    expect(seqs(refused(), 2)).toEqual([5, 7, 9]);
   });
 
   test("turns that called no tool are no turns", () => {

@@ -193,7 +193,7 @@ describe("in hindsight", () => {
   test("it ends where a later edit takes the same span away, and a summary's call is paid for", () => {
     const span = { type: "collapse" as const, from: 3, to: 4, text: "short" };
     const side: EventBody = {
-      type: "side_call",
+      type: "summary_call",
       purpose: "summary",
       usage: { ...noUsage, inputTokens: 100 },
       model: "",

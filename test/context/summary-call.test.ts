@@ -61,7 +61,7 @@ describe("the cheapest card", () => {
 });
 
 function side(model: string, outcome: "accepted" | "failed", more: object = {}): EventBody {
-  return { type: "side_call", purpose: "summary", usage: noUsage, model, durationMs: 1, outcome, ...more };
+  return { type: "summary_call", purpose: "summary", usage: noUsage, model, durationMs: 1, outcome, ...more };
 }
 
 test("the own cache is warm for five minutes after a request, and until an edit or a change of model", () => {

@@ -85,8 +85,8 @@ describe("what was tried before", () => {
     edits: [],
     economics: { freedShare },
   });
-  const asked = (outcome: EventOf<"side_call">["outcome"]): EventBody => ({
-    type: "side_call",
+  const asked = (outcome: EventOf<"summary_call">["outcome"]): EventBody => ({
+    type: "summary_call",
     purpose: "summary",
     usage: noUsage,
     model: "anthropic/test",

@@ -28,7 +28,14 @@ function session(...steps: (Step | EventBody)[]): readonly LogEvent[] {
     if (name === "start_focus") from = seq;
     if (name !== "complete_focus") continue;
     const edits = [{ type: "collapse" as const, from, to: seq, text: "Focus closed" }];
-    log.append({ type: "context_edited", policy: "focus", reason: "closed", edits, economics: {} });
+    log.append({
+      type: "context_edited",
+      policy: "focus",
+      reason: "closed",
+      edits,
+      economics: {},
+      fold: { objective: "look" },
+    });
   }
   return log.events();
 }

@@ -90,7 +90,7 @@ describe("no loop", () => {
   test("is what was done before the person spoke, or in an earlier turn", () => {
     const [before, after] = [times(4, () => ran("ls")), times(2, () => ran("ls"))];
     expect(repeats(...before, user("again"), ...after)).toBeUndefined();
-    expect(repeats(...before, { type: "turn_ended", reason: "rest" }, ...after)).toBeUndefined();
+    expect(repeats(...before, { type: "turn_ended", reason: "completed" }, ...after)).toBeUndefined();
   });
 
   test("is three of the same in one reply", () => {

@@ -3,12 +3,16 @@ import { describe, expect, test } from "vitest";
 import { type Channel, channelFor, type Note, reminderText } from "../../src/context/reminders.ts";
 import { defaultSettings } from "../../src/context/settings.ts";
 import { dueNotes, type Surroundings } from "../../src/context/watch.ts";
-import type { EventBody, Topic } from "../../src/core/events.ts";
-import { call, memoryLog, reply, result, started, testCard, user } from "../support/logs.ts";
+import type { EventBody, Task, Topic } from "../../src/core/events.ts";
+import { call, listed, memoryLog, reply, result, started, testCard, user } from "../support/logs.ts";
 
 const words = readFileSync(new URL("../../prompts/reminders.md", import.meta.url), "utf8");
 const list = "- [x] find it\n- [>] fix it";
-const todo: EventBody[] = [reply(call("t", "todo", {})), result("t", `${list}\n(1 of 2 done)`, "todo")];
+const found: Task = { text: "find it", status: "done" };
+const todo: EventBody[] = [
+  reply(call("t", "todo", {})),
+  listed("t", found, { text: "fix it", status: "active" }),
+];
 const steps = (count: number): EventBody[] =>
   Array.from({ length: count }, (_, index) => [reply(call(`s${index}`)), result(`s${index}`)]).flat();
 const reminder = (...about: Topic[]): EventBody => ({ type: "reminder", channel: "tail", text: "r", about });
@@ -27,7 +31,7 @@ describe("the task list", () => {
     const told = [...todo, ...steps(8), reminder("todo")];
     expect(topics([...told, ...steps(7)], { folds: false })).toEqual([]);
     expect(topics([...told, ...steps(8)], { folds: false })).toEqual(["todo"]);
-    const done = [reply(call("d", "todo", {})), result("d", "- [x] find it\n(1 of 1 done)", "todo")];
+    const done = [reply(call("d", "todo", {})), listed("d", found)];
     expect(due([...todo, ...done, ...steps(9)])).toEqual([]);
     expect(due(steps(9))).toEqual([]);
   });

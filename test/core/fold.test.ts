@@ -6,7 +6,7 @@ import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import { foldOf } from "../../src/core/fold.ts";
 import { lastOf, openFocus, spending } from "../../src/core/questions.ts";
 import { knownTasks } from "../../src/core/task-list.ts";
-import { call, memoryLog, reply, result, started, testCard, text, user } from "../support/logs.ts";
+import { call, listed, memoryLog, reply, result, started, testCard, text, user } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
 
 /** What the questions ask about, in any order: also in orders that no session would have. */
@@ -21,7 +21,7 @@ const kinds: ((seq: number) => EventBody[])[] = [
     result(`f${seq}`, "opened", "start_focus", seq % 5 === 0),
   ],
   (seq) => [reply(call(`c${seq}`, "complete_focus", {})), result(`c${seq}`, "closed", "complete_focus")],
-  (seq) => [result(`t${seq}`, `- [ ] task ${seq}\n(0 of 1 done)`, "todo", seq % 3 === 0)],
+  (seq) => [listed(`t${seq}`, { text: `task ${seq}`, status: "open" })],
   (seq) => [{ type: "reminder", channel: "logged", text: "changed", todo: `- [x] task ${seq}` }],
   (seq) => [{ type: "model_changed", model: { ...testCard(), id: `other/${seq}` } }],
   (seq) => [

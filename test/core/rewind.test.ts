@@ -10,7 +10,7 @@ const log = memoryLog([
   result("c1"),
   user("and also this"),
   reply(text("done")),
-  { type: "turn_ended", reason: "rest" },
+  { type: "turn_ended", reason: "completed" },
   { type: "session_named", name: "the parser" },
   { type: "user_message", content: [{ type: "text", text: "last" }, image()] },
 ]);

@@ -71,7 +71,7 @@ describe.each(["free", "prefix_bound"] as const)("the page of a session on a %s 
 test("a summary call opens to its exact request, of whichever model was asked", () => {
   const evil = "</script><b>";
   const side = {
-    type: "side_call",
+    type: "summary_call",
     purpose: "summary",
     usage: noUsage,
     durationMs: 1,

@@ -99,7 +99,9 @@ export function testAgent(options: {
 /** As the wiring does: `focus-top` keeps its knowledge in a block of the preamble. */
 function firstMessage({ prompt = "go", context }: { prompt?: string; context?: string }): EventBody {
   const preamble =
-    context === "focus-top" ? { preamble: [{ type: "text" as const, text: knowledgeHead }] } : {};
+    context === "focus-top"
+      ? { preamble: [{ type: "text" as const, text: knowledgeHead }], knowledge: 0 }
+      : {};
   return { type: "user_message", content: [{ type: "text", text: prompt }], ...preamble };
 }
 

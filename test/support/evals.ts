@@ -97,7 +97,7 @@ async function evaluate(
     for (const text of evaluation.said(code)) {
       run.say([{ type: "text", text }]);
       const end = await runTurn(withBreak(run, broken), new AbortController().signal);
-      if (end !== "rest") lost.push(`the turn ended with ${end}`);
+      if (end !== "completed") lost.push(`the turn ended with ${end}`);
     }
   } finally {
     await run.close();
@@ -109,7 +109,7 @@ async function evaluate(
   return {
     ...{ name: evaluation.name, stack, model, lost },
     edits: allOf(events, "context_edited").length,
-    summaries: allOf(events, "side_call").length,
+    summaries: allOf(events, "summary_call").length,
     steps: allOf(events, "model_request").length,
   };
 }

@@ -1,9 +1,10 @@
 /** Builds logs for tests: an in-memory EventLog, cards, and short makers of events. */
 
 import type { AssistantBlock } from "../../src/core/blocks.ts";
-import type { EventBody, LogEvent } from "../../src/core/events.ts";
+import type { EventBody, LogEvent, Task } from "../../src/core/events.ts";
 import { type ModelCard, noUsage } from "../../src/core/model-card.ts";
 import type { EventLog } from "../../src/core/ports.ts";
+import { recital } from "../../src/core/task-list.ts";
 
 /** A clock that moves one second a look. */
 export function fixedClock(start = Date.UTC(2026, 10, 20)): () => number {
@@ -102,4 +103,16 @@ export function result(
   isError = false,
 ): EventBody {
   return { type: "tool_result", toolUseId: id, toolName, content, isError };
+}
+
+/** The result of a `todo` call that wrote this list. */
+export function listed(id: string, ...tasks: Task[]): EventBody {
+  return {
+    type: "tool_result",
+    toolUseId: id,
+    toolName: "todo",
+    content: recital(tasks),
+    isError: false,
+    tasks,
+  };
 }

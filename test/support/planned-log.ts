@@ -57,7 +57,7 @@ export function plannedLog(steps: number, context = "economist", seed = 1): read
     });
     sent = answerTo(log, step, estimated, edited ? sent >> 1 : sent, random);
   }
-  log.append({ type: "turn_ended", reason: "rest" });
+  log.append({ type: "turn_ended", reason: "completed" });
   return log.events();
 }
 
