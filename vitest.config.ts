@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** Files that measure the process they run in: each gets a fresh one. */
-const measuring = ["test/tools/shell-soak.test.ts", "test/tools/bash-output.test.ts"];
+const measuring = ["test/tools/bash/soak.test.ts", "test/tools/bash/output.test.ts"];
 
 // Tests use real shells and real servers and wait for them more than they compute: more workers than processors keep
 // two of these at work. A worker runs file after file, because starting one and loading the source anew for each

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { editorTool } from "../src/tools/editor.ts";
+import { editorTool } from "../src/tools/editor/tool.ts";
 import { memoryLog, started } from "../test/support/logs.ts";
 import { figure, type Row } from "./figures.ts";
 import { inHome, inTurn } from "./programs.ts";

@@ -1,10 +1,10 @@
 /** What the context engine costs per step: fold, plan, compose and check one request of a long session. */
 
-import { composeRequest } from "../src/context/compose.ts";
-import { type Held, heldRules } from "../src/context/invariants-chain.ts";
-import { snapshotOf } from "../src/context/snapshot.ts";
-import { policyStack } from "../src/context/stacks.ts";
-import { foldView, type View } from "../src/context/view.ts";
+import { policyInputOf } from "../src/context/policies/policy-input.ts";
+import { policyStack } from "../src/context/policies/stacks.ts";
+import { composeRequest } from "../src/context/request/compose.ts";
+import { checkRequest, type PreviousRequest } from "../src/context/rules/sequence.ts";
+import { applyEvents, type View } from "../src/context/view/view.ts";
 import type { EventLog } from "../src/core/ports.ts";
 import { call, memoryLog, reply, result, started, testCard, thinking, user } from "../test/support/logs.ts";
 import { figure, type Row } from "./figures.ts";
@@ -18,8 +18,8 @@ const tokens = 200_000;
 export async function engineSteps(): Promise<Row[]> {
   return sizes.map((events) => {
     const log = sessionOf(events);
-    const view = foldView(log.events());
-    let held: Held | undefined;
+    const view = applyEvents(log.events());
+    let held: PreviousRequest | undefined;
     const times: number[] = [];
     const sending: number[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -44,11 +44,11 @@ export async function engineSteps(): Promise<Row[]> {
   });
 }
 
-function oneStep(log: EventLog, view: View, before: Held | undefined): Held {
+function oneStep(log: EventLog, view: View, before: PreviousRequest | undefined): PreviousRequest {
   const events = log.events();
-  foldView(events, view);
-  for (const policy of policyStack("economist") ?? []) policy.plan(snapshotOf(events, view, Date.now()));
-  const { broken, held } = heldRules(composeRequest(events, view), { events, view }, before);
+  applyEvents(events, view);
+  for (const policy of policyStack("economist") ?? []) policy.plan(policyInputOf(events, view, Date.now()));
+  const { broken, held } = checkRequest(composeRequest(events, view), { events, view }, before);
   if (broken.length > 0) throw new Error(broken.join("; "));
   return held;
 }

@@ -1,7 +1,7 @@
 /** What is asked of a whole log at the end of a run: at 2,000 steps, and beside the same at 500. */
 
-import { resultObject } from "../src/cli/result.ts";
-import { foldView } from "../src/context/view.ts";
+import { resultObject } from "../src/cli/headless/result.ts";
+import { applyEvents } from "../src/context/view/view.ts";
 import type { LogEvent } from "../src/core/events.ts";
 import { plannedLog } from "../test/support/planned-log.ts";
 import { figure, type Row } from "./figures.ts";
@@ -33,7 +33,7 @@ export async function reportGrowth(): Promise<Row[]> {
 }
 
 function timed(events: readonly LogEvent[]): number {
-  foldView(events);
+  applyEvents(events);
   const begin = performance.now();
   resultObject(events, { durationMs: 1 });
   return performance.now() - begin;

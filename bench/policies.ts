@@ -4,14 +4,14 @@
  */
 
 import { runTurn } from "../src/agent/loop.ts";
-import { contextSizes } from "../src/context/curve.ts";
-import { brokenRules } from "../src/context/invariants.ts";
+import { contextSizes } from "../src/context/report/curve.ts";
+import { brokenRules } from "../src/context/rules/request.ts";
 import type { ModelCard } from "../src/core/model-card.ts";
 import { inputTotal } from "../src/core/model-card.ts";
 import { allOf, spending } from "../src/core/questions.ts";
 import { findCard } from "../src/models/cards.ts";
-import type { Turn } from "../src/models/script.ts";
-import { completeFocusTool, startFocusTool } from "../src/tools/focus.ts";
+import type { ScriptedReply } from "../src/models/playback/script.ts";
+import { completeFocusTool, startFocusTool } from "../src/tools/session/focus.ts";
 import { fakeTool, testAgent } from "../test/support/agents.ts";
 
 const usualSteps = 200;
@@ -19,7 +19,7 @@ const lengths = [20, 40, 60, 80, 100, 150, 200, 300, 400];
 const phase = 12;
 
 /** Greps of 40 lines, files of 300 and logs of 2,000 (as the tool's budget leaves them), an edit now and then. */
-function work(step: number): Turn {
+function work(step: number): ScriptedReply {
   const thinking = `Step ${step}: the cause may lie in module ${step % 17}. `.repeat(4);
   switch (step % 6) {
     case 0:
@@ -36,8 +36,8 @@ function work(step: number): Turn {
 }
 
 /** The same work wrapped in focuses of `phase` steps. */
-function focused(steps: number): Turn[] {
-  const turns: Turn[] = [];
+function focused(steps: number): ScriptedReply[] {
+  const turns: ScriptedReply[] = [];
   for (let step = 0; step < steps; step++) {
     if (step % phase === 0) turns.push({ calls: [{ start_focus: { objective: `phase ${step / phase}` } }] });
     turns.push(work(step));
@@ -51,7 +51,7 @@ function focused(steps: number): Turn[] {
   return [...turns, { text: "done" }];
 }
 
-function plain(steps: number): Turn[] {
+function plain(steps: number): ScriptedReply[] {
   return [...Array.from({ length: steps }, (_, step) => work(step)), { text: "done" }];
 }
 

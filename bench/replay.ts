@@ -1,8 +1,8 @@
 /** What a replay costs: a long recording under five stacks, and whether a step at its end costs more than one before. */
 
 import type { LogEvent } from "../src/core/events.ts";
-import { replay } from "../src/lab/replay.ts";
-import { defaultStacks, priceCard, stackOf } from "../src/lab/replay-stack.ts";
+import { replay } from "../src/lab/replay/replay.ts";
+import { defaultStacks, priceCard, stackOf } from "../src/lab/replay/stack.ts";
 import { call, memoryLog, reply, result, started, text, user } from "../test/support/logs.ts";
 import { figure, type Row } from "./figures.ts";
 

@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { followOutput } from "../src/tools/command-output.ts";
-import { createShell, type Shell } from "../src/tools/shell/shell.ts";
+import { followOutput } from "../src/tools/bash/output-file.ts";
+import { createShell, type Shell } from "../src/tools/bash/shell/shell.ts";
 import { figure, type Row, ratio } from "./figures.ts";
 import { type Home, inHome, inTurn } from "./programs.ts";
 

@@ -11,8 +11,8 @@ const { metafile } = await build({
   // Threads start from files of their own.
   entryPoints: {
     main: "src/cli/main.ts",
-    "replay-worker": "src/lab/replay-worker.ts",
-    "scale-worker": "src/tools/editor/scale-worker.ts",
+    "replay-worker": "src/lab/replay/worker.ts",
+    "scale-worker": "src/tools/editor/images/scale-worker.ts",
   },
   outdir: "dist",
   bundle: true,

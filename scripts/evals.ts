@@ -4,9 +4,9 @@
  */
 
 import { parseArgs } from "node:util";
-import { contextNames } from "../src/context/stacks.ts";
+import { contextNames } from "../src/context/policies/stacks.ts";
 import { evaluations } from "../src/lab/evals/evals.ts";
-import { breakNames } from "../src/lab/evals/sabotage.ts";
+import { faultNames } from "../src/lab/evals/faults.ts";
 import { type EvalResult, evalTable } from "../src/lab/evals/table.ts";
 import { type EvalOptions, runEval } from "../test/support/evals.ts";
 
@@ -27,8 +27,8 @@ async function main(): Promise<number> {
     options: { model: { type: "string" }, context: { type: "string" }, break: { type: "string" } },
   });
   const broken = values.break;
-  if (broken !== undefined && !breakNames.includes(broken))
-    throw new Error(`--break ${broken}: must be one of ${breakNames.join(", ")}`);
+  if (broken !== undefined && !faultNames.includes(broken))
+    throw new Error(`--break ${broken}: must be one of ${faultNames.join(", ")}`);
   const { model } = values;
   const live = model === undefined ? undefined : liveKeys(model);
   // A real model is asked under the default stack, unless others are named: each run costs money.

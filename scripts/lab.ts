@@ -3,8 +3,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { evidencePage } from "../src/lab/evidence.ts";
-import { recordingsIn } from "../src/lab/replay-jobs.ts";
+import { evidencePage } from "../src/lab/evidence/evidence.ts";
+import { recordingsIn } from "../src/lab/replay/jobs.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = process.argv[2] ?? join(root, "..", "shared", "trajectories");

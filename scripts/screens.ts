@@ -4,14 +4,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
-import type { Turn } from "../src/models/script.ts";
+import type { ScriptedReply } from "../src/models/playback/script.ts";
 import { startMockServer } from "../test/support/mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "../test/support/pty-drive.ts";
 import { makePlace } from "../test/support/sawtooth.ts";
 
 type Cells = ReturnType<Drive["cells"]>;
 type Scene = {
-  turns: Turn[];
+  turns: ScriptedReply[];
   /** What is typed, and what the window then holds, in turn. */
   steps?: [keys: string, then: string][];
   words?: string[];

@@ -7,15 +7,15 @@ import { find, read, root, type Source } from "./support/source.ts";
 /** The files that start programs, each with the environment that its children get. */
 const spawners: Record<string, string> = {
   "src/git/run.ts": "git: without secrets",
-  "src/tools/shell/bash-process.ts": "the shell: childEnvironment",
+  "src/tools/bash/shell/bash-process.ts": "the shell: childEnvironment",
   "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
-  "src/tui/guard.ts": "stty and sh: a PATH",
-  "src/cli/batch-child.ts": "the program itself: everything, it needs the key",
-  "src/cli/demo.ts": "npm test: without secrets",
-  "src/cli/doctor.ts": "--version of programs: PATH and HOME",
-  "src/cli/fix-check.ts": "checks: childEnvironment",
-  "src/cli/interactive.ts": "the editor behind Ctrl-G: without secrets",
-  "src/cli/wire-files.ts": "the opener of a report: childEnvironment",
+  "src/tui/screen/guard.ts": "stty and sh: a PATH",
+  "src/cli/batch/child.ts": "the program itself: everything, it needs the key",
+  "src/cli/commands/demo.ts": "npm test: without secrets",
+  "src/cli/commands/doctor.ts": "--version of programs: PATH and HOME",
+  "src/cli/checks/check.ts": "checks: childEnvironment",
+  "src/cli/interactive/interactive.ts": "the editor behind Ctrl-G: without secrets",
+  "src/cli/interactive/session-files.ts": "the opener of a report: childEnvironment",
 };
 
 const programsAreStartedInFewPlaces = (source: Source): string[] => {

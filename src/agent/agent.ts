@@ -1,6 +1,6 @@
 /** What the loop needs from the outside, and its limits. Types only. */
 
-import type { Policy } from "../context/policy.ts";
+import type { Policy } from "../context/policies/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { DecisionRecord } from "../core/decision.ts";
 import type { ModelCard } from "../core/model-card.ts";

@@ -1,9 +1,9 @@
 /** A handoff summary because a person asks for it, made as the policies make theirs. */
 
-import { compactPlan } from "../context/compact.ts";
-import { composeRequest } from "../context/compose.ts";
-import { snapshotOf } from "../context/snapshot.ts";
-import { foldView } from "../context/view.ts";
+import { compactPlan } from "../context/policies/compact.ts";
+import { policyInputOf } from "../context/policies/policy-input.ts";
+import { composeRequest } from "../context/request/compose.ts";
+import { applyEvents } from "../context/view/view.ts";
 import type { LogEvent } from "../core/events.ts";
 import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
@@ -16,18 +16,18 @@ export type Compaction = { before: number; after: number } | { why: string };
 /** Asks the model once. When it is interrupted, fails or writes nothing of use, the history stays as it was. */
 export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Compaction> {
   const events = agent.log.events();
-  const view = foldView(events);
+  const view = applyEvents(events);
   const plan = compactPlan(events, view);
   if (!plan?.summarize) return { why: "there is nothing to compact yet" };
   const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
   if (limit) return { why: `no summary was made: ${limit.detail}` };
-  const before = snapshotOf(events, view, agent.clock()).expected;
+  const before = policyInputOf(events, view, agent.clock()).expected;
   const last = lastOf(events, "context_edited")?.seq;
   const asked = events.length;
   await summarize(agent, plan, plan.summarize, view, signal);
   const now = agent.log.events();
   if (lastOf(now, "context_edited")?.seq !== last)
-    return { before, after: snapshotOf(now, foldView(now), agent.clock()).expected };
+    return { before, after: policyInputOf(now, applyEvents(now), agent.clock()).expected };
   const why = signal.aborted
     ? "interrupted: the history is as it was"
     : `nothing was changed: ${failure(now, asked)}`;

@@ -1,6 +1,6 @@
 /** Learns the model's real context window from a "prompt too long" error. */
 
-import { calibration } from "../context/tokens.ts";
+import { calibration } from "../context/view/tokens.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 

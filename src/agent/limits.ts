@@ -1,7 +1,7 @@
 /** Ceilings: checked before each model call, over the whole log; a call that would pass one is not made. */
 
-import type { Composed } from "../context/compose.ts";
-import { stackNamed } from "../context/stacks.ts";
+import { stackNamed } from "../context/policies/stacks.ts";
+import type { Composed } from "../context/request/compose.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";

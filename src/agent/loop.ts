@@ -1,15 +1,15 @@
 /** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
 
-import { composeRequest } from "../context/compose.ts";
-import type { Held } from "../context/invariants-chain.ts";
-import { asReminder } from "../context/reminders.ts";
-import { foldView, type View } from "../context/view.ts";
+import { asReminder } from "../context/reminders/wording.ts";
+import { composeRequest } from "../context/request/compose.ts";
+import type { PreviousRequest } from "../context/rules/sequence.ts";
+import { applyEvents, type View } from "../context/view/view.ts";
 import { isToolUse, type UserBlock } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import type { Agent } from "./agent.ts";
 import { overWindow, reachedLimit } from "./limits.ts";
 import { applyPlans, type Planned } from "./plans.ts";
-import { type Kept, keepRules } from "./repair.ts";
+import { type Checked, checkOrRepair } from "./repair.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";
 import { endlessLoop, gateTools, remind } from "./watching.ts";
@@ -24,11 +24,11 @@ const cutReplyNote =
 /** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
   let view: View | undefined;
-  let held: Held | undefined;
+  let held: PreviousRequest | undefined;
   let cutReplies = 0;
   for (;;) {
     takeInput(agent);
-    const planned = await applyPlans(agent, foldView(agent.log.events(), view), signal);
+    const planned = await applyPlans(agent, applyEvents(agent.log.events(), view), signal);
     view = planned.view;
     const kept = nextRequest(agent, planned, held, signal);
     const outcome = await makeStep(agent, kept, planned, signal);
@@ -56,7 +56,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
 
 async function makeStep(
   agent: Agent,
-  { composed, outcome }: Kept,
+  { composed, outcome }: Checked,
   planned: Planned,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
@@ -66,7 +66,12 @@ async function makeStep(
 }
 
 /** The request of the next step, or why there is none. `before`: the one sent last. */
-function nextRequest(agent: Agent, { view }: Planned, before: Held | undefined, signal: AbortSignal): Kept {
+function nextRequest(
+  agent: Agent,
+  { view }: Planned,
+  before: PreviousRequest | undefined,
+  signal: AbortSignal,
+): Checked {
   if (signal.aborted) return { outcome: endOf(stopped(signal)) };
   const events = agent.log.events();
   const composed = composeRequest(events, view);
@@ -75,8 +80,8 @@ function nextRequest(agent: Agent, { view }: Planned, before: Held | undefined, 
   const full = overWindow(events, composed);
   if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
   const gated = gateTools(agent, view);
-  const told = remind(agent, view) || gated ? composeRequest(events, foldView(events, view)) : composed;
-  return keepRules(agent, told, view, before);
+  const told = remind(agent, view) || gated ? composeRequest(events, applyEvents(events, view)) : composed;
+  return checkOrRepair(agent, told, view, before);
 }
 
 /** Steering and notices enter the log between steps. Whether there were any. */

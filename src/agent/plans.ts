@@ -1,8 +1,8 @@
 /** Carries out what the policies plan: edits are appended; a summary is asked of the model first. */
 
-import { composeRequest } from "../context/compose.ts";
-import { snapshotOf } from "../context/snapshot.ts";
-import { foldView, type View } from "../context/view.ts";
+import { policyInputOf } from "../context/policies/policy-input.ts";
+import { composeRequest } from "../context/request/compose.ts";
+import { applyEvents, type View } from "../context/view/view.ts";
 import type { Agent } from "./agent.ts";
 import { reachedLimit } from "./limits.ts";
 import { summarize } from "./summarize.ts";
@@ -17,7 +17,7 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
   let [heldTokens, flushTokens] = [0, 0];
   for (const policy of agent.policies) {
     const events = agent.log.events();
-    const decision = policy.plan(snapshotOf(events, foldView(events, view), agent.clock()));
+    const decision = policy.plan(policyInputOf(events, applyEvents(events, view), agent.clock()));
     heldTokens += decision.heldTokens ?? 0;
     flushTokens += decision.flushTokens ?? 0;
     const { plan } = decision;
@@ -27,5 +27,5 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
       if (!limit || plan.mechanical) await summarize(agent, plan, plan.summarize, view, signal);
     } else if (plan) agent.log.append({ type: "context_edited", ...plan });
   }
-  return { view: foldView(agent.log.events(), view), heldTokens, flushTokens };
+  return { view: applyEvents(agent.log.events(), view), heldTokens, flushTokens };
 }

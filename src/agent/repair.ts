@@ -1,26 +1,31 @@
 /** Ways out of a history that the API refuses, or that breaks a rule of ours: the session goes on, and says what happened. */
 
-import type { Composed } from "../context/compose.ts";
-import { handoffText } from "../context/handoff.ts";
-import { type Violation, violationText } from "../context/invariants.ts";
-import { type Held, heldRules } from "../context/invariants-chain.ts";
-import type { View } from "../context/view.ts";
+import { handoffText } from "../context/handoff/handoff.ts";
+import type { Composed } from "../context/request/compose.ts";
+import { type Violation, violationText } from "../context/rules/request.ts";
+import { checkRequest, type PreviousRequest } from "../context/rules/sequence.ts";
+import type { View } from "../context/view/view.ts";
 import type { ContextEdit, LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 import type { StepOutcome } from "./step.ts";
 
 /** A request that may go out, or what is done in its place. `held`: what the next one is held against. */
-export type Kept =
-  | { composed: Composed; held: Held; outcome?: undefined }
+export type Checked =
+  | { composed: Composed; held: PreviousRequest; outcome?: undefined }
   | { outcome: StepOutcome; composed?: undefined; held?: undefined };
 
 /**
  * Holds the next request against all rules. What the API would refuse is repaired in the log and composed again; what
  * only costs money, or is done already, is told. Nothing is thrown: the same log would throw at each resume.
  */
-export function keepRules(agent: Agent, composed: Composed, view: View, before?: Held): Kept {
-  const { broken, held } = heldRules(composed, { events: agent.log.events(), view }, before);
+export function checkOrRepair(
+  agent: Agent,
+  composed: Composed,
+  view: View,
+  before?: PreviousRequest,
+): Checked {
+  const { broken, held } = checkRequest(composed, { events: agent.log.events(), view }, before);
   if (broken.length === 0) return { composed, held };
   const refused = broken.filter(({ refusedByApi }) => refusedByApi);
   const full = refused.find(({ rule }) => rule === 4);

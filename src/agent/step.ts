@@ -1,8 +1,8 @@
 /** One model call: sent, logged, and its failures told apart. */
 
-import { unexpectedMiss } from "../context/cache-miss.ts";
-import type { Composed } from "../context/compose.ts";
-import { watchRepetition } from "../context/repetition.ts";
+import { watchRepetition } from "../context/reminders/repetition.ts";
+import { unexpectedMiss } from "../context/request/cache-miss.ts";
+import type { Composed } from "../context/request/compose.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";

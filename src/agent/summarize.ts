@@ -1,11 +1,10 @@
 /** A summary: prose is asked of a model, judged, and put with the facts of the log in place of a span. */
 
-import { composeRequest } from "../context/compose.ts";
-import { handoffText } from "../context/handoff.ts";
-import { brokenRules, violationText } from "../context/invariants.ts";
-import type { Plan } from "../context/policy.ts";
-import { judgeProse } from "../context/prose.ts";
-import { haveNotPaid } from "../context/summary.ts";
+import { handoffText } from "../context/handoff/handoff.ts";
+import { judgeProse } from "../context/handoff/prose.ts";
+import type { Plan } from "../context/policies/policy.ts";
+import { haveNotPaid } from "../context/policies/summary.ts";
+import { composeRequest } from "../context/request/compose.ts";
 import {
   cheapestSummaryCard,
   type SummaryChoice,
@@ -13,9 +12,10 @@ import {
   summaryRequest,
   usableCards,
   warmTokens,
-} from "../context/summary-call.ts";
-import { textTokens } from "../context/tokens.ts";
-import { foldView, unheard, type View } from "../context/view.ts";
+} from "../context/request/summary-call.ts";
+import { brokenRules, violationText } from "../context/rules/request.ts";
+import { textTokens } from "../context/view/tokens.ts";
+import { applyEvents, missingUserMessages, type View } from "../context/view/view.ts";
 import type { EventOf, ModelErrorKind } from "../core/events.ts";
 import { type ModelCard, noUsage } from "../core/model-card.ts";
 import { type Model, ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
@@ -48,7 +48,7 @@ export async function summarize(
     edits: [{ type: "collapse", from, to, text }],
     economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
   });
-  const lost = unheard(agent.log.events(), foldView(agent.log.events(), view));
+  const lost = missingUserMessages(agent.log.events(), applyEvents(agent.log.events(), view));
   if (lost > 0)
     agent.log.append({
       type: "warning",

@@ -1,11 +1,11 @@
 /** Runs the calls of one reply: each ends with exactly one result in the log, whatever happens. */
 
-import { resultBudget } from "../context/budget.ts";
+import { resultBudget } from "../context/policies/budget.ts";
 import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
 import type { Rejection, Task } from "../core/events.ts";
-import { ingest } from "../core/ingest.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
+import { truncateOutput } from "../core/truncate-output.ts";
 import type { Agent } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
@@ -119,7 +119,7 @@ function withinLimit(agent: Agent, output: ToolOutput): ToolOutput {
   if (typeof content !== "string" || content.length <= hardLimitBytes) return output;
   const artifact = output.artifact ?? agent.artifacts.write("txt", content);
   const maxBytes = Math.min(hardLimitBytes, 4 * resultBudget(agent.log.events()));
-  return { ...output, artifact, content: ingest(content, { maxBytes, path: artifact }).text };
+  return { ...output, artifact, content: truncateOutput(content, { maxBytes, path: artifact }).text };
 }
 
 function cleanTask(task: Task, redact: (text: string) => string): Task {

@@ -1,14 +1,14 @@
 /** Watches the session between steps: reminds the model, and ends turns that lead nowhere (context-engine §6, §10). */
 
-import { dueGate } from "../context/gating.ts";
-import { channelFor, type Note, reminderText } from "../context/reminders.ts";
-import { defaultSettings } from "../context/settings.ts";
-import { stackNamed } from "../context/stacks.ts";
-import type { View } from "../context/view.ts";
-import { dueNotes, type Surroundings } from "../context/watch.ts";
-import { knownFiles, newestCommands } from "../context/watch-files.ts";
-import { runningLoop, stopAt } from "../context/watch-loop.ts";
-import { isAbout } from "../context/watch-steps.ts";
+import { defaultSettings } from "../context/policies/settings.ts";
+import { stackNamed } from "../context/policies/stacks.ts";
+import { knownFiles, newestCommands } from "../context/reminders/files.ts";
+import { dueGate } from "../context/reminders/gating.ts";
+import { runningLoop, stopAt } from "../context/reminders/loop.ts";
+import { dueNotes, type ReminderInputs } from "../context/reminders/reminders.ts";
+import { isAbout } from "../context/reminders/steps.ts";
+import { channelFor, type Note, reminderText } from "../context/reminders/wording.ts";
+import type { View } from "../context/view/view.ts";
 import type { LogEvent } from "../core/events.ts";
 import { costOf } from "../core/model-card.ts";
 import { currentEngine, currentModel, eventAt, lastOf, spending, started } from "../core/questions.ts";
@@ -44,7 +44,7 @@ export function gateTools(agent: Agent, view: View): boolean {
 function appendReminder(
   agent: Agent,
   notes: readonly Note[],
-  { tasks, changedFiles }: Partial<Pick<Surroundings, "tasks" | "changedFiles">> = {},
+  { tasks, changedFiles }: Partial<Pick<ReminderInputs, "tasks" | "changedFiles">> = {},
 ): void {
   const events = agent.log.events();
   const channel = channelFor(currentModel(events).model.contract, notes);

@@ -2,26 +2,26 @@
 
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { encodingOf } from "../app/models.ts";
+import { openRun, sessionRoot } from "../app/open-session.ts";
 import type { LogEvent } from "../core/events.ts";
+import { reportText, stepBody } from "../report/text/report.ts";
 import { listSessions, sessionFolders } from "../session/listing.ts";
 import { staleLocks } from "../session/lock.ts";
-import { openStoredSnapshots } from "../session/snapshots-stored.ts";
 import { readSession } from "../session/store.ts";
-import { childEnvironment } from "../tools/shell/environment.ts";
-import { agentMark, findLeftovers, removeLeftovers } from "../tools/shell/leftovers.ts";
-import { openProcessTable } from "../tools/shell/open-process-table.ts";
-import { sessionProcesses, signal } from "../tools/shell/process-table.ts";
-import { openTerminal } from "../tools/shell/terminal.ts";
-import type { Command, Flags } from "./arguments.ts";
-import { encodingOf } from "./choose-model.ts";
-import { runDemo } from "./demo.ts";
-import type { Machine } from "./doctor.ts";
-import type { CheckProcesses } from "./fix-check.ts";
-import { UsageError } from "./flag-values.ts";
-import { runPrint } from "./print.ts";
-import { reportText, stepBody } from "./report.ts";
-import { sessionsOutput } from "./sessions.ts";
-import { openRun, sessionRoot } from "./wire.ts";
+import { childEnvironment } from "../tools/bash/shell/environment.ts";
+import { openProcessTable } from "../tools/bash/shell/open-process-table.ts";
+import { agentMark, findOrphans, removeLeftovers } from "../tools/bash/shell/orphans.ts";
+import { sessionProcesses, signal } from "../tools/bash/shell/process-table.ts";
+import { openTerminal } from "../tools/bash/shell/terminal.ts";
+import { openStoredSnapshots } from "../undo/stored.ts";
+import type { Command, Flags } from "./arguments/arguments.ts";
+import { UsageError } from "./arguments/values.ts";
+import type { CheckProcesses } from "./checks/check.ts";
+import { runDemo } from "./commands/demo.ts";
+import type { Machine } from "./commands/doctor.ts";
+import { sessionsOutput } from "./commands/sessions.ts";
+import { runPrint } from "./headless/print.ts";
 
 type Headless = Exclude<Command, { name: "help" | "version" | "replay" }>;
 
@@ -32,14 +32,17 @@ export async function runCommand(command: Headless): Promise<number> {
     case "run":
       return runPrint(command.prompt, flags, openRun);
     case "fix":
-      return (await import("./fix.ts")).runFix(command.fix, flags, { openRun, processes: checkProcesses });
+      return (await import("./fix/fix.ts")).runFix(command.fix, flags, {
+        openRun,
+        processes: checkProcesses,
+      });
     case "batch": {
-      const { batchPorts } = await import("./wire-batch.ts");
-      const { runBatch } = await import("./batch.ts");
+      const { batchPorts } = await import("./batch/run.ts");
+      const { runBatch } = await import("./batch/batch.ts");
       return runBatch(command.operands, command.batch, flags, batchPorts(checkProcesses));
     }
     case "schema":
-      return say((await import("./schema.ts")).schemaText(command.operands));
+      return say((await import("./schema/schema.ts")).schemaText(command.operands));
     case "demo":
       return runDemo(flags, openRun);
     case "report":
@@ -64,7 +67,7 @@ function storedSessions(root: string) {
 }
 
 async function undo(command: Extract<Headless, { operands: string[] }>): Promise<number> {
-  const { runUndo } = await import("./undo.ts");
+  const { runUndo } = await import("./commands/undo.ts");
   const outside = { root: place(command), cwd: process.cwd(), clock: Date.now, warn: complain };
   const open = (id: string | undefined) => openStoredSnapshots({ id, ...outside });
   const { text, exitCode } = await runUndo(command.operands, command.flags, open);
@@ -73,7 +76,7 @@ async function undo(command: Extract<Headless, { operands: string[] }>): Promise
 }
 
 async function doctor({ clean = false }: Flags, sessionRoot: string): Promise<number> {
-  const { doctorChecks, doctorExitCode, doctorText, version } = await import("./doctor.ts");
+  const { doctorChecks, doctorExitCode, doctorText, version } = await import("./commands/doctor.ts");
   const checks = await doctorChecks(machineAt(sessionRoot), clean);
   say(doctorText(checks, version()));
   return doctorExitCode(checks);
@@ -89,8 +92,8 @@ export function machineAt(sessionRoot: string): Machine {
       terminal?.close();
       return terminal !== undefined;
     },
-    leftovers: () => findLeftovers(sessionRoot),
-    endLeftovers: () => removeLeftovers(findLeftovers(sessionRoot)),
+    leftovers: () => findOrphans(sessionRoot),
+    endLeftovers: () => removeLeftovers(findOrphans(sessionRoot)),
     staleLocks: locks,
     removeStaleLocks: () => {
       for (const lock of locks()) rmSync(lock, { force: true });
@@ -128,7 +131,7 @@ async function report(command: Extract<Headless, { operands: string[] }>): Promi
 
 /** Only for its owner, as the session is. Throws `UsageError` when the file cannot be written. */
 async function writePage(file: string, events: readonly LogEvent[]): Promise<number> {
-  const { reportHtml } = await import("../lab/report-html.ts");
+  const { reportHtml } = await import("../report/page/html.ts");
   const page = reportHtml(events, encodingOf(events));
   try {
     writeFileSync(file, page, { mode: 0o600 });

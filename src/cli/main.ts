@@ -1,9 +1,9 @@
 /** The entry: reads the command line and loads only what its mode needs. */
 
 import { readFileSync } from "node:fs";
-import { type Command, parseCommand } from "./arguments.ts";
+import { exitCodeOf } from "../app/session.ts";
+import { type Command, parseCommand } from "./arguments/arguments.ts";
 import { helpText } from "./help.ts";
-import { exitCodeOf } from "./run.ts";
 
 /** Runs a command line and returns the exit code. */
 async function main(words: readonly string[]): Promise<number> {
@@ -25,9 +25,9 @@ async function dispatch(command: Command): Promise<number> {
       return say(`${version()}\n`);
     case "run":
       if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
-      return (await import("./interactive.ts")).runInteractive(command.prompt, command.flags);
+      return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
     case "replay":
-      return (await import("./replay.ts")).runReplay(command);
+      return (await import("./commands/replay.ts")).runReplay(command);
     case "fix":
     case "batch":
     case "schema":

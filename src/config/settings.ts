@@ -1,9 +1,9 @@
 /** The user's settings file. Nothing in a repository is configuration. */
 
 import { readFileSync } from "node:fs";
-import { parseRule, RuleError } from "../core/permission-rule.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
+import { parseRule, RuleError } from "../permissions/rules.ts";
 
 export type Settings = {
   /** `provider/id`. */

@@ -20,7 +20,7 @@ export function cleanLine(raw: string): string {
     .filter((state) => state !== "");
   const last = states.at(-1) ?? "";
   const earlier = states.slice(0, -1).filter((state) => state !== last).length;
-  return earlier > 0 ? `${last} [${count(earlier)} earlier states of this line]` : last;
+  return earlier > 0 ? `${last} [${formatInteger(earlier)} earlier states of this line]` : last;
 }
 
 /** Many lines, each cleaned. */
@@ -90,7 +90,7 @@ export function tailOf(text: string, maxBytes: number): string {
 }
 
 /** A whole number with thousands separated by commas. */
-export function count(value: number): string {
+export function formatInteger(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 

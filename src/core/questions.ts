@@ -2,10 +2,10 @@
 
 import { isToolUse, type ToolUseBlock } from "./blocks.ts";
 import type { EventOf, LogEvent } from "./events.ts";
-import { foldOf } from "./fold.ts";
+import { memoizedReduce } from "./memoize.ts";
 import { addUsage, costOf, type ModelCard, noUsage, type Usage } from "./model-card.ts";
 
-const newest = foldOf(
+const newest = memoizedReduce(
   () => new Map<LogEvent["type"], LogEvent>(),
   (byType, event) => byType.set(event.type, event),
 );
@@ -73,7 +73,7 @@ export function openFocus(events: readonly LogEvent[]): OpenFocus | undefined {
   return focusing(events).open;
 }
 
-const focusing = foldOf<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
+const focusing = memoizedReduce<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
   () => ({ calls: [] }),
   (state, event) => {
     if (event.type === "assistant_message") return { ...state, calls: event.content.filter(isToolUse) };
@@ -104,7 +104,7 @@ export function findCall(
 }
 
 /** Ids are unique but in recordings of other programs: so there are as many lists as calls, and they are short. */
-const callsById = foldOf(
+const callsById = memoizedReduce(
   () => ({ read: 0, byId: new Map<string, { index: number; call: ToolUseBlock }[]>() }),
   (state, event) => {
     const index = state.read++;
@@ -133,7 +133,7 @@ export function spending(events: readonly LogEvent[]): Spending {
   return spendingSoFar(events).total;
 }
 
-const spendingSoFar = foldOf<{ total: Spending; model?: ModelCard }>(
+const spendingSoFar = memoizedReduce<{ total: Spending; model?: ModelCard }>(
   () => ({ total: { turns: 0, replies: 0, usage: noUsage, cost: 0, apiMs: 0 } }),
   (state, event) => {
     if (event.type === "session_started" || event.type === "model_changed")

@@ -2,7 +2,7 @@
 
 import type { EventOf, LogEvent } from "./events.ts";
 import { lastOf } from "./questions.ts";
-import type { FileChange, SnapshotRow } from "./undo.ts";
+import type { FileChange, SnapshotRow } from "./undo-port.ts";
 
 /** A message that a session can go back to. */
 export type RewindPoint = {

@@ -1,7 +1,7 @@
 /** The task list: how it reads, and what the log last had it say. Pure. */
 
 import type { Task } from "./events.ts";
-import { foldOf } from "./fold.ts";
+import { memoizedReduce } from "./memoize.ts";
 
 export type { Task } from "./events.ts";
 
@@ -28,7 +28,7 @@ export function doneOf(tasks: readonly Task[]): string {
  * The list as the model knows it: what it wrote last, or what it was told that the person made of it. Undefined
  * when there never was one.
  */
-export const knownTasks = foldOf<string | undefined>(
+export const knownTasks = memoizedReduce<string | undefined>(
   () => undefined,
   (known, event) => {
     if (event.type === "reminder") return event.todo ?? known;

@@ -16,13 +16,13 @@ import { basename, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
+import { branchSnapshots } from "../undo/branch.ts";
 import { artifactsIn } from "./artifacts.ts";
 import { isErrno, SessionError } from "./errors.ts";
 import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
 import { holderOf, lockFolder } from "./lock.ts";
 import { fileLog } from "./log.ts";
 import { readLog, type StoredLog } from "./read.ts";
-import { branchSnapshots } from "./snapshots-branch.ts";
 
 export type OpenSession = {
   id: string;

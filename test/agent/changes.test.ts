@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { contextSizes } from "../../src/context/curve.ts";
+import { contextSizes } from "../../src/context/report/curve.ts";
 import { allOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
-import type { Channel } from "../../src/context/reminders.ts";
+import type { Channel } from "../../src/context/reminders/wording.ts";
+import { brokenRules } from "../../src/context/rules/request.ts";
 import { allOf } from "../../src/core/questions.ts";
-import type { Turn } from "../../src/models/script.ts";
-import { editorTool } from "../../src/tools/editor.ts";
-import { fileWatch } from "../../src/tools/file-watch.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { fileWatch } from "../../src/tools/editor/file-watch.ts";
+import { editorTool } from "../../src/tools/editor/tool.ts";
 import { fakeTool, type TestAgent, testAgent } from "../support/agents.ts";
 import { testCard, user } from "../support/logs.ts";
 
@@ -24,15 +24,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const view: Turn = { calls: [{ str_replace_editor: { command: "view", path: "a.ts" } }] };
-const bash = (command: string): Turn => ({ calls: [{ bash: { command } }] });
-const done: Turn = { text: "done" };
+const view: ScriptedReply = { calls: [{ str_replace_editor: { command: "view", path: "a.ts" } }] };
+const bash = (command: string): ScriptedReply => ({ calls: [{ bash: { command } }] });
+const done: ScriptedReply = { text: "done" };
 
 /** What happens while a command runs; the rest is quiet. */
 type Happenings = Record<string, () => void>;
 
 function session(
-  turns: Turn[],
+  turns: ScriptedReply[],
   happen: Happenings,
   changes: Parameters<typeof testAgent>[0] | object = {},
 ): TestAgent {
@@ -88,7 +88,7 @@ test.each([
 );
 
 test("a touch, a change back and the model's own edits say nothing", async () => {
-  const edit: Turn = {
+  const edit: ScriptedReply = {
     calls: [{ str_replace_editor: { command: "str_replace", path: "a.ts", old_str: "one", new_str: "two" } }],
   };
   const made = session(

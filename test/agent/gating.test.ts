@@ -2,14 +2,14 @@
 
 import { afterEach, describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { dueGate } from "../../src/context/gating.ts";
-import { foldView } from "../../src/context/view.ts";
+import { dueGate } from "../../src/context/reminders/gating.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import type { EventBody } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import { openaiModel } from "../../src/models/openai.ts";
-import type { Turn } from "../../src/models/script.ts";
+import { openaiModel } from "../../src/models/openai/openai.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { memoryLog, started, testCard } from "../support/logs.ts";
 import { type OpenaiTurn, startOpenaiServer } from "../support/mock-openai.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
@@ -41,7 +41,7 @@ const changesIn = (body: string) =>
     ...body.matchAll(/"type":"(tool_(?:removal|addition))","tool":\{"type":"tool_reference","name":"(\w+)"/g),
   ].map(([, type, name]) => `${type} ${name}`);
 
-const confused: Turn[] = [
+const confused: ScriptedReply[] = [
   { thinking: "one", calls: [close] },
   { thinking: "two", calls: [close] },
   { thinking: "three", calls: [bash("look")] },
@@ -138,7 +138,7 @@ test("a tool that is not declared is never withdrawn", () => {
     if (first.type === "session_started")
       first.tools = tools.map((name) => ({ name, description: "", input_schema: {} }));
     const events = memoryLog([first, ...vain]).events();
-    return dueGate(events, foldView(events));
+    return dueGate(events, applyEvents(events));
   };
   expect(due(["bash"])).toBeUndefined();
   expect(due(["bash", "complete_focus"])).toEqual(["complete_focus"]);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { contextSizes } from "../../src/context/curve.ts";
+import { contextSizes } from "../../src/context/report/curve.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { ModelError } from "../../src/core/ports.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
-import type { Turn } from "../../src/models/script.ts";
-import { todoTool } from "../../src/tools/todo.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { todoTool } from "../../src/tools/session/todo.ts";
 import { fakeTool, type TestAgent, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";
 
@@ -16,10 +16,13 @@ const isSummary = (request: ModelRequest) =>
 const items = [1, 2, 3, 4].map((n) => ({ text: `item ${n}`, status: n === 4 ? "open" : "done" }));
 
 /** Forty steps of work, summarised every few; `summary` answers the summary calls. */
-function busyAgent(summary: (index: number) => Turn, engine: Record<string, number> = {}): TestAgent {
+function busyAgent(
+  summary: (index: number) => ScriptedReply,
+  engine: Record<string, number> = {},
+): TestAgent {
   let step = 0;
   let summaries = 0;
-  const turns = (request: ModelRequest): Turn => {
+  const turns = (request: ModelRequest): ScriptedReply => {
     if (isSummary(request)) return summary(summaries++);
     step += 1;
     if (step === 1) return { calls: [{ todo: { items } }] };

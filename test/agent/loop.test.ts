@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
+import { brokenRules } from "../../src/context/rules/request.ts";
 import { ModelError } from "../../src/core/ports.ts";
 import { allOf, lastOf, spending } from "../../src/core/questions.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
@@ -202,7 +202,7 @@ test("a refused thinking signature costs all thinking once, and the turn goes on
 
 test("a focus is folded before the next request", async () => {
   const big = "line\n".repeat(2000);
-  const { startFocusTool, completeFocusTool } = await import("../../src/tools/focus.ts");
+  const { startFocusTool, completeFocusTool } = await import("../../src/tools/session/focus.ts");
   const { agent, requests } = testAgent({
     turns: [
       { calls: [{ start_focus: { objective: "find it" } }] },

@@ -1,15 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
-import type { Channel } from "../../src/context/reminders.ts";
+import type { Channel } from "../../src/context/reminders/wording.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
+import { brokenRules } from "../../src/context/rules/request.ts";
 import { ModelError } from "../../src/core/ports.ts";
 import { allOf } from "../../src/core/questions.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { fakeTool } from "../support/agents.ts";
 import { testCard, user } from "../support/logs.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
@@ -30,7 +30,7 @@ afterEach(async () => {
 const says = (request: ModelRequest | undefined) => JSON.stringify(request?.messages);
 
 describe("reminders in a session of forty steps", () => {
-  const turns: Turn[] = [
+  const turns: ScriptedReply[] = [
     { thinking: "plan", calls: [items(["find it", "active"], ["fix it", "open"])] },
     ...Array.from({ length: 38 }, (_, index) => ({
       thinking: `why ${index}`,
@@ -142,7 +142,7 @@ describe("reminders in a session of forty steps", () => {
 
 describe("the person's own changes to the task list", () => {
   test("are told with the next step, stay in the history, and are what is recited from then on", async () => {
-    const turns: Turn[] = [
+    const turns: ScriptedReply[] = [
       { calls: [items(["one", "active"])] },
       { calls: [bash("edit")] },
       ...Array.from({ length: 9 }, (_, step) => ({ calls: [bash(`look ${step}`)] })),
@@ -174,7 +174,7 @@ describe("the person's own changes to the task list", () => {
   });
 
   test("lose nothing when the model writes its list in the same step", async () => {
-    const turns: Turn[] = [
+    const turns: ScriptedReply[] = [
       { calls: [items(["one", "active"])] },
       { calls: [bash("edit"), items(["one", "done"])] },
       { calls: [items(["one", "done"], ["and two", "open"])] },

@@ -2,9 +2,9 @@
 
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { keepRules } from "../../src/agent/repair.ts";
-import { composeRequest } from "../../src/context/compose.ts";
-import { foldView } from "../../src/context/view.ts";
+import { checkOrRepair } from "../../src/agent/repair.ts";
+import { composeRequest } from "../../src/context/request/compose.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
 import { testAgent } from "../support/agents.ts";
 import { call, reply, result, text, user } from "../support/logs.ts";
@@ -37,13 +37,13 @@ test("what cannot be mended ends the turn, names the rule, and throws nothing, n
 
 test("a breakpoint that cannot stand costs the cache of one request, not the session", () => {
   const { agent, log } = testAgent({ turns: [] });
-  const view = foldView(log.events());
+  const view = applyEvents(log.events());
   const composed = composeRequest(log.events(), view);
   const cacheAfter = composed.request.cacheAfter.toReversed();
-  const kept = keepRules(agent, { ...composed, request: { ...composed.request, cacheAfter } }, view);
+  const kept = checkOrRepair(agent, { ...composed, request: { ...composed.request, cacheAfter } }, view);
   expect(kept.composed?.request).toEqual({ ...composed.request, cacheAfter: [] });
   expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([
     expect.stringMatching(/rule 8/),
   ]);
-  expect(keepRules(agent, composed, view).composed).toBe(composed);
+  expect(checkOrRepair(agent, composed, view).composed).toBe(composed);
 });

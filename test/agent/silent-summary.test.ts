@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
 import { allOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import { withRetry } from "../../src/models/retry.ts";
+import { withRetry } from "../../src/models/http/retry.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { startMockServer } from "../support/mock-server.ts";
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import { contextNames } from "../../src/context/stacks.ts";
+import { contextNames } from "../../src/context/policies/stacks.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import type { Turn } from "../../src/models/script.ts";
-import { completeFocusTool, startFocusTool } from "../../src/tools/focus.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { completeFocusTool, startFocusTool } from "../../src/tools/session/focus.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
@@ -17,7 +17,7 @@ let server: MockServer | undefined;
 afterEach(() => server?.close());
 
 /** A session of random steps: reads, edits, failures, focuses, thinking or not, parallel calls. */
-function randomTurns(seed: number, steps: number): (body: WireBody, index: number) => Turn {
+function randomTurns(seed: number, steps: number): (body: WireBody, index: number) => ScriptedReply {
   const random = seededRandom(seed);
   let focus = false;
   const one = (): Record<string, Record<string, unknown>> => {

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { requestOfSummary } from "../../src/context/summary-call.ts";
+import { requestOfSummary } from "../../src/context/request/summary-call.ts";
 import { allOf, currentModel, spending } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import type { Fault, Turn } from "../../src/models/script.ts";
+import type { Fault, ScriptedReply } from "../../src/models/playback/script.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { startMockServer } from "../support/mock-server.ts";
 
@@ -19,7 +19,7 @@ async function session(
 ) {
   let step = 0;
   const server = await startMockServer({
-    turns: (body): Turn => {
+    turns: (body): ScriptedReply => {
       const asked = isSummary(JSON.stringify(body.messages.at(-1)));
       if (asked) return { text: "Decisions: go on.", ...(fault && body.model !== id ? { fault } : {}) };
       step += 1;

@@ -3,14 +3,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import { runTurn } from "../../src/agent/loop.ts";
-import { foldView } from "../../src/context/view.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import { isThinking } from "../../src/core/blocks.ts";
 import type { EventLog } from "../../src/core/ports.ts";
 import { allOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import { openaiModel } from "../../src/models/openai.ts";
-import type { Turn } from "../../src/models/script.ts";
+import { openaiModel } from "../../src/models/openai/openai.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { memoryLog, user } from "../support/logs.ts";
 import { startOpenaiServer } from "../support/mock-openai.ts";
@@ -18,7 +18,7 @@ import { type MockServer, startMockServer } from "../support/mock-server.ts";
 
 const bound = "claude-sonnet-5-5";
 const free = "claude-sonnet-5";
-const look = (step: string): Turn => ({
+const look = (step: string): ScriptedReply => ({
   thinking: `why ${step}`,
   calls: [{ bash: { command: `look ${step}` } }],
 });
@@ -31,7 +31,7 @@ type Session = { agent: Agent; log: EventLog; stop: { now(): void } };
 /** A session on `id`. `stop.now` interrupts the turn that runs. */
 async function session(
   id: string,
-  turns: Turn[],
+  turns: ScriptedReply[],
 ): Promise<Session & { server: MockServer; say(words: string): Promise<string> }> {
   const { card } = findCard(`anthropic/${id}`);
   server = await startMockServer({ turns });
@@ -58,7 +58,7 @@ function change({ agent, log }: Session, id: string): void {
   agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server?.url ?? "" });
 }
 
-const refusedSignature: Turn = {
+const refusedSignature: ScriptedReply = {
   fault: {
     status: 400,
     body: {
@@ -131,7 +131,7 @@ describe("another model in the middle of a running tool loop", () => {
     ["free, bound, free", [free, bound, free]],
     ["bound, another bound, free", [bound, "claude-opus-5-5", free]],
   ])("%s: each takes what it gets", async (_title, [first = "", second = "", third = ""]) => {
-    const stopping = (step: string): Turn => look(`stop ${step}`);
+    const stopping = (step: string): ScriptedReply => look(`stop ${step}`);
     const made = await session(first, [
       look("one"),
       stopping("two"),
@@ -154,11 +154,11 @@ describe("another model in the middle of a running tool loop", () => {
     const result = allOf(made.log.events(), "tool_result")[0];
     const edits = [{ type: "replace" as const, seq: result?.seq ?? 0, block: 0, text: "[masked]" }];
     made.log.append({ type: "context_edited", policy: "masking", reason: "", edits, economics: {} });
-    const newest = () => foldView(made.log.events()).entries.findLast(({ role }) => role === "assistant");
+    const newest = () => applyEvents(made.log.events()).entries.findLast(({ role }) => role === "assistant");
     expect(newest()?.blocks.filter(isThinking)).toEqual([]);
     change(made, free);
     expect(newest()?.blocks.filter(isThinking)).toHaveLength(1);
-    const view = foldView(made.log.events());
+    const view = applyEvents(made.log.events());
     expect(view.tokens).toBe(view.entries.reduce((sum, entry) => sum + entry.tokens, 0));
     expect(await made.say("go on")).toBe("completed");
     expect(statuses(made.server)).toEqual([200, 200, 200, 200]);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { verdict } from "../../src/cli/result.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
+import { verdict } from "../../src/cli/headless/result.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
+import { brokenRules } from "../../src/context/rules/request.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { fakeTool, type TestAgent, testAgent } from "../support/agents.ts";
 import { testCard, user } from "../support/logs.ts";
 import { withOwnTools } from "../support/own-tools.ts";
@@ -21,7 +21,7 @@ describe.each(["free", "prefix_bound"] as const)(
   "a model that goes in circles, on a %s history,",
   (history) => {
     const endless = (
-      calls: (step: number) => Turn["calls"],
+      calls: (step: number) => ScriptedReply["calls"],
       output: (command: string, call: number) => string,
     ) => {
       let count = 0;
@@ -106,11 +106,11 @@ describe.each(["free", "prefix_bound"] as const)(
 );
 
 describe("a reply that repeats itself", () => {
-  const stuck: Turn = { thinking: "so ".repeat(5_000), calls: [bash("a")] };
+  const stuck: ScriptedReply = { thinking: "so ".repeat(5_000), calls: [bash("a")] };
 
   test.each(["free", "prefix_bound"] as const)("is thrown away, and the model told (%s)", async (history) => {
     let heard = 0;
-    const turns: Turn[] = [{ calls: [bash("a")] }, stuck, stuck, { text: "done" }];
+    const turns: ScriptedReply[] = [{ calls: [bash("a")] }, stuck, stuck, { text: "done" }];
     const { agent, log, requests } = testAgent({ turns, card: [history] });
     agent.onPart = (part) => {
       if (part.type === "thinking_delta") heard += part.text.length;
@@ -163,7 +163,10 @@ describe("limits", () => {
   ] as const)("that run out are told in time, whichever they are: %s, %s", async (history, reminders) => {
     const contract = { ...testCard(history).contract, reminders };
     const turns = Array.from({ length: 30 }, (_, index) => ({ calls: [bash(`look ${index}`)] }));
-    const told = async (limits: (start: number) => TestAgent["agent"]["limits"], usage?: Turn["usage"]) => {
+    const told = async (
+      limits: (start: number) => TestAgent["agent"]["limits"],
+      usage?: ScriptedReply["usage"],
+    ) => {
       const { agent, log } = testAgent({
         turns: turns.map((turn) => ({ ...turn, ...(usage ? { usage } : {}) })),
         card: [history, { contract }],
@@ -187,7 +190,7 @@ describe("limits", () => {
 
 test("a fold that makes the model redo its work is answered with the originals, once", async () => {
   const note = { attempted: "grep", learned: "nothing much", outcome: "go on" };
-  const turns: Turn[] = [
+  const turns: ScriptedReply[] = [
     { calls: [{ start_focus: { objective: "find it" } }] },
     { calls: [bash("grep -rn cause")] },
     { calls: [bash("cat long.log")] },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
-import { contextSizes } from "../../src/context/curve.ts";
-import { policyStack } from "../../src/context/stacks.ts";
+import { policyStack } from "../../src/context/policies/stacks.ts";
+import { contextSizes } from "../../src/context/report/curve.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
-import { anthropicModel } from "../../src/models/anthropic.ts";
+import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
-import { todoTool } from "../../src/tools/todo.ts";
+import { todoTool } from "../../src/tools/session/todo.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";
 import { startMockServer } from "../support/mock-server.ts";

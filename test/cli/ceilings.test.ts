@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Turns } from "../../src/models/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, madePlace, serve } from "../support/served.ts";

@@ -1,7 +1,7 @@
 /** T29: a model that goes in circles is told, and then stopped; through the whole program and the strict server. */
 
 import { describe, expect, test } from "vitest";
-import type { Turns } from "../../src/models/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, sawtooth } from "../support/sawtooth.ts";

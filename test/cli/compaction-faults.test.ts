@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { drive } from "../support/pty-drive.ts";
@@ -17,7 +17,13 @@ const isSummary = (body: string) => body.includes("Stop working for a moment");
 const bash = (command: string) => ({ bash: { command } });
 const words = "because ".repeat(350);
 
-type Setting = { summary?: Turn; steps?: number; window?: number; settings?: object; calls?: string[] };
+type Setting = {
+  summary?: ScriptedReply;
+  steps?: number;
+  window?: number;
+  settings?: object;
+  calls?: string[];
+};
 
 /**
  * A model that says much, which cannot be masked, until it rests after `steps` calls a turn; `summary` is what it
@@ -26,7 +32,7 @@ type Setting = { summary?: Turn; steps?: number; window?: number; settings?: obj
 function talker(setting: Setting) {
   const { steps = 30, calls = [] } = setting;
   let step = 0;
-  return (body: WireBody): Turn => {
+  return (body: WireBody): ScriptedReply => {
     if (isSummary(JSON.stringify(body.messages.at(-1))))
       return setting.summary ?? { text: "Decisions: none." };
     step += 1;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
@@ -20,9 +20,9 @@ const newestText = (body: WireBody) => JSON.stringify(body.messages.at(-1));
  * Three turns of work on a todo list, with a job in the background and an open focus. `words`: what the model says
  * beside each call. Asked for a summary it omits everything, and claims that item 2 is open.
  */
-function worker(place: Place, words: string): (body: WireBody) => Turn {
+function worker(place: Place, words: string): (body: WireBody) => ScriptedReply {
   let step = 0;
-  const first: Turn[] = [
+  const first: ScriptedReply[] = [
     { calls: [{ todo: { items } }] },
     {
       calls: [

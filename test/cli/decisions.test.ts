@@ -3,10 +3,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { permitAsking } from "../../src/cli/permit.ts";
-import { reportText } from "../../src/cli/report.ts";
+import { permitAsking } from "../../src/app/permissions.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
+import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
 import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";

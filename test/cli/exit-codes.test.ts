@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { schemaText } from "../../src/cli/schema.ts";
-import type { Turns } from "../../src/models/script.ts";
+import { schemaText } from "../../src/cli/schema/schema.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, makePlace, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, type Served, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
-import { filesPlace, small, smallCheck } from "./fix-place.ts";
+import { filesPlace, small, smallCheck } from "./fix/fix-workspace.ts";
 
 const fits = new Ajv2020({ allErrors: true }).compile(JSON.parse(schemaText(["events"])));
 

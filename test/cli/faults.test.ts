@@ -4,13 +4,13 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Fault, Turn } from "../../src/models/script.ts";
+import type { Fault, ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
-async function setUp(turns: Turn[]): Promise<{ place: Place; server: MockServer }> {
+async function setUp(turns: ScriptedReply[]): Promise<{ place: Place; server: MockServer }> {
   const { server, place } = await serve(turns, { pingMs: 200 });
   return { place, server };
 }

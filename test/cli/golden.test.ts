@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { reportText, summaryText } from "../../src/cli/report.ts";
+import { reportText, summaryText } from "../../src/report/text/report.ts";
 import { matchesGolden, scrub } from "../support/golden.ts";
 import { longLog, sessionLog } from "../support/report-log.ts";
 import { makePlace, sawtooth } from "../support/sawtooth.ts";

@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { sawtooth } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 
 const auto = ["--permission-mode", "auto"];
-const work: Turn[] = [
+const work: ScriptedReply[] = [
   { thinking: "look", calls: [{ bash: { command: "ls" } }] },
   { calls: [{ str_replace_editor: { command: "create", path: "sub/new.txt", file_text: "one\n" } }] },
   { thinking: "go", calls: [{ bash: { command: "cd sub && pwd && date" } }, { bash: { command: "pwd" } }] },

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Turns } from "../../src/models/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeCode, pi } from "../session/recordings.ts";
+import { claudeCode, pi } from "../lab/recordings/recordings.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
 
 let place: Place;

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import { seededRandom } from "../support/random.ts";
 import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
@@ -40,7 +40,7 @@ function wholeEvents(file: string): LogEvent[] {
 
 describe("kill -9", () => {
   /** A few ways of working, so that the kill falls into different things. */
-  const kinds: Turn[] = [
+  const kinds: ScriptedReply[] = [
     {
       thinking: "hm",
       text: "reading",

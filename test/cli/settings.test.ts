@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/config/settings.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { type Ended, jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
 
@@ -14,13 +14,13 @@ type Seen = { ended: Ended; server: MockServer; place: Place; events: LogEvent[]
 type Case = {
   value: unknown;
   words?: string[];
-  turns?: Turn[];
+  turns?: ScriptedReply[];
   others?: Settings;
   shows(seen: Seen): unknown;
   as: unknown;
 };
 
-const touch: Turn[] = [{ calls: [{ bash: { command: "touch made" } }] }, { text: "done" }];
+const touch: ScriptedReply[] = [{ calls: [{ bash: { command: "touch made" } }] }, { text: "done" }];
 const isMade = ({ place }: Seen) => existsSync(join(place.cwd, "made"));
 const engine = ({ events }: Seen) => currentEngine(events).engine;
 const body = ({ server }: Seen) => JSON.parse(server.rawBodies[0] ?? "{}") as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { schemaText } from "../../src/cli/schema.ts";
+import { schemaText } from "../../src/cli/schema/schema.ts";
 import { jsonLines, type Place, type Started, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";

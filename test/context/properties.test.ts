@@ -1,10 +1,10 @@
 /** What holds for every log and every stack of edits, tried on random ones. A failure names its seed. */
 
 import { describe, expect, test } from "vitest";
-import { composeRequest } from "../../src/context/compose.ts";
-import { brokenRules } from "../../src/context/invariants.ts";
-import { blocksTokens } from "../../src/context/tokens.ts";
-import { foldView, unheard } from "../../src/context/view.ts";
+import { composeRequest } from "../../src/context/request/compose.ts";
+import { brokenRules } from "../../src/context/rules/request.ts";
+import { blocksTokens } from "../../src/context/view/tokens.ts";
+import { applyEvents, missingUserMessages } from "../../src/context/view/view.ts";
 import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { ContextEdit, EventBody, LogEvent } from "../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, testCard, text, thinking, user } from "../support/logs.ts";
@@ -95,7 +95,7 @@ function failing(holds: (events: readonly LogEvent[], seed: number) => boolean):
   return seeds.filter((seed) => !holds(randomLog(seed), seed));
 }
 
-function bytesOf(events: readonly LogEvent[], view = foldView(events)): string {
+function bytesOf(events: readonly LogEvent[], view = applyEvents(events)): string {
   return JSON.stringify(composeRequest(events, view));
 }
 
@@ -139,7 +139,7 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
 
   test("no request breaks a rule", () => {
     expect(
-      failing((events) => brokenRules(composeRequest(events, foldView(events)).request).length === 0),
+      failing((events) => brokenRules(composeRequest(events, applyEvents(events)).request).length === 0),
     ).toEqual([]);
   });
 
@@ -149,7 +149,7 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
     const holds = (events: readonly LogEvent[]) => {
       const body = bytesOf(events);
       const once = said(events).every((block) => body.split(JSON.stringify(block)).length === 2);
-      return once && unheard(events, foldView(events)) === 0;
+      return once && missingUserMessages(events, applyEvents(events)) === 0;
     };
     expect(failing(holds)).toEqual([]);
   });
@@ -157,7 +157,7 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
   test("composing changes nothing: twice gives the same bytes, and the log keeps its own", () => {
     const holds = (events: readonly LogEvent[]) => {
       const before = JSON.stringify(events);
-      const view = foldView(events);
+      const view = applyEvents(events);
       const once = bytesOf(events, view);
       return once === bytesOf(events, view) && once === bytesOf(events) && before === JSON.stringify(events);
     };
@@ -166,16 +166,16 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
 
   test("folding event by event gives what folding at once gives", () => {
     const holds = (events: readonly LogEvent[]) => {
-      let view = foldView(events.slice(0, 1));
-      for (let count = 2; count <= events.length; count++) view = foldView(events.slice(0, count), view);
-      return JSON.stringify(view) === JSON.stringify(foldView(events));
+      let view = applyEvents(events.slice(0, 1));
+      for (let count = 2; count <= events.length; count++) view = applyEvents(events.slice(0, count), view);
+      return JSON.stringify(view) === JSON.stringify(applyEvents(events));
     };
     expect(failing(holds)).toEqual([]);
   });
 
   test("the view's tokens are the sum of what its blocks come to", () => {
     const holds = (events: readonly LogEvent[]) => {
-      const { entries, tokens } = foldView(events);
+      const { entries, tokens } = applyEvents(events);
       const exact = entries.every((entry) => entry.tokens === blocksTokens(entry.blocks));
       return exact && tokens === entries.reduce((sum, entry) => sum + entry.tokens, 0);
     };

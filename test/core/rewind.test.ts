@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rewindPoints, rewindTo, sessionName, snapshotAtMessage } from "../../src/core/rewind.ts";
-import type { SnapshotRow } from "../../src/core/undo.ts";
+import type { SnapshotRow } from "../../src/core/undo-port.ts";
 import { call, memoryLog, reply, result, started, text, user } from "../support/logs.ts";
 
 const log = memoryLog([

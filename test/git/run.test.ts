@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { openTree } from "../../src/cli/fix-tree.ts";
+import { openTree } from "../../src/git/frozen-tree.ts";
 import { listFiles, listIgnoredFolders } from "../../src/git/list-files.ts";
 import { gitIn } from "../../src/git/run.ts";
 import { gitFolderOf } from "../../src/git/work-tree.ts";

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { recordingsIn, replayFiles } from "../../src/lab/replay-jobs.ts";
-import { defaultStacks } from "../../src/lab/replay-stack.ts";
-import { figuresOf, optimumName } from "../../src/lab/replay-table.ts";
-import { checkUsage } from "../../src/lab/usage-check.ts";
-import { importRecording } from "../../src/session/import.ts";
+import { importRecording } from "../../src/lab/recordings/import.ts";
+import { recordingsIn, replayFiles } from "../../src/lab/replay/jobs.ts";
+import { defaultStacks } from "../../src/lab/replay/stack.ts";
+import { figuresOf, optimumName } from "../../src/lab/replay/table.ts";
+import { checkUsage } from "../../src/lab/replay/usage-check.ts";
 
 const folder = fileURLToPath(new URL("../../../shared/trajectories", import.meta.url));
 const there = existsSync(folder);

@@ -5,16 +5,16 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { reportText } from "../../src/cli/report.ts";
-import { resultObject } from "../../src/cli/result.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import { requestOfSummary } from "../../src/context/summary-call.ts";
-import { turnsOf } from "../../src/context/turns.ts";
-import { foldView } from "../../src/context/view.ts";
+import { resultObject } from "../../src/cli/headless/result.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
+import { requestOfSummary } from "../../src/context/request/summary-call.ts";
+import { turnsOf } from "../../src/context/view/turns.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf, spending } from "../../src/core/questions.ts";
 import { knownTasks } from "../../src/core/task-list.ts";
-import { encodeAnthropic } from "../../src/models/anthropic-encoding.ts";
+import { encodeAnthropic } from "../../src/models/anthropic/encoding.ts";
+import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { parseLine, readLog } from "../../src/session/read.ts";
 import { startMockServer } from "../support/mock-server.ts";
@@ -92,7 +92,7 @@ describe("the fields that version 0.1 did not write", () => {
       "denied",
       undefined,
     ]);
-    expect(turnsOf(foldView(events).entries).map(({ effective }) => effective)).toEqual([
+    expect(turnsOf(applyEvents(events).entries).map(({ effective }) => effective)).toEqual([
       ...[false, false],
       ...[true, true, true],
     ]);

@@ -4,15 +4,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Agent } from "../../src/agent/agent.ts";
-import { knowledgeHead } from "../../src/context/focus.ts";
-import type { EngineSettings } from "../../src/context/settings.ts";
-import { policyStack } from "../../src/context/stacks.ts";
+import { knowledgeHead } from "../../src/context/policies/focus.ts";
+import type { EngineSettings } from "../../src/context/policies/settings.ts";
+import { policyStack } from "../../src/context/policies/stacks.ts";
 import type { EventBody } from "../../src/core/events.ts";
 import type { ModelCard } from "../../src/core/model-card.ts";
 import type { EventLog, Model, Tool, ToolOutput } from "../../src/core/ports.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
-import type { Turn, Turns } from "../../src/models/script.ts";
-import { scriptedModel } from "../../src/models/scripted.ts";
+import type { ScriptedReply, Turns } from "../../src/models/playback/script.ts";
+import { scriptedModel } from "../../src/models/playback/scripted.ts";
 import { fixedClock, memoryLog, started, testCard } from "./logs.ts";
 
 /** One folder for all agents of a test process; it goes with the process. */
@@ -38,7 +38,7 @@ export type TestAgent = { agent: Agent; requests: ModelRequest[]; log: EventLog 
 
 /** `turns`: what the model answers. `context`: name of the policy stack. */
 export function testAgent(options: {
-  turns: Turns<ModelRequest> | readonly Turn[];
+  turns: Turns<ModelRequest> | readonly ScriptedReply[];
   tools?: Tool[];
   context?: string;
   card?: Parameters<typeof testCard>;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { resultText } from "../../src/core/blocks.ts";
 import type { EventLog, ToolOutput } from "../../src/core/ports.ts";
-import { editorTool } from "../../src/tools/editor.ts";
+import { editorTool } from "../../src/tools/editor/tool.ts";
 import { call, memoryLog, reply, started } from "./logs.ts";
 
 type Input = Record<string, unknown>;

@@ -3,17 +3,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runTurn } from "../../src/agent/loop.ts";
-import { parseCommand } from "../../src/cli/arguments.ts";
-import type { Run } from "../../src/cli/run.ts";
-import { openRun } from "../../src/cli/wire.ts";
-import { requestOfStep } from "../../src/context/compose.ts";
-import type { EngineSettings } from "../../src/context/settings.ts";
+import { openRun } from "../../src/app/open-session.ts";
+import type { Run } from "../../src/app/session.ts";
+import { parseCommand } from "../../src/cli/arguments/arguments.ts";
+import type { EngineSettings } from "../../src/context/policies/settings.ts";
+import { requestOfStep } from "../../src/context/request/compose.ts";
 import { isToolUse } from "../../src/core/blocks.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
 import type { Evaluation, Outcome } from "../../src/lab/evals/evals.ts";
-import { nextAction, type SeenMessage } from "../../src/lab/evals/reader.ts";
-import { sabotaged } from "../../src/lab/evals/sabotage.ts";
+import { withFault } from "../../src/lab/evals/faults.ts";
+import { nextAction, type SeenMessage } from "../../src/lab/evals/scripted-reader.ts";
 import type { EvalResult } from "../../src/lab/evals/table.ts";
 import { type MockServer, startMockServer } from "./mock-server.ts";
 import { makePlace, type Place } from "./sawtooth.ts";
@@ -120,7 +120,7 @@ function withBreak({ agent }: Run, name: string): Run["agent"] {
   const first = allOf(log.events(), "user_message")[0];
   const block = (first?.preamble?.length ?? 0) + (first?.content.length ?? 1) - 1;
   const firstSaid = { seq: first?.seq ?? 0, block };
-  return { ...agent, log: { ...log, append: (body) => log.append(sabotaged(body, name, firstSaid)) } };
+  return { ...agent, log: { ...log, append: (body) => log.append(withFault(body, name, firstSaid)) } };
 }
 
 function outcomeOf(events: readonly LogEvent[], place: Place): Outcome {

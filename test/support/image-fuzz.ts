@@ -6,10 +6,10 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 import jpeg from "jpeg-js";
 import { PNG } from "pngjs";
-import { type ImageKind, imageOf } from "../../src/tools/editor/image.ts";
+import { type ImageKind, imageOf } from "../../src/tools/editor/images/image.ts";
+import { scaled } from "../../src/tools/editor/images/scale.ts";
+import { scaledOnThread } from "../../src/tools/editor/images/scale-thread.ts";
 import { Refusal } from "../../src/tools/editor/refusal.ts";
-import { scaled } from "../../src/tools/editor/scale.ts";
-import { scaledOnThread } from "../../src/tools/editor/scale-thread.ts";
 import { seededRandom } from "./random.ts";
 
 type Random = () => number;

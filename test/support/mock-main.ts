@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { parseScript, type Script } from "../../src/models/script.ts";
+import { parseScript, type Script } from "../../src/models/playback/script.ts";
 import { type Exchange, startMockServer } from "./mock-server.ts";
 
 const usage = "usage: npm run mock -- script.yaml [--port n] [--save folder]";

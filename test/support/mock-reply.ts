@@ -4,8 +4,8 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Message } from "../../src/core/blocks.ts";
 import { ModelError } from "../../src/core/ports.ts";
-import { type Fault, playTurn, type Turn, turnAt } from "../../src/models/script.ts";
-import { firstPath, newestInput, replyUsage } from "../../src/models/scripted.ts";
+import { type Fault, playReply, replyAt, type ScriptedReply } from "../../src/models/playback/script.ts";
+import { firstPath, newestInput, replyUsage } from "../../src/models/playback/scripted.ts";
 import { type Billing, measured } from "./mock-billing.ts";
 import { offeredTools } from "./mock-gating.ts";
 import type { Exchange, MockOptions } from "./mock-server.ts";
@@ -31,7 +31,7 @@ export async function reply(state: ReplyState, incoming: Incoming): Promise<void
   const { exchange, response } = incoming;
   const request = accepted(state, incoming.raw, incoming.betas);
   const index = state.requests.push(request.body) - 1;
-  const { turn, number } = scripted(() => turnAt(state.options.turns, request.body, index));
+  const { turn, number } = scripted(() => replyAt(state.options.turns, request.body, index));
   const fault = turn.fault ?? {};
   if (fault.delayMs) await sleep(fault.delayMs);
   if (fault.dropConnection || fault.closeAfterEvents !== undefined) exchange.cutByServer = true;
@@ -81,7 +81,7 @@ function play(
   state: ReplyState,
   { raw, betas }: Incoming,
   { body, model, thinking, measured }: Accepted,
-  { turn, number, index }: { turn: Turn; number: number; index: number },
+  { turn, number, index }: { turn: ScriptedReply; number: number; index: number },
 ): WireReply {
   const seal = hashOf(raw.toString()).replace(/\W/g, "").slice(0, 8);
   const id = `msg_${seal}_${index + 1}`;
@@ -90,7 +90,7 @@ function play(
   const messages = body.messages as Message[];
   const omitted =
     (body.thinking?.display ?? (model.adaptive === "always" ? "omitted" : "summarized")) === "omitted";
-  const { content, stopReason } = playTurn(turn, {
+  const { content, stopReason } = playReply(turn, {
     number,
     idBase: `toolu_${seal}_${index + 1}`,
     newest: newestInput(messages),

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Fault, Turn } from "../../src/models/script.ts";
+import type { Fault, ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Json, post, requestOf, stream } from "./mock-request.ts";
 import { type MockOptions, type MockServer, startMockServer } from "./mock-server.ts";
 
@@ -112,7 +112,7 @@ test("the usage of a turn is reported as written", async () => {
 });
 
 describe("a turn that goes wrong", () => {
-  const afterFault = async (fault: Fault, turn: Turn = { text: "good" }) => {
+  const afterFault = async (fault: Fault, turn: ScriptedReply = { text: "good" }) => {
     const server = await serve([{ ...turn, fault }], { pingMs: 5 });
     return { server, ...(await stream(server, requestOf())) };
   };

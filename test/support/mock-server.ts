@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Usage } from "../../src/core/model-card.ts";
 import type { Clock } from "../../src/core/ports.ts";
-import type { Turns } from "../../src/models/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import { billing } from "./mock-billing.ts";
 import { type ModelChanges, modelIds } from "./mock-models.ts";
 import { countTokens, type ReplyState, reply } from "./mock-reply.ts";

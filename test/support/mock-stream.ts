@@ -4,8 +4,8 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { Usage } from "../../src/core/model-card.ts";
-import type { Fault } from "../../src/models/script.ts";
-import { inPieces } from "../../src/models/scripted.ts";
+import type { Fault } from "../../src/models/playback/script.ts";
+import { inPieces } from "../../src/models/playback/scripted.ts";
 
 type WireEvent = { type: string } & Record<string, unknown>;
 

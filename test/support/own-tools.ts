@@ -1,8 +1,8 @@
 /** An agent for tests that has the session's own tools, over real files. */
 
 import { join } from "node:path";
-import { completeFocusTool, startFocusTool } from "../../src/tools/focus.ts";
-import { readTaskList, todoTool } from "../../src/tools/todo.ts";
+import { completeFocusTool, startFocusTool } from "../../src/tools/session/focus.ts";
+import { readTaskList, todoTool } from "../../src/tools/session/todo.ts";
 import { type TestAgent, testAgent } from "./agents.ts";
 
 /** With `todo`, `start_focus` and `complete_focus`; `todoFile` is the list that the person may edit. */

@@ -1,9 +1,9 @@
 /** A long session whose edits are those that the policies plan, built without an agent: for growth and for oracles. */
 
-import { composeRequest } from "../../src/context/compose.ts";
-import { snapshotOf } from "../../src/context/snapshot.ts";
-import { policyStack } from "../../src/context/stacks.ts";
-import { foldView } from "../../src/context/view.ts";
+import { policyInputOf } from "../../src/context/policies/policy-input.ts";
+import { policyStack } from "../../src/context/policies/stacks.ts";
+import { composeRequest } from "../../src/context/request/compose.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import type { EventLog } from "../../src/core/ports.ts";
 import {
@@ -28,12 +28,12 @@ export function plannedLog(steps: number, context = "economist", seed = 1): read
   const start = { ...started(card), context, engine: { window: 24_000 } } as EventBody;
   const log = memoryLog([start, user("A long task. ".repeat(20))], clock);
   const policies = policyStack(context) ?? [];
-  let view = foldView([]);
+  let view = applyEvents([]);
   let sent = 0;
   for (let step = 1; step <= steps; step++) {
     for (const policy of policies) {
-      view = foldView(log.events(), view);
-      const { plan } = policy.plan(snapshotOf(log.events(), view, clock()));
+      view = applyEvents(log.events(), view);
+      const { plan } = policy.plan(policyInputOf(log.events(), view, clock()));
       if (plan?.summarize) {
         const { from, to } = plan.summarize;
         const edits = [{ type: "collapse" as const, from, to, text: `What was done until step ${step}.` }];
@@ -46,7 +46,7 @@ export function plannedLog(steps: number, context = "economist", seed = 1): read
         });
       } else if (plan) log.append({ type: "context_edited", ...plan });
     }
-    view = foldView(log.events(), view);
+    view = applyEvents(log.events(), view);
     const edited = log.events().at(-1)?.type === "context_edited";
     const { estimated, request } = composeRequest(log.events(), view);
     log.append({

@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import { runTurn } from "../../src/agent/loop.ts";
 import type { EventBody, EventOf, LogEvent } from "../../src/core/events.ts";
 import type { Model, Tool, ToolOutput } from "../../src/core/ports.ts";
-import type { Turn } from "../../src/models/script.ts";
-import { scriptedModel } from "../../src/models/scripted.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { scriptedModel } from "../../src/models/playback/scripted.ts";
 import { fakeTool, testAgent } from "./agents.ts";
 import { call, memoryLog, reply, result, started, testCard, thinking, user } from "./logs.ts";
 
@@ -53,13 +53,13 @@ const tools: Tool[] = [
   fakeTool("complete_focus", () => ({ content: "Focus closed." })),
 ];
 
-function focus(objective: string, steps: Turn[], learned: string): Turn[] {
+function focus(objective: string, steps: ScriptedReply[], learned: string): ScriptedReply[] {
   const closing = { attempted: "reading and running", learned, outcome: "found; the repair comes next" };
   return [{ calls: [{ start_focus: { objective } }] }, ...steps, { calls: [{ complete_focus: closing }] }];
 }
 
-function work(from: number, count: number): Turn[] {
-  return Array.from({ length: count }, (_, index): Turn => {
+function work(from: number, count: number): ScriptedReply[] {
+  return Array.from({ length: count }, (_, index): ScriptedReply => {
     const number = from + index;
     const thought =
       `Step ${number}: the rate is applied before the rounding, so a cent is lost here and there. `.repeat(4);
@@ -78,7 +78,7 @@ function work(from: number, count: number): Turn[] {
   });
 }
 
-const first: Turn[] = [
+const first: ScriptedReply[] = [
   { text: "I look around first.", calls: [bash("git log --oneline | head; ls src test")] },
   ...focus("Find out why invoices are one cent off", work(0, 9), "src/tax/rate-3.ts rounds before it adds."),
   ...work(9, 24),
@@ -87,7 +87,7 @@ const first: Turn[] = [
   { text: "The cents add up now.", calls: [bash("npm test --all")] },
   { text: "All tests pass: rates are added first and rounded once." },
 ];
-const second: Turn[] = [...work(60, 8), { text: "The documentation says so now, too." }];
+const second: ScriptedReply[] = [...work(60, 8), { text: "The documentation says so now, too." }];
 
 /**
  * A session of 60 steps and two turns with focus folds, economist flushes, a retry, a warning and a pause of 20

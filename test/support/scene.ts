@@ -1,7 +1,7 @@
 /** The program in a terminal of its own, over the strict server: what tests of the screen begin with. */
 
 import { onTestFinished } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "./pty-drive.ts";
 import type { Place } from "./sawtooth.ts";
@@ -10,7 +10,11 @@ import { serve } from "./served.ts";
 export type Scene = { terminal: Drive; server: MockServer; place: Place };
 
 /** Ready for keys; all of it is gone when the test is over. */
-export async function open(turns: Turn[], words: string[] = [], options: DriveOptions = {}): Promise<Scene> {
+export async function open(
+  turns: ScriptedReply[],
+  words: string[] = [],
+  options: DriveOptions = {},
+): Promise<Scene> {
   const { server, place } = await serve(turns);
   return { terminal: await again(place, words, options), server, place };
 }

@@ -1,7 +1,7 @@
 /** A workspace and the strict server that plays its model: what tests of the headless program begin with. */
 
 import { onTestFinished } from "vitest";
-import type { Turns } from "../../src/models/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
 import { type MockOptions, type MockServer, startMockServer } from "./mock-server.ts";
 import type { WireBody } from "./mock-wire.ts";
 import { makePlace, type Place } from "./sawtooth.ts";

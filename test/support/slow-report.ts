@@ -1,10 +1,10 @@
 /** The figures of a report as they are defined, each from the whole log: slow, and the measure of the fast ones. */
 
-import { elongation, isLossy } from "../../src/context/elongation.ts";
-import { type Kind, partsReader } from "../../src/context/report-kinds.ts";
-import type { StepRow } from "../../src/context/report-steps.ts";
-import { blocksTokens, calibration } from "../../src/context/tokens.ts";
-import { foldView } from "../../src/context/view.ts";
+import { elongation, isLossy } from "../../src/context/report/elongation.ts";
+import { type Kind, partsReader } from "../../src/context/report/kinds.ts";
+import type { StepRow } from "../../src/context/report/steps.ts";
+import { blocksTokens, calibration } from "../../src/context/view/tokens.ts";
+import { applyEvents } from "../../src/context/view/view.ts";
 import { isThinking } from "../../src/core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent } from "../../src/core/events.ts";
 import { costOf, inputTotal, type ModelCard, noUsage, type Prices } from "../../src/core/model-card.ts";
@@ -27,7 +27,7 @@ const endOf = (edit: ContextEdit) => (edit.type === "replace" ? edit.seq : edit.
 export function slowEdits(events: readonly LogEvent[], steps: readonly StepRow[]) {
   return allOf(events, "context_edited").map((edit) => {
     const before = untilSeq(events, edit.seq);
-    const [was, is] = [foldView(before).tokens, foldView([...before, edit]).tokens];
+    const [was, is] = [applyEvents(before).tokens, applyEvents([...before, edit]).tokens];
     const removed = Math.round((was - is) * calibration(before));
     const { prices } = currentModel(before).model;
     const until = coveredAt(events, edit);
@@ -88,7 +88,7 @@ function inputByKind(
   { prices }: ModelCard,
 ): [Kind, number][] {
   const { fixed, partsOf } = partsReader(events);
-  const parts = [...fixed, ...foldView(before).entries.flatMap(partsOf)];
+  const parts = [...fixed, ...applyEvents(before).entries.flatMap(partsOf)];
   const scale = inputTotal(usage) / parts.reduce((sum, { tokens }) => sum + tokens, 0);
   const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.factor : 1;
   const zones = [

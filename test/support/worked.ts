@@ -4,14 +4,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
 import type { DriveOptions } from "./pty-drive.ts";
 import type { Place } from "./sawtooth.ts";
 import { open, type Scene } from "./scene.ts";
 
 export const bash = (command: string) => ({ calls: [{ bash: { command } }] });
-export const turns: Turn[] = [
+export const turns: ScriptedReply[] = [
   bash("printf 'one\\r\\n\\377' > a.bin; chmod 755 a.bin"),
   { text: "first done" },
   bash("printf two > a.bin; chmod 644 a.bin; mkdir -p d; printf b > d/b.txt; rm kept.txt"),

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Place } from "../support/sawtooth.ts";
 import { lastUserText, open } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
-const work: Turn[] = [
+const work: ScriptedReply[] = [
   { thinking: "a thought", text: "I count.", calls: [{ bash: { command: "seq 1 900" } }] },
   { thinking: "another", text: "I count on.", calls: [{ bash: { command: "seq 2000 2900" } }] },
   { text: "Counted." },
@@ -60,7 +60,7 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
 );
 
 test("Esc ends /compact with the history as it was, and what was typed meanwhile is said after", async () => {
-  const slow: Turn = { text: "word ".repeat(200), fault: { pauseMs: 100 } };
+  const slow: ScriptedReply = { text: "word ".repeat(200), fault: { pauseMs: 100 } };
   const { terminal, server, place } = await open([...work, slow, { text: "final" }], auto);
   terminal.send("go\r");
   await terminal.until("Counted.");
@@ -79,7 +79,7 @@ test("Esc ends /compact with the history as it was, and what was typed meanwhile
 });
 
 test("a summary that fails or is of no use changes nothing, and that is said", async () => {
-  const broken: Turn = { text: "x", fault: { status: 400 } };
+  const broken: ScriptedReply = { text: "x", fault: { status: 400 } };
   const turns = [...work, broken, { calls: [{ bash: { command: "ls" } }] }, { text: "final" }];
   const { terminal, place } = await open(turns, auto);
   terminal.send("go\r");

@@ -1,7 +1,7 @@
 /** The list of commands under the input: longer than its room, and always with the chosen one in it. */
 
 import { expect, test } from "vitest";
-import { commands } from "../../src/tui/commands.ts";
+import { commands } from "../../src/tui/commands/commands.ts";
 import { open, type Scene } from "../support/scene.ts";
 
 /** The rows below the input that name a command, and the one that is marked. */

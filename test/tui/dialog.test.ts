@@ -1,13 +1,13 @@
 /** Questions as they are drawn: in windows of every size the command's end, what it touches and the refusal are seen. */
 
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/tui/commands.ts";
-import { dialogRows } from "../../src/tui/dialog-view.ts";
-import { frameOf } from "../../src/tui/frame.ts";
-import { liveOf } from "../../src/tui/live.ts";
-import type { Confirmation, Question } from "../../src/tui/ports.ts";
-import { plain, width } from "../../src/tui/rows.ts";
-import { initialState, reduce, type State } from "../../src/tui/state.ts";
+import { liveOf } from "../../src/tui/app/live.ts";
+import { initialState, reduce, type State } from "../../src/tui/app/state.ts";
+import { commands } from "../../src/tui/commands/commands.ts";
+import { dialogRows } from "../../src/tui/dialogs/dialog-view.ts";
+import type { Confirmation, Question } from "../../src/tui/ports/session.ts";
+import { plain, width } from "../../src/tui/rows/rows.ts";
+import { frameOf } from "../../src/tui/screen/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 
 const places = {

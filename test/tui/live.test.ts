@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
-import { commands } from "../../src/tui/commands.ts";
-import { frameOf } from "../../src/tui/frame.ts";
+import { liveOf } from "../../src/tui/app/live.ts";
+import { type Action, initialState, reduce, type State } from "../../src/tui/app/state.ts";
+import { commands } from "../../src/tui/commands/commands.ts";
 import { onKey } from "../../src/tui/input/on-key.ts";
-import { liveOf } from "../../src/tui/live.ts";
-import { width } from "../../src/tui/rows.ts";
-import { type Action, initialState, reduce, type State } from "../../src/tui/state.ts";
+import { width } from "../../src/tui/rows/rows.ts";
+import { frameOf } from "../../src/tui/screen/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
 

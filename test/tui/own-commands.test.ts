@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
@@ -20,7 +20,7 @@ type Files = Record<string, string>;
 /** A place with commands of the person and of the project in it, before anything is started. */
 async function placed(
   files: { own?: Files; project?: Files },
-  turns: Turn[] = [{ text: "final", repeat: 9 }],
+  turns: ScriptedReply[] = [{ text: "final", repeat: 9 }],
 ) {
   const server = await startMockServer({ turns });
   const place = makePlace(server.url);

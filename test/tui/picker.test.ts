@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { frameOf } from "../../src/tui/frame.ts";
+import { aloneOf } from "../../src/tui/app/live.ts";
+import {
+  onPickerKey,
+  type Picker,
+  pickerOf,
+  pickerRows,
+  pickerSize,
+  search,
+} from "../../src/tui/dialogs/picker.ts";
 import type { Key } from "../../src/tui/input/keys.ts";
-import { aloneOf } from "../../src/tui/live.ts";
-import { onPickerKey, type Picker, pickerOf, pickerRows, pickerSize, search } from "../../src/tui/picker.ts";
-import type { PickItem } from "../../src/tui/ports-sessions.ts";
-import { plain, rowWidth, safe, width } from "../../src/tui/rows.ts";
+import type { PickItem } from "../../src/tui/ports/sessions.ts";
+import { plain, rowWidth, safe, width } from "../../src/tui/rows/rows.ts";
+import { frameOf } from "../../src/tui/screen/frame.ts";
 import { seededRandom } from "../support/random.ts";
 
 const random = seededRandom(5);

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { drive } from "../support/pty-drive.ts";
 import { serve } from "../support/served.ts";
-import { hasTerminal } from "../tools/shell-fixture.ts";
+import { hasTerminal } from "../tools/bash/shell-fixture.ts";
 
 test("--plain tells each row once, asks by number, and writes no escape at all", async () => {
   const calls = [{ bash: { command: "echo made > made.txt" } }];
@@ -45,7 +45,7 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-async function openPlain(turns: Turn[]) {
+async function openPlain(turns: ScriptedReply[]) {
   const { server, place } = await serve(turns);
   const terminal = drive(place, ["--plain", "--permission-mode", "auto"]);
   onTestFinished(() => terminal.kill());

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Drive, drive } from "../support/pty-drive.ts";
 import { jsonLines, type Place } from "../support/sawtooth.ts";
 import { lastUserText, open } from "../support/scene.ts";
@@ -124,7 +124,11 @@ describe("/rewind", () => {
   });
 
   test("goes back to words that were said while it worked, with the steps before them", async () => {
-    const steps: Turn[] = [bash("sleep 1.2; echo x > x.txt"), { text: "steered" }, { text: "again" }];
+    const steps: ScriptedReply[] = [
+      bash("sleep 1.2; echo x > x.txt"),
+      { text: "steered" },
+      { text: "again" },
+    ];
     const { terminal, server } = await open(steps, [
       ...["--permission-mode", "auto", "--append-system-prompt", "Be brief."],
     ]);

@@ -1,6 +1,6 @@
 import { Terminal } from "@xterm/headless";
 import { describe, expect, test } from "vitest";
-import { createScreen, type Frame } from "../../src/tui/screen.ts";
+import { createScreen, type Frame } from "../../src/tui/screen/screen.ts";
 import { seededRandom } from "../support/random.ts";
 
 /** A screen over a terminal emulator; `text` is scrollback and window, blanks at the end left out. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { lastUserText, open } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
@@ -31,7 +31,7 @@ test("a long answer stays in the scrollback, each line once, and nothing above i
 
 describe("while it works", () => {
   /** An answer that never ends by itself. */
-  const slow: Turn = { text: "slowly ".repeat(60), fault: { silentAfterEvents: 12 } };
+  const slow: ScriptedReply = { text: "slowly ".repeat(60), fault: { silentAfterEvents: 12 } };
 
   test("Esc interrupts, and what was being typed stays", async () => {
     const { terminal, server } = await open([slow, { text: "second" }]);

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Drive, type DriveOptions, drive } from "../support/pty-drive.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
 import { again, open, type Scene } from "../support/scene.ts";
@@ -23,7 +23,11 @@ async function idOf(place: Place, words: string): Promise<string> {
   );
 }
 
-const answers: Turn[] = [{ text: "The parser is\nthere." }, { text: "All tests pass." }, { text: "third" }];
+const answers: ScriptedReply[] = [
+  { text: "The parser is\nthere." },
+  { text: "All tests pass." },
+  { text: "third" },
+];
 
 /** A session at the start of its life, and two that were there before. */
 async function withSessions(words: string[] = [], options: DriveOptions = {}): Promise<Scene> {

@@ -5,28 +5,28 @@ import { globSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Drive } from "../support/pty-drive.ts";
 import { open, type Scene } from "../support/scene.ts";
-import { hasTerminal } from "../tools/shell-fixture.ts";
+import { hasTerminal } from "../tools/bash/shell-fixture.ts";
 
 const takeOver = "\x1d";
 const password = `printf 'Password: ' >/dev/tty; read -rs x </dev/tty; echo "length \${#x}"`;
 const auto = ["--permission-mode", "auto"];
 
-function call(command: string, more: object = {}): Turn {
+function call(command: string, more: object = {}): ScriptedReply {
   return { calls: [{ bash: { command, ...more } }] };
 }
 
 /** Up to the offer. */
-async function offered(turns: Turn[], options = {}): Promise<Scene> {
+async function offered(turns: ScriptedReply[], options = {}): Promise<Scene> {
   const scene = await open(turns, auto, options);
   scene.terminal.send("go\r");
   await scene.terminal.until("waits for input on its terminal");
   return scene;
 }
 
-async function taken(turns: Turn[], options = {}): Promise<Scene> {
+async function taken(turns: ScriptedReply[], options = {}): Promise<Scene> {
   const scene = await offered(turns, options);
   scene.terminal.send(takeOver);
   await scene.terminal.until("your keys go to the command");

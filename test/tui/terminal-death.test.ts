@@ -4,16 +4,16 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
 import { makePlace } from "../support/sawtooth.ts";
 
-const manyWords: Turn = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
+const manyWords: ScriptedReply = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
 
 /** A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again. */
-async function openInShell(bug = "", options = "", turns: Turn[] = [manyWords]) {
+async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [manyWords]) {
   const server = await startMockServer({ turns });
   const place = makePlace(server.url);
   const script = [

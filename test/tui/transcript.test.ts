@@ -3,8 +3,8 @@ import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import { noUsage } from "../../src/core/model-card.ts";
 import type { ModelPart } from "../../src/core/ports.ts";
-import { plain } from "../../src/tui/rows.ts";
-import { addEvent, addPart, emptyTranscript, tailRows } from "../../src/tui/transcript.ts";
+import { addEvent, addPart, emptyTranscript, tailRows } from "../../src/tui/blocks/transcript.ts";
+import { plain } from "../../src/tui/rows/rows.ts";
 import { seededRandom } from "../support/random.ts";
 
 const around = { cwd: "/w", columns: 60 };

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import type { Turn } from "../../src/models/script.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Drive } from "../support/pty-drive.ts";
 import { lastUserText, open } from "../support/scene.ts";
 
-const slow: Turn = { text: "slowly and in many small words ".repeat(40), fault: { pauseMs: 120 } };
+const slow: ScriptedReply = { text: "slowly and in many small words ".repeat(40), fault: { pauseMs: 120 } };
 const auto = ["--permission-mode", "auto"];
 
 /** What stands in the editor's first row, without the prompt. */

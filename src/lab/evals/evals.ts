@@ -1,8 +1,8 @@
 /** The targeted evals (context-engine §11): what must outlive forgetting, each with a check of what became of it. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
-import { course, type Files, lastNote, opening } from "./course.ts";
-import { type Action, run, type Seen } from "./reader.ts";
+import { type Action, type ReaderState, run } from "./scripted-reader.ts";
+import { evalWorkspace, type Files, lastNote, opening } from "./workspace.ts";
 
 export type Outcome = {
   events: readonly LogEvent[];
@@ -23,7 +23,7 @@ export type Evaluation = {
   /** Messages of the person, one a turn. `code`: four digits that differ from run to run. */
   said(code: number): string[];
   /** What the scripted model answers, from what it sees. */
-  answer(seen: Seen): Action;
+  answer(seen: ReaderState): Action;
   /** What was lost, in words; empty when nothing was. */
   check(outcome: Outcome, code: number): string[];
 };
@@ -33,7 +33,7 @@ const end = lastNote;
 const needle: Evaluation = {
   name: "needle",
   asks: "a fact that was forgotten is recovered from the files",
-  files: course(
+  files: evalWorkspace(
     {
       1: "start_focus, then sh crate.sh 2",
       4: "complete_focus, then sh note.sh 5",
@@ -58,7 +58,7 @@ function notSaid(code: string, answers: readonly string[]): string {
 }
 
 /** The file is named where the result stood, where the focus was folded, or in the history that a handoff names. */
-function findNeedle({ text, newest, call, resultOf }: Seen): Action {
+function findNeedle({ text, newest, call, resultOf }: ReaderState): Action {
   const found = /NEEDLE-\d+/.exec(newest)?.[0] ?? /NEEDLE-\d+/.exec(resultOf("sh crate.sh 2") ?? "")?.[0];
   if (found) return { text: `It was ${found}.` };
   if (call?.input.command?.startsWith("grep -ohE"))
@@ -77,7 +77,7 @@ function findNeedle({ text, newest, call, resultOf }: Seen): Action {
 const objective: Evaluation = {
   name: "objective",
   asks: "the objective, a constraint and a later correction are followed at the end",
-  files: course({
+  files: evalWorkspace({
     7: "rest",
     12: "rest",
     [end]:
@@ -108,7 +108,7 @@ const objective: Evaluation = {
 const todo: Evaluation = {
   name: "todo",
   asks: "the task list is true after handoffs that are wrong about it",
-  files: course({
+  files: evalWorkspace({
     2: "put down the tasks part 1 [open], part 2 [open], part 3 [open], part 4 [open]; then sh note.sh 3",
     6: "mark the tasks part 1 [done], part 2 [done], part 3 [done], part 4 [open]; then sh note.sh 7",
     [end]: "QUESTION: which tasks of your list are open? Answer with: open: part N",
@@ -143,7 +143,7 @@ const again =
 const redone: Evaluation = {
   name: "redone",
   asks: "work that was folded away is not done again",
-  files: course(
+  files: evalWorkspace(
     {
       1: `put down the tasks ${tasks()}; then sh note.sh 2`,
       3: "sh part.sh alpha 4",
@@ -182,7 +182,11 @@ const redone: Evaluation = {
 const drift: Evaluation = {
   name: "drift",
   asks: "every message of the person stands in every later request",
-  files: course({ 7: "rest", 12: "rest", [end]: "QUESTION: which orders did you get? Name their codes." }),
+  files: evalWorkspace({
+    7: "rest",
+    12: "rest",
+    [end]: "QUESTION: which orders did you get? Name their codes.",
+  }),
   said: (code) => [
     `${opening} This is ORDER-${code}.\nNEXT: sh note.sh 1`,
     `This is ORDER-${code + 1}: now the second part.\nNEXT: sh note.sh 8`,
@@ -209,7 +213,7 @@ const drift: Evaluation = {
 const errors: Evaluation = {
   name: "errors",
   asks: "what failed, and how, stays in sight",
-  files: course(
+  files: evalWorkspace(
     {
       2: "sh build.sh 3",
       [end]:

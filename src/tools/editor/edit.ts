@@ -1,11 +1,11 @@
 /** Replacements and insertions on the text of a file: what is not meant keeps its characters. No file is touched. */
 
-import { foreignBreaks, inEndingsOf, withLf } from "./line-endings.ts";
-import { linesOf } from "./lines.ts";
-import { findSpans } from "./match.ts";
-import { notFound, severalFound } from "./not-found.ts";
 import { Refusal } from "./refusal.ts";
-import type { TextFile } from "./text-file.ts";
+import { foreignBreaks, inEndingsOf, withLf } from "./text/line-endings.ts";
+import { linesOf } from "./text/lines.ts";
+import { findSpans } from "./text/match.ts";
+import { notFound, severalFound } from "./text/not-found.ts";
+import type { TextFile } from "./text/text-file.ts";
 
 export type Replacement = { old_str: string; new_str: string };
 /** `loose`: a place was found only by look-alike characters. */

@@ -4,7 +4,7 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { listFiles } from "../../git/list-files.ts";
-import { fitting, visible } from "./lines.ts";
+import { fitting, visible } from "./text/lines.ts";
 
 /** Folders that a walk without git leaves out. */
 const skipped = new Set([".git", "node_modules"]);

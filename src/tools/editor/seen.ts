@@ -2,9 +2,9 @@
 
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { withLf } from "./line-endings.ts";
-import { occurrences } from "./match.ts";
-import type { TextFile } from "./text-file.ts";
+import { withLf } from "./text/line-endings.ts";
+import { occurrences } from "./text/match.ts";
+import type { TextFile } from "./text/text-file.ts";
 
 export const editorName = "str_replace_editor";
 
@@ -73,10 +73,10 @@ export function staleOffset(
   return holds && found.length > 0 ? undefined : known[0];
 }
 
-type Place = { lines: string; above: string; below: string };
+type Excerpt = { lines: string; above: string; below: string };
 
 /** The whole lines that a match touches, and their neighbours. */
-function placeOf(text: string, at: number, length: number): Place {
+function placeOf(text: string, at: number, length: number): Excerpt {
   const from = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", Math.max(from, at + length - 1));
   const to = end < 0 ? text.length : end;

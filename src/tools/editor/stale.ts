@@ -1,12 +1,12 @@
 /** Files that are not as the model saw them: a change that matters is refused once, with the lines as they are now. */
 
 import type { Call } from "./call.ts";
-import { changeBetween, linesNow } from "./diff.ts";
-import { withLf } from "./line-endings.ts";
-import { lineNumbers, linesOf, numbered } from "./lines.ts";
 import { clipped, Refusal } from "./refusal.ts";
 import { remember, type Seen, staleOffset } from "./seen.ts";
-import type { TextFile } from "./text-file.ts";
+import { changeBetween, linesNow } from "./text/diff.ts";
+import { withLf } from "./text/line-endings.ts";
+import { lineNumbers, linesOf, numbered } from "./text/lines.ts";
+import type { TextFile } from "./text/text-file.ts";
 
 /** Whether the file changed since it was seen, but none of the places that hold one of `olds`. Else a Refusal. */
 export async function refuseStaleEdit(call: Call, file: TextFile, olds: readonly string[]): Promise<boolean> {

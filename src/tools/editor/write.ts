@@ -2,18 +2,18 @@
 
 import { hash } from "node:crypto";
 import type { ToolOutput } from "../../core/ports.ts";
-import { fileState } from "../file-watch.ts";
 import type { Call } from "./call.ts";
-import { type Change, changeBetween } from "./diff.ts";
 import { insertAfter, replaceAllOf, rewrite } from "./edit.ts";
-import { encode } from "./encoding.ts";
-import { endingsOf, withLf } from "./line-endings.ts";
-import { linesOf, numbered } from "./lines.ts";
+import { fileState } from "./file-watch.ts";
 import { errorCode, Refusal } from "./refusal.ts";
 import { replaceFile } from "./replace-file.ts";
 import { remember } from "./seen.ts";
 import { refuseStaleEdit, refuseStaleInsert, refuseUnseen } from "./stale.ts";
-import { asText, readRaw, type TextFile } from "./text-file.ts";
+import { type Change, changeBetween } from "./text/diff.ts";
+import { encode } from "./text/encoding.ts";
+import { endingsOf, withLf } from "./text/line-endings.ts";
+import { linesOf, numbered } from "./text/lines.ts";
+import { asText, readRaw, type TextFile } from "./text/text-file.ts";
 
 const maxShownBytes = 4000;
 

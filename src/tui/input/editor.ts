@@ -1,6 +1,6 @@
 /** The text being written and its cursor, as a value; every key makes a new one. Pure. */
 
-import { graphemes, safe, width } from "../rows.ts";
+import { graphemes, safe, width } from "../rows/rows.ts";
 import type { Key } from "./keys.ts";
 
 /** `cursor` is an offset in `text`, always between two graphemes. */

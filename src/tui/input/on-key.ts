@@ -1,7 +1,6 @@
 /** What a key does, depending on what is open: the dialog, the details, a search, a completion, or the editor. Pure. */
 
-import type { PermissionMode } from "../../core/permission.ts";
-import { isConfirmation, onDialogKey } from "../dialog.ts";
+import type { PermissionMode } from "../../permissions/decide.ts";
 import {
   type Change,
   change,
@@ -11,7 +10,8 @@ import {
   type State,
   said,
   withQueueBack,
-} from "../state.ts";
+} from "../app/state.ts";
+import { isConfirmation, onDialogKey } from "../dialogs/dialog.ts";
 import { accept, moveChoice } from "./completion.ts";
 import { edit, editorWith, emptyEditor, wholeText } from "./editor.ts";
 import type { Key } from "./keys.ts";

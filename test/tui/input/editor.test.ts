@@ -7,7 +7,7 @@ import {
   layOut,
   wholeText,
 } from "../../../src/tui/input/editor.ts";
-import { graphemes, width } from "../../../src/tui/rows.ts";
+import { graphemes, width } from "../../../src/tui/rows/rows.ts";
 import { seededRandom } from "../../support/random.ts";
 
 const columns = 20;

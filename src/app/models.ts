@@ -1,0 +1,183 @@
+/** From what the user named to a model that can be called. */
+
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { OtherModels } from "../agent/agent.ts";
+import type { Flags } from "../cli/arguments/arguments.ts";
+import { duration, UsageError } from "../cli/arguments/values.ts";
+import type { LogEvent } from "../core/events.ts";
+import type { ModelCard } from "../core/model-card.ts";
+import { type Model, ModelError } from "../core/ports.ts";
+import { currentModel } from "../core/questions.ts";
+import { anthropicModel } from "../models/anthropic/anthropic.ts";
+import { encodeAnthropic } from "../models/anthropic/encoding.ts";
+import { findCard, listCards } from "../models/cards.ts";
+import { withRetry } from "../models/http/retry.ts";
+import { encodeOpenai } from "../models/openai/encoding.ts";
+import { dialectOf, openaiModel } from "../models/openai/openai.ts";
+import { recordedModel, recording } from "../models/playback/recorded.ts";
+import { parseScript } from "../models/playback/script.ts";
+import { scriptedCard, scriptedModel } from "../models/playback/scripted.ts";
+import { StartError } from "./session.ts";
+
+type Environment = Record<string, string | undefined>;
+type Choice = {
+  /** `provider/id`; undefined: what the environment has a key for. */
+  name: string | undefined;
+  flags: Flags;
+  env: Environment;
+  cwd: string;
+  /** Replies that the session already has: a script goes on after them. */
+  startAt: number;
+  overrides: Parameters<typeof findCard>[1];
+  /** A cassette of this run has begun: it goes on. */
+  recording?: boolean;
+  warn(text: string): void;
+};
+
+/** Throws `UsageError` for an unknown model and `StartError` when its key is missing. */
+export async function chooseModel(choice: Choice): Promise<Model> {
+  const name = choice.name ?? defaultName(choice.env);
+  const slash = name.indexOf("/");
+  const provider = slash < 0 && name.startsWith("claude-") ? "anthropic" : name.slice(0, Math.max(0, slash));
+  const id = name.slice(slash + 1);
+  const model = await make(provider, id, name, choice);
+  const { record } = choice.flags;
+  if (record === undefined) return model;
+  if (!choice.recording) writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
+  return recording(model, (line) => appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`));
+}
+
+async function make(provider: string, id: string, name: string, choice: Choice): Promise<Model> {
+  const { flags, cwd, startAt } = choice;
+  switch (provider) {
+    case "anthropic":
+      return withRetry(anthropic(cardOf(`anthropic/${id}`, choice), choice.env), {
+        sleep: interruptibleSleep,
+        random: Math.random,
+      });
+    case "openai":
+      return withRetry(openai(cardOf(name, choice), choice.env), {
+        sleep: interruptibleSleep,
+        random: Math.random,
+      });
+    case "scripted": {
+      const script = await parseScript(readText(id, cwd, "script"), id).catch((error: Error) => {
+        throw new UsageError(error.message);
+      });
+      return scriptedModel({ card: scriptedCard(script), turns: script.turns, cwd, startAt });
+    }
+    case "recorded":
+      return recordedModel({ cassette: readText(id, cwd, "cassette"), loose: flags.loose, fileName: id });
+    default:
+      throw new UsageError(
+        `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol or scripted/run.yaml`,
+      );
+  }
+}
+
+/**
+ * The models that may write summaries in place of `own`: those of its provider, on the provider's own host, as others
+ * need not have them. `wanted`: "auto", "own", or one model that is asked whatever it costs. Throws `UsageError`.
+ */
+export function summaryModels(own: ModelCard, wanted: string | undefined, choice: Choice): OtherModels {
+  const [provider = ""] = own.id.split("/");
+  const open = (card: ModelCard): Model =>
+    withRetry(provider === "openai" ? openai(card, choice.env) : anthropic(card, choice.env), {
+      sleep: interruptibleSleep,
+      random: Math.random,
+    });
+  const always = wanted !== undefined && wanted !== "auto" && wanted !== "own";
+  if (always && !wanted.startsWith(`${provider}/`))
+    throw new UsageError(
+      `summaryModel ${wanted}: must be "auto", "own" or a model of ${provider}, which this session talks to`,
+    );
+  if (always) return { cards: [cardOf(wanted, choice)], always, open };
+  const isOffered = provider === "anthropic" || (provider === "openai" && !choice.env.OPENAI_BASE_URL);
+  const cards = wanted === "own" || !isOffered || choice.flags.record !== undefined ? [] : listCards();
+  const others = cards.filter(({ id }) => id.startsWith(`${provider}/`) && id !== own.id);
+  return { cards: others.map(({ id }) => cardOf(id, choice)), always, open };
+}
+
+/** What puts requests of a stored session into bytes, no key needed. OpenAI's depend on the host of `env`. */
+function encoderOf(card: ModelCard, env: Environment = process.env): Model["encode"] {
+  const dialect = dialectOf(env.OPENAI_BASE_URL);
+  if (card.id.startsWith("openai/")) return (request) => encodeOpenai(request, dialect);
+  return card.id.startsWith("anthropic/") ? encodeAnthropic : JSON.stringify;
+}
+
+/** Each request of a session as the model of its step puts it on the wire. */
+export function encodingOf(events: readonly LogEvent[]): Model["encode"] {
+  const cards = events.flatMap((event) =>
+    "model" in event && typeof event.model === "object" ? [event.model] : [],
+  );
+  const { model } = currentModel(events);
+  return (request) => encoderOf(cards.find((card) => card.id === request.model) ?? model)(request);
+}
+
+function defaultName(env: Environment): string {
+  if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) return "anthropic/claude-sonnet-5-5";
+  if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL)
+    throw new UsageError("OPENAI_API_KEY or OPENAI_BASE_URL is set: name its model with --model openai/<id>");
+  throw new StartError("no credentials: set ANTHROPIC_API_KEY, or name another model with --model", 4);
+}
+
+function cardOf(id: string, { overrides, warn }: Choice, warnUnknown = true): ModelCard {
+  const { card, warning } = findCard(id, overrides);
+  if (warning && warnUnknown) warn(warning);
+  return card;
+}
+
+function anthropic(card: ModelCard, env: Environment): Model {
+  const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: baseUrl } = env;
+  if (!apiKey && !authToken)
+    throw new StartError(`no credentials for ${card.id}: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN`, 4);
+  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
+  return anthropicModel({
+    card,
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(apiKey ? { apiKey } : {}),
+    ...(authToken ? { authToken } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+  });
+}
+
+function openai(card: ModelCard, env: Environment): Model {
+  const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
+  if (!apiKey && !baseUrl)
+    throw new StartError(`no credentials for ${card.id}: set OPENAI_API_KEY or OPENAI_BASE_URL`, 4);
+  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
+  return openaiModel({
+    card,
+    ...(idleMs === undefined ? {} : { idleMs }),
+    ...(apiKey ? { apiKey } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+  });
+}
+
+function readText(file: string, cwd: string, kind: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read the ${kind} ${file}: ${reason(error)}`);
+  }
+}
+
+function writeFile(file: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${reason(error)}`);
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+async function interruptibleSleep(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw new ModelError("aborted", "stopped while waiting to try again");
+  });
+}

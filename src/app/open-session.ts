@@ -1,0 +1,309 @@
+/** Puts the parts together: a session, its shell and tools, a model, and the agent over them. */
+
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Flags, PermissionMode } from "../cli/arguments/arguments.ts";
+import { duration, UsageError } from "../cli/arguments/values.ts";
+import { folders } from "../config/folders.ts";
+import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
+import { pasteLimit } from "../context/policies/budget.ts";
+import { knowledgeHead } from "../context/policies/focus.ts";
+import { stackNamed } from "../context/policies/stacks.ts";
+import type { TextBlock, UserBlock } from "../core/blocks.ts";
+import type { Model, Tool } from "../core/ports.ts";
+import { currentEngine, currentModel, started } from "../core/questions.ts";
+import { redact } from "../core/redact.ts";
+import { secretsOf, withheldNames } from "../core/secrets.ts";
+import { programsInGit } from "../git/configured-programs.ts";
+import { ancestorFolders } from "../session/listing.ts";
+import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
+import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
+import { createShell, type Shell } from "../tools/bash/shell/shell.ts";
+import { bashTool } from "../tools/bash/tool.ts";
+import { fileWatch } from "../tools/editor/file-watch.ts";
+import { realTarget } from "../tools/editor/paths.ts";
+import { editorTool } from "../tools/editor/tool.ts";
+import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
+import { readTaskList, todoTool } from "../tools/session/todo.ts";
+import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
+import { shellParser } from "./bash-grammar.ts";
+import { checkChoices, warnUnpriced } from "./choices.ts";
+import { environmentPreamble, today } from "./first-message.ts";
+import { chooseModel, summaryModels } from "./models.ts";
+import { watchMachine } from "./orphans.ts";
+import { offloadPastes } from "./paste.ts";
+import { type OpenQuestions, permitAsking, permitHeadless } from "./permissions.ts";
+import { readPrompt } from "./prompts.ts";
+import { standingRules } from "./rules.ts";
+import type { OpenOptions, Run } from "./session.ts";
+import { begin } from "./start-log.ts";
+
+/** A session ready to run: a new one, or the stored one that the flags name. */
+export async function openRun(options: OpenOptions): Promise<Run> {
+  const place = folders(options.env);
+  const settings = options.flags.bare ? {} : readSettings(join(place.config, "settings.json"));
+  checkChoices(options.flags, settings);
+  const root = sessionRoot(options);
+  const session =
+    openStored(options, root) ?? createSession({ root, ...outside(options), cwd: realpathSync(options.cwd) });
+  try {
+    return await runOver(session, options, settings);
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+/** The folder that holds all sessions. */
+export function sessionRoot({ flags, env, cwd }: Pick<OpenOptions, "flags" | "env" | "cwd">): string {
+  return flags.sessionDir ? resolve(cwd, flags.sessionDir) : join(folders(env).state, "sessions");
+}
+
+function outside({ warn }: OpenOptions) {
+  return { clock: Date.now, warn };
+}
+
+function openStored(options: OpenOptions, root: string): OpenSession | undefined {
+  const { continueNewest, resume, fork } = options.flags;
+  if (!continueNewest && resume === undefined) {
+    if (fork) throw new UsageError("--fork needs the session to branch from: add -c or -r <id>");
+    return undefined;
+  }
+  if (resume === "")
+    throw new UsageError(
+      "-r needs the id or the name of a session (see sawtooth sessions list); -c goes on with the newest",
+    );
+  const cwd = realpathSync(options.cwd);
+  const which = { root, cwd, ...(resume ? { id: resume } : { newest: true }), ...outside(options) };
+  return fork ? forkSession({ ...which, events: options.events }) : openSession(which);
+}
+
+async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
+  const { flags, env } = options;
+  const cwd = folderOf(session, options);
+  const model = await chooseModel(modelChoice(session, options, settings));
+  checkPriced(flags, model);
+  warnUnpriced(options, settings, model);
+  const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
+  const tools = toolsOf(session.folder, { workspace: workspaceRoot(cwd), shell, settings });
+  begin(session, { flags, settings, cwd, model, tools });
+  const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
+  const parser = shellParser(options.warn);
+  const standing = standingRules({
+    ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
+    ...{ session: options.person?.allowed ?? [], warn: options.warn },
+  });
+  const kept = agentSnapshots({
+    ...session,
+    parser,
+    workspace: workspaceOf(cwd, options),
+    except: [sessionRoot(options)],
+    ...outside(options),
+  });
+  const questions: OpenQuestions = new Set();
+  const killAll = () => shell.killAll();
+  process.on("exit", killAll);
+  const leftovers = options.person === undefined;
+  watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn, leftovers });
+  return {
+    sessionId: session.id,
+    folder: session.folder,
+    mode,
+    snapshots: kept.snapshots,
+    rules: standing,
+    judgeAgain() {
+      for (const again of [...questions]) again();
+    },
+    jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
+    agent: agentOf(session, {
+      options,
+      settings,
+      cwd,
+      model,
+      tools,
+      mode,
+      shell,
+      kept,
+      parser,
+      standing,
+      questions,
+    }),
+    say: (content) => say(session, options, content),
+    async close() {
+      process.off("exit", killAll);
+      await shell.close();
+      await kept.snapshots.close();
+      session.close();
+    },
+  };
+}
+
+/** Appends a user message; the session's first one carries the facts about the folder. */
+function say(session: OpenSession, options: OpenOptions, content: UserBlock[]): void {
+  const events = session.log.events();
+  const { cwd, context } = started(events);
+  const first = !events.some((event) => event.type === "user_message");
+  const preamble = first ? preambleOf(cwd, options, context) : {};
+  session.log.append({ type: "user_message", content: shortened(session, content), ...preamble });
+}
+
+/** Throws `UsageError` when a budget is set that could not be counted. */
+export function checkPriced({ maxBudgetUsd }: Flags, { card }: Model): void {
+  if (maxBudgetUsd === undefined || card.prices.output !== 0) return;
+  throw new UsageError(
+    `--max-budget-usd needs prices, and none are known for ${card.id}: add them in settings`,
+  );
+}
+
+/** The folder of a stored session is where it was; of a new one, where we are. */
+function folderOf(session: OpenSession, options: OpenOptions): string {
+  const first = session.log.events()[0];
+  const cwd = first?.type === "session_started" ? first.cwd : realpathSync(options.cwd);
+  if (!existsSync(cwd)) throw new UsageError(`the folder of this session is gone: ${cwd}`);
+  return cwd;
+}
+
+function modelChoice(session: OpenSession, options: OpenOptions, settings: Settings) {
+  const { flags, env, cwd, warn } = options;
+  const events = session.log.events();
+  const stored = events.length > 0 ? currentModel(events).model.id : undefined;
+  const startAt = events.filter((event) => event.type === "assistant_message").length;
+  const name = flags.model ?? stored ?? settings.model;
+  return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
+}
+
+type ToolParts = { workspace: string; shell: Shell; settings: Settings };
+
+function toolsOf(folder: string, { workspace, shell, settings }: ToolParts): Tool[] {
+  const description = (name: string) => readPrompt(`tools/${name}`);
+  return [
+    bashTool({ description: description("bash"), shell, timeoutSeconds: settings.shellTimeoutSeconds }),
+    editorTool({ description: description("str_replace_editor"), workspace }),
+    todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
+    startFocusTool({ description: description("start_focus") }),
+    completeFocusTool({ description: description("complete_focus"), file: join(folder, "knowledge.md") }),
+  ];
+}
+
+type Parts = { cwd: string; model: Model; tools: Tool[] };
+
+type AgentParts = Parts & {
+  options: OpenOptions;
+  settings: Settings;
+  mode: PermissionMode;
+  shell: Shell;
+  kept: AgentSnapshots;
+  parser: ReturnType<typeof shellParser>;
+  standing: ReturnType<typeof standingRules>;
+  questions: OpenQuestions;
+};
+
+function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
+  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions } = parts;
+  const { flags, env } = options;
+  const secrets = secretsOf(env);
+  const place = folders(env);
+  const { person } = options;
+  const readable = readableFolders(session);
+  const rules = () => ({
+    parser,
+    standing,
+    programsInGit,
+    realPath: realTarget,
+    matches: namesMatching,
+    survey: surveyFolder,
+    mode: person?.mode() ?? mode,
+    allow: standing.allow(),
+    allowEverywhere: standing.allowEverywhere(),
+    deny: standing.deny(),
+    workspace: workspaceOf(cwd, options),
+    readable,
+    home: realHome(env),
+    protectedPaths: [place.config, place.state],
+    cwd: shell.cwd(),
+  });
+  return {
+    log: session.log,
+    model,
+    tools,
+    policies: stackNamed(currentEngine(session.log.events()).context).policies,
+    limits: limitsOf(flags, settings),
+    clock: Date.now,
+    artifacts: session.artifacts,
+    beforeWrite: kept.beforeWrite,
+    permit: person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules),
+    takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],
+    takeNotices: () => shell.takeNotices(),
+    onPart: (part) => person?.onPart(part),
+    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
+    onWaiting: person?.onWaiting,
+    redact: (text) => redact(text, secrets),
+    hash: (body) => createHash("sha256").update(body).digest("hex"),
+    changedFiles: fileWatch(),
+    readTasks: () => readTaskList(join(session.folder, "todo.md")),
+    summaryPrompt: readPrompt("summary"),
+    summaries: summaryModels(model.card, settings.summaryModel, modelChoice(session, options, settings)),
+    pathExists: existsSync,
+    reminderWords: readPrompt("reminders"),
+  };
+}
+
+function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserBlock[] {
+  return offloadPastes(content, artifacts, pasteLimit(log.events()));
+}
+
+/** The session's own folder, and those of the sessions it was branched from, whose artifacts its history names. */
+function readableFolders({ folder, log }: OpenSession): string[] {
+  return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
+}
+
+function realHome(env: OpenOptions["env"]): string {
+  const home = env.HOME ?? homedir();
+  return existsSync(home) ? realpathSync(home) : home;
+}
+
+function limitsOf(flags: Flags, settings: Settings): Run["agent"]["limits"] {
+  const maxTurns = flags.maxTurns ?? settings.maxTurns;
+  const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
+  const maxTimeMs = flags.maxTimeMs ?? duration("maxTime in settings:", settings.maxTime);
+  return {
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    ...(maxTimeMs === undefined ? {} : { deadline: Date.now() + maxTimeMs }),
+  };
+}
+
+/** Where the agent works, links resolved. */
+function workspaceOf(cwd: string, { flags, cwd: here }: OpenOptions): string[] {
+  return [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, here))];
+}
+
+function existing(folder: string, cwd: string): string {
+  try {
+    return realpathSync(resolve(cwd, folder));
+  } catch {
+    throw new UsageError(`--add-dir ${folder}: there is no such folder`);
+  }
+}
+
+/** The facts that go before the first words; `knowledge` as in the event. */
+function preambleOf(
+  cwd: string,
+  { flags, env, warn }: OpenOptions,
+  context: string,
+): { preamble: TextBlock[]; knowledge?: number } {
+  const workspace = workspaceRoot(cwd);
+  const home = env.HOME ?? homedir();
+  const found = flags.bare
+    ? { files: [], warnings: [] }
+    : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
+  for (const warning of found.warnings) warn(warning);
+  const instructions = found.files;
+  const withheld = withheldNames(env);
+  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
+  if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
+  return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
+}

@@ -1,0 +1,35 @@
+/** What the person should know of this machine while a session runs on it. */
+
+import type { EventLog } from "../core/ports.ts";
+import { findOrphans } from "../tools/bash/shell/orphans.ts";
+import type { Shell } from "../tools/bash/shell/shell.ts";
+
+/** `root`: folder of all sessions. `warn`: one line for the person. `leftovers`: whether to tell of them here. */
+type ShellLocation = { root: string; warn(text: string): void; leftovers: boolean };
+
+/** Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it. */
+export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLocation): void {
+  const onRequest = log.subscribe(({ type }) => {
+    if (type !== "model_request" || !surroundings.leftovers) return;
+    onRequest();
+    const { root, warn } = surroundings;
+    setTimeout(() => tellLeftovers(root, "sawtooth doctor --clean ends them", warn), 50).unref();
+  });
+  const onResult = log.subscribe((event) => {
+    if (event.type !== "tool_result" || event.toolName !== "bash") return;
+    onResult();
+    if (shell.terminal() === false)
+      surroundings.warn(
+        "the shell has no terminal here: commands run on pipes, tty is not available, and nobody can type for them",
+      );
+  });
+}
+
+/** One line about the processes that killed runs left, when there are any; `how`: what ends them. */
+export function tellLeftovers(root: string, how: string, warn: (text: string) => void): void {
+  const found = findOrphans(root);
+  if (found.length === 0) return;
+  const named = found.slice(0, 3).map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`);
+  const more = found.length > 3 ? `, and ${found.length - 3} more` : "";
+  warn(`a killed run left processes: ${named.join("; ")}${more} (${how})`);
+}

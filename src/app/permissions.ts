@@ -1,0 +1,125 @@
+/** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
+
+import type { Agent, Permission } from "../agent/agent.ts";
+import { decidePermission, type PermissionDecision, type PermissionInput } from "../permissions/decide.ts";
+import { type LinkScope, linksIn } from "../permissions/links.ts";
+import type { StandingRules } from "../permissions/rules.ts";
+import type { ParserFor } from "./bash-grammar.ts";
+import type { Answer, Person, Question } from "./session.ts";
+
+type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
+  parser: ParserFor;
+  standing: Pick<StandingRules, "list">;
+};
+
+/** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
+export function permitHeadless(rules: () => Rules): Agent["permit"] {
+  return permitBy(rules, async ({ reason, suggestion, rule }) => {
+    const way = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
+    const text = `${reason} Nobody is here to be asked.${way} Go on with what is allowed, or say what you need.`;
+    return { decision: "deny", rule: suggestion ?? rule, by: "headless", asked: { reason }, reason: text };
+  });
+}
+
+/** The open questions: each entry judges its question again, and closes it when rules and mode now answer it. */
+export type OpenQuestions = Set<() => void>;
+
+/** The same with a person, whose words reach the model where the answer is no. */
+export function permitAsking(
+  rules: () => Rules,
+  ask: Person["ask"],
+  { places, add }: Pick<StandingRules, "places" | "add">,
+  questions: OpenQuestions = new Set(),
+): Agent["permit"] {
+  return permitBy(rules, async (open, asking) => {
+    const { reason, suggestion } = open;
+    const { toolName, input, signal } = asking;
+    const links = linksIn(input, linkScope(toolName, rules()));
+    const question = { toolName, input, reason, suggestion, links, places };
+    const answer = await answerOrJudgement(question, asking, { ask, questions });
+    if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
+    const made = { rule: suggestion ?? open.rule, by: "user" as const };
+    if (answer.decision === "deny") {
+      const asked = { reason, ...(answer.say ? { say: answer.say } : {}) };
+      const unanswered = signal.aborted && !answer.say ? { unanswered: true as const } : {};
+      const denied = { decision: "deny" as const, ...made, asked: { ...asked, ...unanswered } };
+      return { ...denied, reason: denialText(answer.say, signal.aborted) };
+    }
+    const { remember } = answer;
+    if (remember) {
+      add(remember.rule, remember.scope);
+      for (const judgeAgain of [...questions]) judgeAgain();
+    }
+    return { decision: "allow", ...made, asked: { reason, ...(remember ? { remembered: remember } : {}) } };
+  });
+}
+
+function denialText(say: string, stopped: boolean): string {
+  if (say) return `The user did not allow this, and says what to do instead: ${say}`;
+  return stopped ? "The turn was stopped before the user answered." : "The user did not allow this.";
+}
+
+/** The folder that relative paths of a call begin at: the shell's for a command, else the workspace. */
+function linkScope(toolName: string, { cwd, workspace, home, realPath }: Rules): LinkScope {
+  const [root = "/"] = workspace;
+  return { cwd: toolName === "bash" ? (cwd ?? root) : root, home, realPath };
+}
+
+type Answered = ({ type: "answered" } & Answer) | { type: "judged"; decided: PermissionDecision };
+
+/** Waits for the person, or until a change of mode or rules answers the question. */
+async function answerOrJudgement(
+  question: Question,
+  { signal, judge }: Asking,
+  { ask, questions }: { ask: Person["ask"]; questions: OpenQuestions },
+): Promise<Answered> {
+  const closing = new AbortController();
+  let decided: PermissionDecision | undefined;
+  const judgeAgain = (): void => {
+    const now = judge();
+    if (now.decision === "ask") return;
+    decided = now;
+    closing.abort();
+  };
+  questions.add(judgeAgain);
+  const answer = await ask(question, AbortSignal.any([signal, closing.signal]));
+  questions.delete(judgeAgain);
+  return decided && !signal.aborted ? { type: "judged", decided } : { type: "answered", ...answer };
+}
+
+type Asking = {
+  toolName: string;
+  input: Record<string, unknown>;
+  signal: AbortSignal;
+  /** The decision by the rules and the mode in force now. */
+  judge(): PermissionDecision;
+};
+
+/** Settles what rules and mode leave open. */
+type Settle = (open: PermissionDecision, asking: Asking) => Promise<Permission>;
+
+function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
+  return async (tool, input, signal): Promise<Permission> => {
+    const access = tool.access(input);
+    const parse = await rules().parser(access);
+    const judge = (): PermissionDecision => {
+      const { parser: _, standing: __, ...inForce } = rules();
+      return decidePermission({ ...inForce, toolName: tool.name, access, parse });
+    };
+    const open = judge();
+    if (open.decision !== "ask") return recorded(open, rules());
+    const settled = await settle(open, { toolName: tool.name, input, signal, judge });
+    return { mode: rules().mode, ...settled };
+  };
+}
+
+/** The record of a decision by the mode or a rule, with the place that the rule is kept in. */
+function recorded(decided: PermissionDecision, { mode, standing }: Rules): Permission {
+  const { decision, rule, by, reason } = decided;
+  const kept =
+    by === "rule"
+      ? standing.list().find((one) => one.kind === decision && one.rule.trim() === rule)
+      : undefined;
+  const record = { rule, by, mode, ...(kept ? { scope: kept.scope } : {}) };
+  return decision === "allow" ? { decision, ...record } : { decision: "deny", ...record, reason };
+}

@@ -1,0 +1,99 @@
+/** The rules in force and where each of them is kept: command line, settings, this folder's file, this session. */
+
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Flags } from "../cli/arguments/arguments.ts";
+import {
+  changeProjectRules,
+  changeUserRules,
+  projectRulesFile,
+  readProjectRules,
+} from "../config/kept-rules.ts";
+import { type Settings, SettingsError } from "../config/settings.ts";
+import type { RuleScope, StandingRule, StandingRules } from "../permissions/rules.ts";
+
+type Sources = {
+  flags: Flags;
+  settings: Settings;
+  /** Absolute folder of the user's configuration. */
+  config: string;
+  /** Real path of the folder that is worked in. */
+  root: string;
+  /** The rules of this session; they are added here. */
+  session: string[];
+  env: Readonly<Record<string, string | undefined>>;
+  warn(text: string): void;
+};
+
+export function standingRules(
+  sources: Sources,
+): StandingRules & Record<"allow" | "allowEverywhere" | "deny", () => string[]> {
+  const { flags, settings, config, root, session, env, warn } = sources;
+  const files = { user: join(config, "settings.json"), project: projectRulesFile(config, root) };
+  const user = { allow: [...(settings.allow ?? [])], deny: [...(settings.deny ?? [])] };
+  const project = flags.bare ? [] : rulesOfProject(files.project, root, warn);
+  const home = env.HOME ?? homedir();
+  const places = {
+    session: "kept until you leave",
+    project: shortened(files.project, home),
+    user: shortened(files.user, home),
+    flags: "the command line",
+  };
+  const named = (kind: "allow" | "deny", scope: StandingRule["scope"], rules: readonly string[]) =>
+    rules.map((rule): StandingRule => ({ rule, kind, scope, where: places[scope] }));
+  const change = (scope: RuleScope, kind: "allow" | "deny", edit: (rules: string[]) => string[]): void => {
+    if (scope === "project") changeProjectRules(files.project, root, edit);
+    if (scope === "user") changeUserRules(files.user, kind, edit);
+    const held = { session, project, user: user[kind] }[scope];
+    held.splice(0, held.length, ...edit(held));
+  };
+  return {
+    allow: () => [...flags.allow, ...project, ...session],
+    allowEverywhere: () => user.allow,
+    deny: () => [...flags.deny, ...user.deny],
+    places,
+    list: () => [
+      ...named("deny", "flags", flags.deny),
+      ...named("deny", "user", user.deny),
+      ...named("allow", "flags", flags.allow),
+      ...named("allow", "user", user.allow),
+      ...named("allow", "project", project),
+      ...named("allow", "session", session),
+    ],
+    add(rule, scope) {
+      const added = (rules: string[]): string[] => (rules.includes(rule) ? rules : [...rules, rule]);
+      try {
+        change(scope, "allow", added);
+      } catch (error) {
+        if (!(error instanceof SettingsError)) throw error;
+        warn(`${error.message}; the rule ${rule} counts for this session only`);
+        change("session", "allow", added);
+      }
+    },
+    remove({ rule, kind, scope }) {
+      if (scope === "flags") return "it was given on the command line: leave it out there";
+      try {
+        change(scope, kind, (rules) => rules.filter((one) => one !== rule));
+        return undefined;
+      } catch (error) {
+        if (error instanceof SettingsError) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+/** A file that cannot be read allows nothing, and is left as it is. */
+function rulesOfProject(file: string, root: string, warn: (text: string) => void): string[] {
+  try {
+    return readProjectRules(file, root);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    warn(`${error.message}; until then no rule for this folder counts`);
+    return [];
+  }
+}
+
+function shortened(path: string, home: string): string {
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

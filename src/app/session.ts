@@ -1,0 +1,82 @@
+/** One session made ready to run: what print mode and the demo get from the wiring, and what opening it can fail with. */
+
+import type { Agent } from "../agent/agent.ts";
+import type { Flags, PermissionMode } from "../cli/arguments/arguments.ts";
+import type { UserBlock } from "../core/blocks.ts";
+import type { BackgroundJobs } from "../core/ports.ts";
+import type { Snapshots } from "../core/undo-port.ts";
+import type { PathLink } from "../permissions/links.ts";
+import type { RuleScope, StandingRules } from "../permissions/rules.ts";
+
+export type Run = {
+  agent: Agent;
+  sessionId: string;
+  /** Absolute folder of the session. */
+  folder: string;
+  mode: PermissionMode;
+  /** The files as they were before each step that wrote. */
+  snapshots: Snapshots;
+  jobs: BackgroundJobs;
+  rules: StandingRules;
+  /** Judges the open questions again, where a person has changed the mode; those that it answers are closed. */
+  judgeAgain(): void;
+  /** Appends a user message; the session's first one carries the facts about the folder. */
+  say(content: UserBlock[]): void;
+  /** Ends every process of the session's shell and closes the log. Idempotent. */
+  close(): Promise<void>;
+};
+
+/** Somebody at a screen: can be asked, types while it works, and watches. */
+export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onWaiting"> & {
+  /** The mode that the person chose since the start, if any. */
+  mode(): PermissionMode | undefined;
+  /** Allow rules for as long as the person stays; what is added here counts. */
+  allowed: string[];
+  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+};
+
+/** `suggestion`: the rule that would let it through from now on. */
+export type Question = {
+  toolName: string;
+  input: Record<string, unknown>;
+  reason: string;
+  suggestion?: string | undefined;
+  /** Paths in the call that lead elsewhere through a link. */
+  links?: readonly PathLink[] | undefined;
+  /** Where a rule would be kept, by its scope. */
+  places?: StandingRules["places"];
+};
+/** `say`: what to do instead; may be empty. */
+export type Answer =
+  | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
+  | { decision: "deny"; say: string };
+
+export type OpenOptions = {
+  flags: Flags;
+  /** Of a branch: how many events of the other session it begins with; by default all. */
+  events?: number | undefined;
+  /** Undefined: nobody is there, and what would ask is denied. */
+  person?: Person;
+  cwd: string;
+  env: Record<string, string | undefined>;
+  /** One line for the person; never for the model. */
+  warn(text: string): void;
+};
+
+export type OpenRun = (options: OpenOptions) => Promise<Run>;
+
+/** Something outside the user's command line is missing; `exitCode` as design §5. */
+export class StartError extends Error {
+  readonly exitCode: number;
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The exit code that an error carries: the user can mend what it says in one line. Undefined: a bug, which crashes. */
+export function exitCodeOf(error: unknown): number | undefined {
+  return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number"
+    ? error.exitCode
+    : undefined;
+}

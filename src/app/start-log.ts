@@ -1,0 +1,97 @@
+/** How a session's log begins, and what a resumed one changes. Checked before anything is written. */
+
+import type { Flags } from "../cli/arguments/arguments.ts";
+import { UsageError } from "../cli/arguments/values.ts";
+import type { Settings } from "../config/settings.ts";
+import { policyInputOf } from "../context/policies/policy-input.ts";
+import { contextChoices, contextNames, namedStack, stackNamed } from "../context/policies/stacks.ts";
+import { fixedTokens } from "../context/view/tokens.ts";
+import { applyEvents } from "../context/view/view.ts";
+import type { EventBody, LogEvent } from "../core/events.ts";
+import type { Model, Tool } from "../core/ports.ts";
+import { currentEngine, currentModel } from "../core/questions.ts";
+import type { OpenSession } from "../session/store.ts";
+import { systemPrompt } from "./prompts.ts";
+
+type Parts = { flags: Flags; settings: Settings; cwd: string; model: Model; tools: Tool[] };
+
+/** Appends the first event of a new session; to a stored one, what changed since. Throws `UsageError`. */
+export function begin(session: OpenSession, parts: Parts): void {
+  const events = session.log.events();
+  const bodies = events.length === 0 ? [opening(session, parts)] : changes(events, parts);
+  checkRoom([...events, ...bodies.map((body) => ({ seq: 0, at: 0, ...body }))]);
+  for (const body of bodies) session.log.append(body);
+}
+
+function opening(session: OpenSession, { flags, settings, cwd, model, tools }: Parts): EventBody {
+  const { context, engine } = stackOf(flags.context ?? settings.context ?? contextNames[0] ?? "raw");
+  const focus = stackNamed(context).folds ? (settings.focus ?? "aggressive") : "none";
+  const effort = flags.effort ?? settings.effort;
+  return {
+    type: "session_started",
+    sessionId: session.id,
+    cwd,
+    folder: session.folder,
+    model: model.card,
+    ...(effort ? { effort } : {}),
+    system: systemPrompt({ focus, append: flags.appendSystemPrompt }),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    })),
+    context,
+    engine: { ...engineOf(flags, settings), ...engine },
+  };
+}
+
+function stackOf(words: string): NonNullable<ReturnType<typeof namedStack>> {
+  const stack = namedStack(words);
+  if (!stack) throw new UsageError(`--context ${words}: must be ${contextChoices}`);
+  return stack;
+}
+
+function engineOf(flags: Flags, settings: Settings): Record<string, number> {
+  const window = flags.window ?? settings.window;
+  return {
+    ...settings.engine,
+    ...(window === undefined ? {} : { window }),
+    ...(settings.focus === "passive" ? { focusReminder: 0 } : {}),
+  };
+}
+
+/** Model, effort, stack and window can change in the middle of a session; its system prompt cannot. */
+function changes(events: readonly LogEvent[], { flags, settings, model }: Parts): EventBody[] {
+  if (flags.appendSystemPrompt !== undefined)
+    throw new UsageError(
+      "--append-system-prompt counts when a session starts: it cannot change a stored one",
+    );
+  const bodies: EventBody[] = [];
+  const before = currentModel(events);
+  // What was chosen in the session counts before the settings, which a session begins with.
+  const effort = flags.effort ?? before.effort ?? settings.effort;
+  // The card of the same model may have changed too: in the settings, or with the program.
+  if (JSON.stringify(before.model) !== JSON.stringify(model.card) || effort !== before.effort)
+    bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
+  const { context, engine } = currentEngine(events);
+  const wanted = flags.context === undefined ? { context, engine: {} } : stackOf(flags.context);
+  const window = flags.window ?? engine.window;
+  const changed = { ...engine, ...(window === undefined ? {} : { window }), ...wanted.engine };
+  const differs = Object.entries(changed).some(([name, value]) => engine[name] !== value);
+  if (wanted.context !== context || differs)
+    bodies.push({ type: "settings_changed", context: wanted.context, engine: changed });
+  return bodies;
+}
+
+/**
+ * A window that the fixed part all but fills would make every request fail: better to say so before the first.
+ * Throws `UsageError`.
+ */
+export function checkRoom(events: readonly LogEvent[]): void {
+  const { soft, settings } = policyInputOf(events, applyEvents([]), 0);
+  const fixed = fixedTokens(events);
+  if (fixed < settings.pressure * soft.tokens) return;
+  throw new UsageError(
+    `the system prompt and tools alone take about ${fixed} tokens of a window of ${soft.tokens} (${soft.source}): use a model or a --window with more room`,
+  );
+}

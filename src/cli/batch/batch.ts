@@ -1,0 +1,256 @@
+/** `sawtooth batch`: a file of tasks, each run by a process of its own on files of its own; to be gone on with. */
+
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
+import type { Flags } from "../arguments/arguments.ts";
+import type { BatchFlags } from "../arguments/batch-flags.ts";
+import { duration, UsageError } from "../arguments/values.ts";
+import { type Stop, stopOnSignals } from "../headless/headless.ts";
+import { removeFolder } from "./copy.ts";
+import { type BatchProgress, batchProgress, tellSummary } from "./progress.ts";
+import { enterFolder, newest, openResults, type Results, runsOf, type TaskState } from "./results.ts";
+import type { Halt } from "./summary.ts";
+import { type BatchPorts, batchMark, blank, runTask } from "./task-run.ts";
+import { placed, readTasks, type Task, type TaskOptions } from "./tasks.ts";
+import type { Mirrors } from "./tree.ts";
+
+/** What is not run again. With --retry only what is done. */
+const settled: readonly TaskState[] = ["done", "failed", "limit", "blocked"];
+const usualJobs = 4;
+
+type Batch = {
+  tasks: readonly Task[];
+  queue: Task[];
+  results: Results;
+  flags: Flags;
+  batch: BatchFlags;
+  ports: BatchPorts;
+  out: string;
+  stop: Stop;
+  tell: BatchProgress;
+  mirrors: Mirrors;
+  /** Dollars that running tasks may still spend. */
+  reserved: number;
+  halt?: Halt;
+};
+
+/** Runs what has no result yet. Returns the exit code (design §5). Throws `UsageError` before anything is run. */
+export async function runBatch(
+  operands: readonly string[],
+  batch: BatchFlags,
+  flags: Flags,
+  ports: BatchPorts,
+): Promise<number> {
+  refuseStray(flags);
+  if (batch.summary) return tellSummary(operands, flags);
+  const [file = ""] = operands;
+  const options = defaultsOf(flags, batch);
+  const all = readTasks(file, options);
+  checkBudgets(all, file, flags);
+  const shown = batch.out ?? "";
+  enterFolder(resolve(shown), shown, options);
+  const out = realpathSync(resolve(shown));
+  const release = ports.claim(out, shown);
+  try {
+    const results = openResults(out);
+    refuseAnother(all, out, shown);
+    // What a killed batch left running would go on spending.
+    ports.endFamily(batchMark, out);
+    const tasks = all.filter((_, index) => inShard(index, batch.shard));
+    const tell = batchProgress({ all: tasks.length, flags, out: shown });
+    for (const warning of results.warnings) tell.warn(warning);
+    await settleInterrupted(all, out, results, ports);
+    const queue = waiting(tasks, results, batch, tell);
+    const stop = stopOnSignals();
+    stop.stopAt(flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs);
+    const whole: Batch = {
+      tasks,
+      queue,
+      results,
+      flags,
+      batch,
+      ports,
+      out,
+      stop,
+      tell,
+      mirrors: new Map(),
+      reserved: 0,
+    };
+    tell.begin(results, tasks, queue.length);
+    await work(whole);
+    const signal = stop.by();
+    return tell.end({
+      tasks,
+      results,
+      queue,
+      ...(whole.halt ? { halt: whole.halt } : {}),
+      ...(signal ? { signal } : {}),
+    });
+  } finally {
+    release();
+  }
+}
+
+function refuseStray(flags: Flags): void {
+  const stray = [
+    flags.continueNewest && "--continue",
+    flags.resume !== undefined && "--resume",
+    flags.fork && "--fork",
+    flags.record !== undefined && "--record",
+    flags.sessionDir !== undefined && "--session-dir",
+    flags.debug !== undefined && "--debug",
+    flags.inputFormat !== "text" && "--input-format",
+  ].find((flag) => typeof flag === "string");
+  if (stray) throw new UsageError(`${stray} is for one session, and a batch has one for each task`);
+  if (flags.outputFormat === "stream-json")
+    throw new UsageError("batch has --output-format text and json; the stream is results.jsonl in --out");
+}
+
+/** What the command line says for every task. */
+function defaultsOf(flags: Flags, { taskBudgetUsd, taskTimeMs }: BatchFlags): TaskOptions {
+  const options: { [K in keyof TaskOptions]: TaskOptions[K] | undefined } = {
+    model: flags.model,
+    effort: flags.effort,
+    max_turns: flags.maxTurns,
+    max_budget_usd: taskBudgetUsd,
+    max_time: taskTimeMs === undefined ? undefined : `${taskTimeMs}ms`,
+    permission_mode: flags.permissionMode,
+    context: flags.context,
+    window: flags.window,
+    append_system_prompt: flags.appendSystemPrompt,
+    json_schema: flags.jsonSchema,
+    allow: flags.allow.length > 0 ? flags.allow : undefined,
+    deny: flags.deny.length > 0 ? flags.deny : undefined,
+    add_dir: flags.addDirs.length > 0 ? flags.addDirs : undefined,
+    bare: flags.bare || undefined,
+  };
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return placed(Object.fromEntries(given) as TaskOptions, process.cwd());
+}
+
+/** A ceiling over all tasks can only be kept when each has one. */
+function checkBudgets(tasks: readonly Task[], file: string, { maxBudgetUsd }: Flags): void {
+  if (maxBudgetUsd === undefined) return;
+  const open = tasks.find(({ options }) => options.max_budget_usd === undefined);
+  if (open)
+    throw new UsageError(
+      `${file} line ${open.line}: with --max-budget-usd each task needs a ceiling: max_budget_usd in its line, or --task-budget-usd for all`,
+    );
+}
+
+function refuseAnother(tasks: readonly Task[], out: string, shown: string): void {
+  const folder = join(out, "tasks");
+  const there = existsSync(folder) ? readdirSync(folder) : [];
+  const ids = new Set(tasks.map(({ id }) => id));
+  if (there.length > 0 && !there.some((id) => ids.has(id)))
+    throw new UsageError(
+      `${shown} holds the results of another batch (with the task ${there[0]}): name another folder with --out`,
+    );
+}
+
+function inShard(index: number, shard: BatchFlags["shard"]): boolean {
+  return shard === undefined || index % shard.of === shard.part - 1;
+}
+
+/** A run without a result was cut off with its batch: it gets one, so that its dollars count, and its files go. */
+async function settleInterrupted(
+  tasks: readonly Task[],
+  out: string,
+  results: Results,
+  ports: BatchPorts,
+): Promise<void> {
+  const known = new Set(results.lines.map(({ run }) => run));
+  for (const task of tasks)
+    for (const run of runsOf(out, task.id)) {
+      if (known.has(run)) continue;
+      const { turns, cost, sessionId } = ports.spent(join(out, run, "session"));
+      await removeFolder(join(out, run, "tree"));
+      results.append({
+        ...blank(task, run, Date.now()),
+        errors: ["the batch was killed"],
+        num_turns: turns,
+        total_cost_usd: cost,
+        session_id: sessionId,
+      });
+    }
+}
+
+function waiting(
+  tasks: readonly Task[],
+  results: Results,
+  { retry }: BatchFlags,
+  tell: BatchProgress,
+): Task[] {
+  const last = newest(results.lines);
+  return tasks.filter(({ id, hash }) => {
+    const result = last.get(id);
+    if (!result) return true;
+    const isSettled = retry ? result.state === "done" : settled.includes(result.state);
+    if (isSettled && result.hash === hash) return false;
+    if (result.hash !== hash) tell.again(id, "its line has changed");
+    else tell.again(id, result.errors[0] ? `${result.state}: ${result.errors[0]}` : result.state);
+    return true;
+  });
+}
+
+async function work(whole: Batch): Promise<void> {
+  const { queue, batch, stop, tell } = whole;
+  const jobs = batch.jobs ?? Math.min(usualJobs, availableParallelism());
+  const running = new Set<Promise<void>>();
+  for (;;) {
+    if (stop.signal.aborted) whole.halt ??= stop.signal.reason === "max_time" ? "max_time" : "signal";
+    while (running.size < jobs && !whole.halt && mayBegin(whole, running.size)) {
+      const task = queue.shift();
+      if (!task) break;
+      const run = one(whole, task).finally(() => running.delete(run));
+      running.add(run);
+    }
+    if (running.size === 0) break;
+    await Promise.race(running);
+  }
+  tell.quiet();
+}
+
+/** Whether what the next task may spend is left. What running tasks may spend is taken as spent. */
+function mayBegin(whole: Batch, running: number): boolean {
+  const { queue, flags, results, reserved } = whole;
+  const [next] = queue;
+  if (!next || flags.maxBudgetUsd === undefined) return next !== undefined;
+  const spent = results.lines.reduce((sum, line) => sum + line.total_cost_usd, 0);
+  if (spent + reserved + ceilingOf(next) <= flags.maxBudgetUsd) return true;
+  // Running tasks may leave something over.
+  if (running === 0) whole.halt = "max_budget";
+  return false;
+}
+
+function ceilingOf({ options }: Task): number {
+  return Number(options.max_budget_usd ?? 0);
+}
+
+async function one(whole: Batch, task: Task): Promise<void> {
+  const { out, ports, results, stop, batch, tell } = whole;
+  const runs = runsOf(out, task.id);
+  const number = 1 + Number(/\d+$/.exec(runs.at(-1) ?? "")?.[0] ?? 0);
+  const time = task.options.max_time;
+  whole.reserved += ceilingOf(task);
+  const line = await runTask(
+    task,
+    `tasks/${task.id}/run-${number}`,
+    time === undefined ? undefined : duration("max_time", String(time)),
+    {
+      ports,
+      out,
+      mirrors: whole.mirrors,
+      keepTrees: batch.keepTrees,
+      signal: stop.signal,
+      onStart: (how) => tell.started(task.id, how),
+      onWarning: (text) => tell.warn(`${task.id}: ${text}`),
+      onTurns: (turns) => tell.turns(task.id, turns),
+    },
+  );
+  whole.reserved -= ceilingOf(task);
+  results.append(line);
+  tell.ended(line);
+  if (line.state === "credentials") whole.halt ??= "credentials";
+}

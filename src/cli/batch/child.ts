@@ -1,0 +1,138 @@
+/** The process of one task: the program itself, headless, watched line by line; it ends when we do. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import type { ResultObject } from "../headless/result.ts";
+
+export type ChildOptions = {
+  /** Path of the program's launcher. */
+  program: string;
+  words: readonly string[];
+  /** What it reads on its standard input. */
+  input: string;
+  cwd: string;
+  env: Record<string, string | undefined>;
+  /** Folder that gets `stream.jsonl` and `stderr.txt`. */
+  folder: string;
+  signal: AbortSignal;
+  /** Milliseconds after which it is ended from outside, should its own limit fail. */
+  longestMs: number | undefined;
+  /** Ends at once whatever it started. */
+  endFamily(): void;
+  onTurns(turns: number): void;
+};
+
+export type ChildEnd = {
+  /** Undefined: it died before it could say how it ended. */
+  result: ResultObject | undefined;
+  exitCode: number | null;
+  /** `exit 3`, `killed by SIGKILL`. */
+  how: string;
+  /** The end of what it said on stderr. */
+  said: string;
+};
+
+/** A process that was told to stop has this long for it. */
+const graceMs = 15_000;
+/** A longer line is kept in the file, and not looked into. */
+const longestLine = 32 * 1024 * 1024;
+const mostSaid = 4_000;
+const mostStderr = 4 * 1024 * 1024;
+
+/** Runs it to its end. Never throws for what the process does. */
+export async function runChild(options: ChildOptions): Promise<ChildEnd> {
+  const { program, words, cwd, env, folder, input } = options;
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd,
+    env,
+    // The channel carries nothing: it tells the process when we are gone, even by SIGKILL.
+    stdio: ["pipe", "pipe", "pipe", "ipc"],
+    // A Ctrl-C in the terminal is ours to pass on.
+    detached: true,
+  });
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input);
+  const watched = watchLines(child, options);
+  const said = keepStderr(child, join(folder, "stderr.txt"));
+  const calm = stopWith(child, options);
+  const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((done) => {
+    child.on("error", () => done({ code: null, signal: "an error at its start" }));
+    child.on("close", (code, signal) => done({ code, signal }));
+  });
+  calm();
+  return {
+    result: watched(),
+    exitCode: code,
+    how: code === null ? `killed by ${signal}` : `exit ${code}`,
+    said: said(),
+  };
+}
+
+/** Keeps the stream in a file, counts model calls and finds the result. */
+function watchLines(child: ChildProcess, { folder, onTurns }: ChildOptions): () => ResultObject | undefined {
+  const file = createWriteStream(join(folder, "stream.jsonl"), { mode: 0o600 });
+  // A full disk costs the stream, not the batch.
+  file.on("error", () => {});
+  let rest = "";
+  let result: ResultObject | undefined;
+  let turns = 0;
+  const look = (text: string): void => {
+    if (text.startsWith('{"type":"assistant"')) onTurns(++turns);
+    else if (text.startsWith('{"type":"result"')) result = JSON.parse(text) as ResultObject;
+  };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    if (!file.write(text)) {
+      child.stdout?.pause();
+      file.once("drain", () => child.stdout?.resume());
+      file.once("error", () => child.stdout?.resume());
+    }
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (rest.length > longestLine) rest = "";
+    for (const line of lines) look(line);
+  });
+  child.stdout?.on("end", () => file.end());
+  return () => result;
+}
+
+function keepStderr(child: ChildProcess, path: string): () => string {
+  const file = createWriteStream(path, { mode: 0o600 });
+  file.on("error", () => {});
+  let said = "";
+  let written = 0;
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-mostSaid);
+    if (written < mostStderr) file.write(text);
+    written += text.length;
+  });
+  child.stderr?.on("end", () => file.end());
+  return () => said.trim();
+}
+
+/** Passes an end of ours on, and sees to it that it comes. Returns what undoes that. */
+function stopWith(child: ChildProcess, { signal, longestMs, endFamily }: ChildOptions): () => void {
+  let hard: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    child.kill("SIGINT");
+    hard ??= setTimeout(() => {
+      child.kill("SIGKILL");
+      endFamily();
+    }, graceMs);
+  };
+  const late = longestMs === undefined ? undefined : setTimeout(stop, Math.min(longestMs, 2 ** 31 - 1));
+  // We may leave at once, by a second Ctrl-C or a bug: nothing of it stays.
+  const leave = (): void => {
+    child.kill("SIGKILL");
+    endFamily();
+  };
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  process.on("exit", leave);
+  return () => {
+    clearTimeout(hard);
+    clearTimeout(late);
+    signal.removeEventListener("abort", stop);
+    process.off("exit", leave);
+  };
+}

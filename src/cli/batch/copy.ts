@@ -1,0 +1,141 @@
+/** A folder copied for an agent to work in: modes, times and links as they are, and no way back into the original. */
+
+import { constants, type Stats } from "node:fs";
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  rm,
+  statfs,
+  symlink,
+  utimes,
+} from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { isInside } from "../../permissions/paths.ts";
+
+export type Copied = {
+  files: number;
+  bytes: number;
+  /** Links that lead out of the folder, and what is neither file, folder nor link. Inside the folder. */
+  outside: string[];
+  skipped: string[];
+};
+
+/** Why a folder cannot be copied: a sentence that names the file. */
+export class CopyError extends Error {}
+
+type Entry = { path: string; stats: Stats };
+
+/** Copies into `target`, which may hold files. `except`: absolute path that is left out. Throws `CopyError`. */
+export async function copyFolder(source: string, target: string, except: string): Promise<Copied> {
+  const skipped: string[] = [];
+  const entries = await readable(() => listed(source, except, skipped));
+  const files = entries.filter(({ stats }) => stats.isFile());
+  const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
+  await mkdir(target, { recursive: true });
+  await checkRoom(source, target, bytes);
+  const outside: string[] = [];
+  for (const entry of entries)
+    await readable(async () => {
+      if (await copyEntry(entry, source, target)) outside.push(entry.path);
+    });
+  // Last, and the deepest first: into a folder that may not be written nothing can be copied.
+  for (const { path, stats } of entries.filter(({ stats }) => stats.isDirectory()).reverse()) {
+    await chmod(join(target, path), stats.mode & 0o7777);
+    await utimes(join(target, path), stats.atime, stats.mtime);
+  }
+  return { files: files.length, bytes, outside, skipped };
+}
+
+async function listed(source: string, except: string, skipped: string[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  const walk = async (folder: string): Promise<void> => {
+    for (const name of (await readdir(join(source, folder))).sort()) {
+      const path = join(folder, name);
+      const place = join(source, path);
+      if (place === except) continue;
+      const stats = await lstat(place).catch(ignoreGone);
+      // A `.git` at the top, or a file of that name (a worktree, a submodule), leads to the original repository.
+      if (!stats || (name === ".git" && (folder === "" || stats.isFile()))) continue;
+      if (!stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()) {
+        skipped.push(path);
+        continue;
+      }
+      entries.push({ path, stats });
+      if (stats.isDirectory()) await walk(path);
+    }
+  };
+  await walk("");
+  return entries;
+}
+
+async function checkRoom(source: string, target: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(target);
+  const free = bavail * bsize;
+  if (bytes > free)
+    throw new CopyError(
+      `cannot copy ${source}: it has ${megabytes(bytes)}, and ${megabytes(free)} are free where the results go`,
+    );
+}
+
+/** Returns whether it is a link that leads out. */
+async function copyEntry({ path, stats }: Entry, source: string, target: string): Promise<boolean> {
+  const [from, to] = [join(source, path), join(target, path)];
+  if (stats.isDirectory()) {
+    await mkdir(to, { recursive: true, mode: 0o700 });
+    return false;
+  }
+  if (stats.isSymbolicLink()) {
+    const goal = await readlink(from);
+    const absolute = resolve(dirname(from), goal);
+    const inside = isInside(absolute, source);
+    // An absolute link into the folder would lead the agent to the original.
+    await symlink(inside ? relative(dirname(from), absolute) || "." : goal, to);
+    return !inside;
+  }
+  await copyFile(from, to, constants.COPYFILE_FICLONE).catch(ignoreGone);
+  await chmod(to, stats.mode & 0o7777).catch(ignoreGone);
+  await utimes(to, stats.atime, stats.mtime).catch(ignoreGone);
+  return false;
+}
+
+/** A file may go while its folder is copied. */
+function ignoreGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code === "ENOENT") return undefined;
+  throw error;
+}
+
+async function readable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new CopyError(`cannot copy ${path}: ${code}`);
+  }
+}
+
+/** Removes a folder with all in it, where that is permitted; folders that may not be written are made writable. */
+export async function removeFolder(folder: string): Promise<void> {
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  // A removal that failed may still be at work elsewhere in the folder.
+  const open = async (path: string): Promise<void> => {
+    await chmod(path, 0o700).catch(ignoreGone);
+    for (const entry of (await readdir(path, { withFileTypes: true }).catch(ignoreGone)) ?? [])
+      if (entry.isDirectory()) await open(join(path, entry.name));
+  };
+  // What cannot be removed even so stays: it costs room, and no task its result.
+  await remove().catch(() =>
+    open(folder)
+      .then(remove)
+      .catch(() => {}),
+  );
+}
+
+/** Bytes as people read them. */
+export function megabytes(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,130 @@
+/** What a batch says: a line for each event on stderr, one redrawn line on a terminal, and a table at its end. */
+
+import { resolve } from "node:path";
+import { money, plural } from "../../context/report/amounts.ts";
+import { cleanLine } from "../../core/clean-text.ts";
+import { cut } from "../../report/text/columns.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { type ResultLine, type Results, readResults } from "./results.ts";
+import { type BatchOutcome, exitCodeOf, type Halt, runTime, summaryOf, summaryText } from "./summary.ts";
+import type { Task } from "./tasks.ts";
+
+export type BatchProgress = ReturnType<typeof batchProgress>;
+
+const redrawMs = 250;
+/** Where nothing is redrawn, a line says now and then that it goes on. */
+const heartbeatMs = 60_000;
+
+/** Lines on stderr, and below them the state, drawn over itself; without a terminal said now and then. */
+function liveLine(state: () => string, isBusy: () => boolean) {
+  const { stderr } = process;
+  // A terminal that was closed takes no more lines; the batch still ends in order.
+  stderr.on("error", () => {});
+  const say = (text: string): void => {
+    stderr.write(`${stderr.isTTY ? "\r\x1b[K" : ""}${cleanLine(text)}\n`);
+  };
+  const draw = (): void => {
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${cut(cleanLine(state()), (stderr.columns || 80) - 1)}`);
+    else if (isBusy()) say(state());
+  };
+  const timer = setInterval(draw, stderr.isTTY ? redrawMs : heartbeatMs);
+  timer.unref();
+  return {
+    say,
+    stop(): void {
+      clearInterval(timer);
+      if (stderr.isTTY) stderr.write("\r\x1b[K");
+    },
+  };
+}
+
+/** `all`: how many tasks; `out`: the folder as the user named it. */
+export function batchProgress({ all, flags, out }: { all: number; flags: Flags; out: string }) {
+  /** Model calls of the running tasks. */
+  const live = new Map<string, number>();
+  const began = Date.now();
+  let ended = 0;
+  let cost = 0;
+  const state = (): string => {
+    const running = [...live].map(([id, turns]) => `${id} (${turns})`).join(", ");
+    return `${ended}/${all} ended, ${live.size} running${running ? `: ${running}` : ""}, ${money(cost)}, ${runTime(Date.now() - began)}`;
+  };
+  const { say, stop } = liveLine(state, () => live.size > 0);
+  return {
+    warn: (text: string) => say(`sawtooth: ${text}`),
+    again: (id: string, why: string) => say(`${id}: run again (${cut(why, 120)})`),
+    begin(results: Results, tasks: readonly Task[], waiting: number): void {
+      const gone = idsOutside(results.lines, tasks);
+      if (gone > 0) say(`${out} also holds ${gone} results of tasks that are not run here`);
+      ended = all - waiting;
+      cost = results.lines.reduce((sum, line) => sum + line.total_cost_usd, 0);
+      say(`${plural(all, "task")}${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
+    },
+    started(id: string, how: string): void {
+      live.set(id, 0);
+      say(`${id}: started, ${how}`);
+    },
+    turns(id: string, turns: number): void {
+      live.set(id, turns);
+    },
+    ended(line: ResultLine): void {
+      live.delete(line.id);
+      if (line.state !== "interrupted") ended += 1;
+      cost += line.total_cost_usd;
+      const why = line.state === "done" ? "" : `: ${line.errors[0] ?? line.terminal_reason ?? ""}`;
+      const facts = `${plural(line.num_turns, "call")}, ${money(line.total_cost_usd)}, ${runTime(line.duration_ms)}`;
+      say(`${line.id}: ${line.state}, ${facts}${cut(why, 300)} [${ended}/${all}]`);
+    },
+    /** Nothing is redrawn from here on. */
+    quiet: stop,
+    end(ending: Omit<BatchOutcome, "lines"> & { results: Results; queue: readonly Task[] }): number {
+      const { results, halt, signal } = ending;
+      const whole: BatchOutcome = { ...ending, lines: results.lines };
+      write(whole, flags, out);
+      if (halt) say(haltText(halt, ending.queue.length, signal));
+      return exitCodeOf(whole);
+    },
+  };
+}
+
+function idsOutside(lines: readonly ResultLine[], tasks: readonly Task[]): number {
+  const ids = new Set(tasks.map(({ id }) => id));
+  return new Set(lines.filter(({ id }) => !ids.has(id)).map(({ id }) => id)).size;
+}
+
+function write(ending: BatchOutcome, { outputFormat }: Flags, out: string): void {
+  const summary = summaryOf(ending);
+  if (outputFormat === "text") process.stdout.write(summaryText(ending, process.stdout.columns || 80));
+  else process.stdout.write(`${JSON.stringify({ ...summary, out })}\n`);
+}
+
+function haltText(halt: Halt, left: number, signal: string | undefined): string {
+  const again = `sawtooth ${process.argv.slice(2).map(quoted).join(" ")}`;
+  const why: Record<Halt, string> = {
+    signal: `stopped${signal ? ` by ${signal}` : ""}`,
+    max_time: "stopped: the time limit of the batch was reached",
+    max_budget: `stopped: what the next task may spend would pass --max-budget-usd`,
+    credentials: "stopped: there is no key, or the model refused it",
+  };
+  const todo = left > 0 ? `; ${left} not begun` : "";
+  const how = halt === "max_budget" ? "go on with a higher one" : "go on";
+  return `sawtooth: ${why[halt]}${todo} (${how}: ${again})`;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** `--summary`: the results in these folders as one batch. Returns the exit code. Throws `UsageError`. */
+export function tellSummary(folders: readonly string[], flags: Flags): number {
+  const read = folders.map((folder) => readResults(resolve(folder)));
+  for (const warning of read.flatMap(({ warnings }) => warnings))
+    process.stderr.write(`sawtooth: ${warning}\n`);
+  const lines = read.flatMap(({ lines }) => lines).sort((a, b) => a.started_at - b.started_at);
+  const ending: BatchOutcome = {
+    lines,
+    tasks: [...new Set(lines.map(({ id }) => id))].map((id) => ({ id })),
+  };
+  write(ending, flags, folders.join(" "));
+  return exitCodeOf(ending);
+}

@@ -1,0 +1,89 @@
+/** The results of a batch added up, as an object and as a table. Pure. */
+
+import { formatDuration, money, plural } from "../../context/report/amounts.ts";
+import { cleanLine } from "../../core/clean-text.ts";
+import { cut, filled } from "../../report/text/columns.ts";
+import type { RunSignal } from "../headless/result.ts";
+import { newest, type ResultLine } from "./results.ts";
+
+/** Why no further task was begun. */
+export type Halt = "signal" | "max_time" | "max_budget" | "credentials";
+
+export type BatchOutcome = {
+  tasks: readonly { id: string }[];
+  /** Oldest first, those of runs that others took the place of among them. */
+  lines: readonly ResultLine[];
+  halt?: Halt;
+  signal?: RunSignal;
+};
+
+/** Of the tasks the newest results; dollars and calls of all their runs. */
+export function summaryOf({ tasks, lines, halt }: BatchOutcome) {
+  const last = newest(lines);
+  const ids = new Set(tasks.map(({ id }) => id));
+  const states: Record<string, number> = {};
+  for (const id of ids) {
+    const state = last.get(id)?.state ?? "not_run";
+    states[state] = (states[state] ?? 0) + 1;
+  }
+  const counted = lines.filter(({ id }) => ids.has(id));
+  const sum = (of: (line: ResultLine) => number): number => counted.reduce((all, line) => all + of(line), 0);
+  return {
+    type: "batch",
+    tasks: tasks.length,
+    done: states.done ?? 0,
+    states,
+    runs: counted.length,
+    num_turns: sum((line) => line.num_turns),
+    total_cost_usd: sum((line) => line.total_cost_usd),
+    duration_ms: sum((line) => line.duration_ms),
+    stopped_by: halt ?? null,
+  };
+}
+
+/** 0: all done; what stopped the batch counts before what became of its tasks. */
+export function exitCodeOf(ending: BatchOutcome): number {
+  const { done, tasks } = summaryOf(ending);
+  const { halt, signal } = ending;
+  if (halt === "signal") return { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 }[signal ?? "SIGINT"];
+  if (halt === "max_time" || halt === "max_budget") return 3;
+  if (halt === "credentials") return 4;
+  return done === tasks ? 0 : 1;
+}
+
+/** Of many tasks only those that are not done have a row. */
+const mostRows = 40;
+
+/** One row a task and a total, in at most `width` columns. */
+export function summaryText(ending: BatchOutcome, width: number): string {
+  const { tasks, lines } = ending;
+  const last = newest(lines);
+  const results = tasks.map(({ id }) => ({ id, line: last.get(id) }));
+  const open = results.length > mostRows ? results.filter(({ line }) => line?.state !== "done") : results;
+  const idWidth = Math.min(28, Math.max(4, ...open.map(({ id }) => id.length)));
+  const rows = open.slice(0, mostRows).map(({ id, line }) => row(id, line, idWidth));
+  const head = `${"task".padEnd(idWidth)}  state        calls       cost      time  `;
+  const more = open.length > mostRows ? [`… and ${open.length - mostRows} more that are not done`] : [];
+  return [head, ...rows, ...more, "", totalText(ending)]
+    .map((line) => `${cut(line, width).trimEnd()}\n`)
+    .join("");
+}
+
+function row(id: string, line: ResultLine | undefined, idWidth: number): string {
+  if (!line) return `${filled(id, idWidth)}  not run`;
+  const { state, num_turns: turns, total_cost_usd: cost, duration_ms: ms, errors } = line;
+  const what = state === "done" ? plural(line.changed_files.length, "file") : cleanLine(errors[0] ?? "");
+  const figures = [String(turns).padStart(5), money(cost).padStart(9), runTime(ms).padStart(8)];
+  return `${filled(id, idWidth)}  ${state.padEnd(11)}  ${figures.join("  ")}  ${state === "done" ? `${what} changed` : what}`;
+}
+
+function totalText(ending: BatchOutcome): string {
+  const { tasks, states, num_turns: turns, total_cost_usd: cost, duration_ms: ms } = summaryOf(ending);
+  const parts = Object.entries(states).map(([state, count]) => `${count} ${state.replace("_", " ")}`);
+  return `${plural(tasks, "task")}: ${parts.join(", ")}; ${plural(turns, "call")}, ${money(cost)}, ${runTime(ms)} of work`;
+}
+
+/** Milliseconds, exact enough for a task of some seconds. */
+export function runTime(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatDuration(ms);
+}

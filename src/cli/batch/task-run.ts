@@ -1,0 +1,234 @@
+/** One run of one task, from its files to its result line. What goes wrong with it stays its own. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { redact } from "../../core/redact.ts";
+import { secretsOf } from "../../core/secrets.ts";
+import { openTree, type Tree } from "../../git/frozen-tree.ts";
+import { GitError } from "../../git/run.ts";
+import { type CheckProcesses, runCheck } from "../checks/check.ts";
+import { writePatch } from "../fix/deliver.ts";
+import type { ResultObject } from "../headless/result.ts";
+import { runChild } from "./child.ts";
+import { CopyError, removeFolder } from "./copy.ts";
+import type { Origin, ResultLine, TaskState } from "./results.ts";
+import { type Task, wordsOf } from "./tasks.ts";
+import { type Mirrors, prepareTree } from "./tree.ts";
+
+/** What only the wiring can give. A family is the processes that carry the mark of a batch, or of a run of it. */
+export type BatchPorts = {
+  processes: CheckProcesses;
+  /** Path of the program's launcher. */
+  program: string;
+  /** Claims a folder for this process; returns the release. Throws `UsageError` when another has it. */
+  claim(folder: string, shown: string): () => void;
+  /** What the sessions in a folder cost, by their logs. */
+  spent(sessions: string): { turns: number; cost: number; sessionId: string | null };
+  /** Ends at once every process that was started with this variable and value in its environment. */
+  endFamily(variable: string, value: string): void;
+};
+
+export type RunPlace = {
+  ports: BatchPorts;
+  /** Absolute folder of the batch. */
+  out: string;
+  mirrors: Mirrors;
+  keepTrees: boolean;
+  signal: AbortSignal;
+  onStart(how: string): void;
+  onWarning(text: string): void;
+  onTurns(turns: number): void;
+};
+
+/** The variables that mark what a batch, and what a run of a task started. */
+export const batchMark = "SAWTOOTH_BATCH";
+const runMark = "SAWTOOTH_BATCH_RUN";
+/** Room of a task beyond its own time limit, for its end. */
+const lateMs = 60_000;
+const mostText = 4_000;
+
+/** Runs it in the new folder `run` (inside the batch's). `until`: milliseconds that its time limit gives. */
+export async function runTask(
+  task: Task,
+  run: string,
+  until: number | undefined,
+  place: RunPlace,
+): Promise<ResultLine> {
+  const folder = join(place.out, run);
+  mkdirSync(folder, { recursive: true });
+  const startedAt = Date.now();
+  const line = blank(task, run, startedAt);
+  try {
+    Object.assign(line, await worked(task, line, until, { ...place, folder }));
+  } catch (error) {
+    Object.assign(line, problem(error, place.signal.aborted));
+  } finally {
+    if (!place.keepTrees) await removeFolder(join(folder, "tree"));
+  }
+  line.duration_ms = Date.now() - startedAt;
+  return tidied(line);
+}
+
+/** A line for a run of which nothing is known but that it began. */
+export function blank({ id, hash }: Pick<Task, "id" | "hash">, run: string, startedAt: number): ResultLine {
+  return {
+    id,
+    hash,
+    state: "interrupted",
+    exit_code: null,
+    terminal_reason: null,
+    errors: [],
+    result: "",
+    structured_output: null,
+    run,
+    patch: null,
+    changed_files: [],
+    origin: null,
+    model: null,
+    session_id: null,
+    num_turns: 0,
+    total_cost_usd: 0,
+    usage: null,
+    started_at: startedAt,
+    duration_ms: 0,
+  };
+}
+
+/** A folder that cannot be had or a program that is missing costs one task; a bug of ours ends the batch. */
+function problem(error: unknown, stopped: boolean): Partial<ResultLine> {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (!(error instanceof GitError || error instanceof CopyError) && code === undefined) throw error;
+  const errors = [error instanceof Error ? error.message : String(error)];
+  return stopped ? { state: "interrupted", errors: ["stopped"] } : { state: "error", errors };
+}
+
+type TaskLocation = RunPlace & { folder: string };
+
+async function worked(
+  task: Task,
+  line: ResultLine,
+  until: number | undefined,
+  place: TaskLocation,
+): Promise<Partial<ResultLine>> {
+  const { out, ports, folder, mirrors } = place;
+  const environment = (mark: string) => ({
+    ...ports.processes.environment(mark),
+    [batchMark]: out,
+    [runMark]: folder,
+  });
+  const tree = join(folder, "tree");
+  const { origin, how } = await prepareTree(task, tree, { out, mirrors, env: environment("batch") });
+  place.onStart(how);
+  const failed = await setUp(task, tree, place, environment);
+  if (failed) return { origin, ...failed };
+  const files = await openTree(tree, environment("batch"), place.onWarning);
+  try {
+    const before = await files.take();
+    const ended = await asked(task, until, place, origin);
+    // Nothing of the task may write any more while its files are compared.
+    ports.endFamily(runMark, folder);
+    return { ...ended, ...(await kept(files, before, line.run, out)) };
+  } finally {
+    files.close();
+  }
+}
+
+async function setUp(
+  { setup }: Task,
+  cwd: string,
+  { ports, folder, signal }: TaskLocation,
+  environment: CheckProcesses["environment"],
+): Promise<Partial<ResultLine> | undefined> {
+  if (setup === undefined) return undefined;
+  const processes = { ...ports.processes, environment };
+  const { passed, how, output } = await runCheck(setup, { cwd, processes, signal });
+  writeFileSync(join(folder, "setup.txt"), output, { mode: 0o600 });
+  if (signal.aborted) return { state: "interrupted", errors: ["stopped"] };
+  if (passed) return undefined;
+  const last = output.trimEnd().split("\n").at(-1) ?? "";
+  return { state: "error", errors: [`setup failed (${how}): ${last}`.slice(0, 300)] };
+}
+
+/** The agent's own part. */
+async function asked(
+  task: Task,
+  until: number | undefined,
+  place: TaskLocation,
+  origin: Origin,
+): Promise<Partial<ResultLine>> {
+  const { ports, folder, out, signal } = place;
+  const sessions = join(folder, "session");
+  const ended = await runChild({
+    program: ports.program,
+    words: [...wordsOf(task), "--output-format=stream-json", `--session-dir=${sessions}`],
+    input: task.options.check === undefined ? (task.prompt ?? "") : "",
+    cwd: join(folder, "tree"),
+    env: { ...process.env, [batchMark]: out, [runMark]: folder },
+    folder,
+    signal,
+    longestMs: until === undefined ? undefined : until + lateMs,
+    endFamily: () => ports.endFamily(runMark, folder),
+    onTurns: place.onTurns,
+  });
+  const { result, exitCode, how, said } = ended;
+  if (result) return { origin, ...factsOf(result, exitCode, signal.aborted) };
+  const { turns, cost, sessionId } = ports.spent(sessions);
+  return {
+    origin,
+    state: signal.aborted ? "interrupted" : stateOf(exitCode),
+    exit_code: exitCode,
+    errors: [`its process ended without a result (${how})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
+    session_id: sessionId,
+    num_turns: turns,
+    total_cost_usd: cost,
+  };
+}
+
+function factsOf(result: ResultObject, exitCode: number | null, stopped: boolean): Partial<ResultLine> {
+  return {
+    state: stopped && exitCode !== 0 ? "interrupted" : stateOf(exitCode),
+    exit_code: exitCode,
+    terminal_reason: result.terminal_reason,
+    errors: result.errors,
+    result: result.result,
+    structured_output: result.structured_output,
+    model: Object.keys(result.modelUsage)[0] ?? null,
+    session_id: result.session_id,
+    num_turns: result.num_turns,
+    total_cost_usd: result.total_cost_usd,
+    usage: result.usage,
+  };
+}
+
+/** By the exit codes of a headless run (design §5). */
+function stateOf(exitCode: number | null): TaskState {
+  const states: Record<number, TaskState> = {
+    0: "done",
+    1: "failed",
+    3: "limit",
+    4: "credentials",
+    5: "blocked",
+    6: "model",
+    129: "interrupted",
+    130: "interrupted",
+    143: "interrupted",
+  };
+  return states[exitCode ?? -1] ?? "error";
+}
+
+/** What the task changed, as a patch beside its log. */
+async function kept(files: Tree, before: string, run: string, out: string): Promise<Partial<ResultLine>> {
+  const after = await files.take();
+  const patch = await files.patch(before, after);
+  if (patch === "") return {};
+  const changed = await files.changes(before, after);
+  writePatch(join(out, run, "patch.diff"), patch);
+  return { patch: `${run}/patch.diff`, changed_files: changed.map(({ path }) => path) };
+}
+
+/** No secret of ours and no text without end in a line of results. */
+function tidied(line: ResultLine): ResultLine {
+  const secrets = secretsOf(process.env);
+  const short = (text: string): string => redact(text, secrets).slice(0, mostText).toWellFormed();
+  return { ...line, result: short(line.result), errors: line.errors.map(short) };
+}

@@ -1,0 +1,238 @@
+/** The file of a batch: one JSON object a line, checked as a whole before anything is run. */
+
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { parseCommand } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+
+export type Task = {
+  id: string;
+  /** From 1, in the file. */
+  line: number;
+  /** Of what the line says, whatever the order of its keys: a changed line is another task. */
+  hash: string;
+  prompt?: string;
+  /** Absolute folder, or a URL. */
+  repo?: string;
+  ref?: string;
+  setup?: string;
+  /** Under the names of the file; the line's own before those of the whole batch. */
+  options: TaskOptions;
+};
+
+export type TaskOptions = { [K in keyof typeof optionKinds]?: string | number | boolean | object };
+
+type Kind = "text" | "number" | "texts" | "switch" | "time" | "schema";
+
+/** What becomes a flag: `max_turns` is `--max-turns`. */
+const optionKinds = {
+  model: "text",
+  effort: "text",
+  max_turns: "number",
+  max_budget_usd: "number",
+  max_time: "time",
+  permission_mode: "text",
+  allow: "texts",
+  deny: "texts",
+  add_dir: "texts",
+  context: "text",
+  window: "number",
+  append_system_prompt: "text",
+  json_schema: "schema",
+  bare: "switch",
+  check: "texts",
+  max_attempts: "number",
+  allow_paths: "texts",
+} as const satisfies Record<string, Kind>;
+const own = { id: "text", prompt: "text", repo: "text", ref: "text", setup: "text" } as const;
+const kinds: Readonly<Record<string, Kind>> = { ...own, ...optionKinds };
+const onlyFix = ["max_attempts", "allow_paths"] as const;
+
+const example = '{"id": "one", "prompt": "…", "repo": "../project"}';
+/** What one word of a command line can hold, with room to spare. */
+const longestHint = 100_000;
+
+/** All tasks of the text of `file`, in order. `base`: folder that paths in it count from. Throws `UsageError`. */
+export function readTasks(file: string, defaults: TaskOptions): Task[] {
+  const base = file === "-" ? process.cwd() : dirname(resolve(file));
+  const lines = readText(file)
+    .replace(/^\uFEFF/, "")
+    .split("\n");
+  const tasks = lines.flatMap((text, index) => {
+    if (text.trim() === "") return [];
+    const tell = (what: string): never => {
+      throw new UsageError(`${file} line ${index + 1}: ${what}`);
+    };
+    return [taskOf(objectIn(text, tell), { line: index + 1, base, defaults, tell })];
+  });
+  if (tasks.length === 0)
+    throw new UsageError(`${file} holds no tasks: one JSON object a line, as ${example}`);
+  const lineOf = new Map<string, number>();
+  for (const { id, line } of tasks) {
+    const first = lineOf.get(id);
+    if (first !== undefined)
+      throw new UsageError(`${file} line ${line}: the id ${id} is taken by line ${first}: give each its own`);
+    lineOf.set(id, line);
+  }
+  return tasks;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+}
+
+type Tell = (what: string) => never;
+type TaskContext = { line: number; base: string; defaults: TaskOptions; tell: Tell };
+type Fields = Record<string, unknown>;
+
+function objectIn(text: string, tell: Tell): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return tell(
+      `no JSON (${error instanceof Error ? error.message.slice(0, 120) : error}); each line is one task`,
+    );
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return tell(`a task is a JSON object, as ${example}`);
+  return value as Fields;
+}
+
+function taskOf(fields: Fields, around: TaskContext): Task {
+  const { line, base, defaults, tell } = around;
+  for (const [key, value] of Object.entries(fields)) checkField(key, value, tell);
+  const { id, prompt, repo, ref, setup, ...options } = fields as { [key: string]: string | undefined };
+  if (id === undefined || !/^[A-Za-z0-9][\w.-]{0,119}$/.test(id))
+    return tell(
+      `${id === undefined ? "id is missing" : `the id ${JSON.stringify(id)} does not do`}: at most 120 of A-Z, a-z, 0-9, dot, dash and underscore, beginning with a letter or digit`,
+    );
+  if (prompt !== undefined && prompt.trim() === "") return tell("the prompt is empty: say what to do");
+  if (prompt === undefined && options.check === undefined)
+    return tell("a task needs a prompt, or a check that must pass");
+  if (ref !== undefined && repo === undefined) return tell("ref needs a repo");
+  if (ref?.startsWith("-")) return tell(`ref ${ref}: no branch, tag or commit is called that`);
+  const task: Task = {
+    id,
+    line,
+    hash: hashOf(fields),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(repo === undefined ? {} : { repo: repoOf(repo, base, tell) }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(setup === undefined ? {} : { setup }),
+    options: together(defaults, placed(options, base)),
+  };
+  checkWords(task, tell);
+  return task;
+}
+
+function checkField(key: string, value: unknown, tell: Tell): void {
+  const kind = kinds[key];
+  if (kind === undefined)
+    tell(`unknown key ${JSON.stringify(key)}; there are ${Object.keys(kinds).join(", ")}`);
+  const isText = typeof value === "string";
+  const fine = {
+    text: isText,
+    number: typeof value === "number",
+    texts:
+      isText || (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string")),
+    switch: typeof value === "boolean",
+    time: isText || typeof value === "number",
+    schema: isText || (typeof value === "object" && value !== null && !Array.isArray(value)),
+  };
+  const wanted = {
+    text: "a text",
+    number: "a number",
+    texts: "a text or a list of texts",
+    switch: "true or false",
+    time: "a time such as 90s or 10m",
+    schema: "a JSON schema or the name of a file",
+  };
+  if (kind !== undefined && !fine[kind]) tell(`${key} must be ${wanted[kind]}`);
+}
+
+/** The same for the same content: keys sorted at every depth, no white space. */
+function hashOf(fields: Fields): string {
+  const sorted = JSON.stringify(fields, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash("sha256").update(sorted).digest("hex");
+}
+
+/** Whether git takes this as the address of another machine, or of a repository by URL. */
+export function isUrl(repo: string): boolean {
+  return /^(https?|ssh|git|file):\/\/[^-]|^[\w][\w.-]*@[\w.-]+:[^-]/.test(repo);
+}
+
+function repoOf(repo: string, base: string, tell: Tell): string {
+  if (isUrl(repo)) return repo;
+  if (repo.includes("::") || /^\w+:\/\//.test(repo))
+    tell(`repo ${repo}: a folder, or a URL of https, ssh, git or file`);
+  const folder = resolve(base, repo);
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? folder : tell(`repo ${repo}: there is no such folder (paths count from ${base})`);
+}
+
+/** Files that options name count from where these options are written. */
+export function placed(options: TaskOptions, base: string): TaskOptions {
+  const { model, add_dir: folders, json_schema: schema } = options;
+  const [, provider, file] =
+    /^(scripted|recorded)\/(.+)$/s.exec(typeof model === "string" ? model : "") ?? [];
+  const isFile = typeof schema === "string" && !schema.trimStart().startsWith("{");
+  return {
+    ...options,
+    ...(file && !isAbsolute(file) ? { model: `${provider}/${resolve(base, file)}` } : {}),
+    ...(folders === undefined ? {} : { add_dir: listOf(folders).map((folder) => resolve(base, folder)) }),
+    ...(isFile ? { json_schema: resolve(base, schema) } : {}),
+  };
+}
+
+/** Rules add up; of everything else the line's own counts. */
+function together(defaults: TaskOptions, options: TaskOptions): TaskOptions {
+  const rules = (["allow", "deny", "add_dir"] as const).flatMap((key) => {
+    const all = [...listOf(defaults[key]), ...listOf(options[key])];
+    return all.length > 0 ? [[key, all] as const] : [];
+  });
+  return { ...defaults, ...options, ...Object.fromEntries(rules) };
+}
+
+function listOf(value: TaskOptions[keyof TaskOptions]): string[] {
+  return value === undefined ? [] : ((Array.isArray(value) ? value : [value]) as string[]);
+}
+
+/** The command line of the task's own process, which gets the prompt of a task without a check on its input. */
+export function wordsOf({ prompt, options }: Task): string[] {
+  const flags = Object.entries(options).flatMap(([key, value]) => {
+    const flag = `--${key.replaceAll("_", "-")}`;
+    if (value === true) return [flag];
+    if (value === false) return [];
+    if (Array.isArray(value)) return value.map((one) => `${flag}=${one}`);
+    return [`${flag}=${typeof value === "object" ? JSON.stringify(value) : value}`];
+  });
+  if (options.check === undefined) return ["-p", "-", ...flags];
+  return ["fix", ...flags, ...(prompt === undefined ? [] : [`--prompt=${prompt}`])];
+}
+
+/** The program's own reader of command lines says what is wrong with a value. */
+function checkWords(task: Task, tell: Tell): void {
+  const { prompt = "", options } = task;
+  if (options.check !== undefined && options.json_schema !== undefined)
+    tell("json_schema is for tasks without a check");
+  if (options.check !== undefined && prompt.length > longestHint)
+    tell(`the prompt beside a check is a hint: at most ${longestHint} characters`);
+  const stray = onlyFix.find((key) => options.check === undefined && options[key] !== undefined);
+  if (stray) tell(`${stray} is for tasks with a check`);
+  try {
+    parseCommand(wordsOf(task));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    tell(error.message.replace(/^--([\w-]+) /, (_, flag: string) => `${flag.replaceAll("-", "_")} `));
+  }
+}

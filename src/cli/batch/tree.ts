@@ -1,0 +1,176 @@
+/** The files that a task works on: fetched from a repository at a commit, or copied; never the user's own. */
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { plural } from "../../context/report/amounts.ts";
+import { type Git, GitError, gitIn } from "../../git/run.ts";
+import { copyFolder, megabytes } from "./copy.ts";
+import type { Origin } from "./results.ts";
+import { isUrl, type Task } from "./tasks.ts";
+
+export type Prepared = { origin: Origin /** What was done, for a person. */; how: string };
+
+/** Repositories of other machines, each fetched once for all its tasks. */
+export type Mirrors = Map<string, Promise<string>>;
+
+type Checkout = {
+  /** Absolute folder of the batch. */
+  out: string;
+  /** What git gets of the environment. */
+  env: Record<string, string>;
+  mirrors: Mirrors;
+};
+
+/**
+ * Fills the folder `tree`, which is new and becomes a repository of its own: what the agent commits, stashes or pushes
+ * reaches no other. Throws `GitError` or `CopyError`.
+ */
+export async function prepareTree(task: Task, tree: string, place: Checkout): Promise<Prepared> {
+  const { repo, ref } = task;
+  mkdirSync(tree, { recursive: true });
+  const git = gitIn(tree, place.env);
+  await git(["init", "--quiet", "--template=", "--initial-branch=task"]);
+  if (repo === undefined) return begun(git, { origin: { kind: "empty" }, how: "an empty folder" });
+  if (isUrl(repo)) return fetchCommit(task, tree, await mirrorOf(repo, place), place);
+  const source = realpathSync(repo);
+  const isRepository = await isTop(source, place);
+  if (ref !== undefined && !isRepository)
+    throw new GitError(`ref ${ref} needs a git repository, and ${repo} is none, or only a part of one`);
+  if (!isRepository) return begun(git, await copied(source, tree, place, "no git repository"));
+  const isBare = await isBareAt(source, place);
+  if (ref !== undefined || isBare) return fetchCommit(task, tree, source, place);
+  // Into submodules git would look with their own settings.
+  const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
+  const isDirty = (await gitIn(source, place.env)(status)) !== "";
+  const head = await commitOf(source, "HEAD", place);
+  if (head === undefined) return begun(git, await copied(source, tree, place, "no commit yet"));
+  const fetched = await fetchCommit(task, tree, source, place);
+  if (!isDirty) return fetched;
+  for (const name of readdirSync(tree)) if (name !== ".git") rmSync(join(tree, name), { recursive: true });
+  return copied(source, tree, place, "it has changes that are not committed", head);
+}
+
+/** The first commit of files that have no history: the agent can ask git what it changed. */
+async function begun(git: Git, prepared: Prepared): Promise<Prepared> {
+  const who = ["-c", "user.name=sawtooth", "-c", "user.email=sawtooth@localhost"];
+  await git(["add", "--all"]);
+  await git([...who, "commit", "--quiet", "--allow-empty", "--message", "The files as they were given"]);
+  return prepared;
+}
+
+async function copied(
+  source: string,
+  tree: string,
+  place: Checkout,
+  why: string,
+  commit?: string,
+): Promise<Prepared> {
+  const { files, bytes, outside, skipped } = await copyFolder(source, tree, place.out);
+  const facts = [
+    `${plural(files, "file")}, ${megabytes(bytes)}`,
+    ...(outside.length > 0
+      ? [`${plural(outside.length, "link")} lead${outside.length > 1 ? "" : "s"} outside: ${outside[0]}`]
+      : []),
+    ...(skipped.length > 0 ? [`left out, no file: ${skipped.slice(0, 3).join(", ")}`] : []),
+  ];
+  const origin: Origin = { kind: "copy", ...(commit ? { commit } : {}), files, bytes };
+  return { origin, how: `copied (${why}): ${facts.join("; ")}` };
+}
+
+/** The folder is the top of a repository, or a bare one. */
+async function isTop(source: string, { env }: Checkout): Promise<boolean> {
+  if (existsSync(join(source, ".git"))) return true;
+  if (!existsSync(join(source, "HEAD")) || !existsSync(join(source, "objects"))) return false;
+  return isBareAt(source, { env });
+}
+
+async function isBareAt(source: string, { env }: Pick<Checkout, "env">): Promise<boolean> {
+  return (await gitAt(source, env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
+}
+
+/** A bare repository has to be named: git itself takes none that it merely finds. */
+function gitAt(folder: string, env: Checkout["env"]): Git {
+  return gitIn(folder, env, existsSync(join(folder, ".git")) ? {} : { repository: { GIT_DIR: folder } });
+}
+
+async function commitOf(source: string, name: string, { env }: Checkout): Promise<string | undefined> {
+  const words = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+  return gitAt(
+    source,
+    env,
+  )(words).then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+}
+
+/** Only this commit and what it is made of: later history, where the answer may stand, stays away. */
+async function fetchCommit(
+  { repo = "", ref }: Task,
+  tree: string,
+  source: string,
+  place: Checkout,
+): Promise<Prepared> {
+  const shown = withoutUser(repo);
+  const head = isUrl(repo) ? "refs/batch/head" : "HEAD";
+  const commit =
+    (await commitOf(source, ref ?? head, place)) ??
+    (ref !== undefined && isUrl(repo) ? await fetchMissing(repo, ref, source, place) : undefined);
+  if (commit === undefined) throw new GitError(`${shown} has no commit, branch or tag ${ref ?? "HEAD"}`);
+  const git = gitIn(tree, place.env);
+  await git(["fetch", "--quiet", "--no-tags", "--update-shallow", "--", source, commit]);
+  await git(["checkout", "--quiet", "-B", "task", commit]);
+  rmSync(join(tree, ".git", "FETCH_HEAD"), { force: true });
+  return { origin: { kind: "clone", commit }, how: `${shown} at ${commit.slice(0, 10)}` };
+}
+
+/** A commit that no branch of the other machine leads to, such as that of a pull request. */
+async function fetchMissing(
+  repo: string,
+  ref: string,
+  mirror: string,
+  place: Checkout,
+): Promise<string | undefined> {
+  const kept = `refs/batch/${createHash("sha256").update(ref).digest("hex").slice(0, 16)}`;
+  try {
+    await gitAt(mirror, quiet(place.env))(["fetch", "--quiet", "--no-tags", "--", repo, `+${ref}:${kept}`]);
+  } catch (error) {
+    if (error instanceof GitError) return undefined;
+    throw error;
+  }
+  return commitOf(mirror, kept, place);
+}
+
+function mirrorOf(repo: string, place: Checkout): Promise<string> {
+  const known = place.mirrors.get(repo);
+  if (known) return known;
+  const made = makeMirror(repo, place);
+  place.mirrors.set(repo, made);
+  return made;
+}
+
+async function makeMirror(repo: string, { out, env }: Checkout): Promise<string> {
+  const folder = join(out, "repos", `${createHash("sha256").update(repo).digest("hex").slice(0, 16)}.git`);
+  mkdirSync(folder, { recursive: true });
+  const git = gitAt(folder, quiet(env));
+  try {
+    await git(["init", "--quiet", "--bare", "--template="]);
+    const refs = ["+HEAD:refs/batch/head", "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+    await git(["fetch", "--quiet", "--no-tags", "--", repo, ...refs]);
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new GitError(error.message.replaceAll(repo, withoutUser(repo)));
+  }
+  return folder;
+}
+
+/** Nobody is there for a password or the key of a host. */
+function quiet(env: Record<string, string>): Record<string, string> {
+  return { GIT_SSH_COMMAND: "ssh -oBatchMode=yes", ...env };
+}
+
+/** A URL as it may be shown: without the name and the password in it. */
+function withoutUser(repo: string): string {
+  return repo.replace(/^(\w+:\/\/)[^/@]*@/, "$1");
+}

@@ -1,0 +1,110 @@
+/** `sawtooth demo`: a real run on a copy of a small repository with two bugs, by a scripted or a real model. */
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runTurn } from "../../agent/loop.ts";
+import { packagePath } from "../../app/prompts.ts";
+import type { OpenRun, Run } from "../../app/session.ts";
+import { withoutSecrets } from "../../core/secrets.ts";
+import { gitIn } from "../../git/run.ts";
+import { wrap } from "../../report/text/columns.ts";
+import { summaryText } from "../../report/text/report.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { lastText } from "../headless/result.ts";
+import { stepLines } from "../headless/steps.ts";
+
+const task =
+  "Some tests of this project fail. Find out why, repair the causes in the source (not in the tests), " +
+  "and show that the whole suite passes.";
+
+/** Exit code 0 only when the tests of the repaired copy pass. */
+export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-demo-"));
+  const repository = join(folder, "shop");
+  const controller = new AbortController();
+  process.once("SIGINT", () => controller.abort("SIGINT"));
+  process.once("SIGTERM", () => controller.abort("SIGTERM"));
+  try {
+    await makeRepository(repository);
+    say(`A copy of examples/shop, with two bugs in it and failing tests:\n${repository}\n\n`);
+    say(`> ${wrap(task, (process.stdout.columns ?? 100) - 2).join("\n  ")}\n\n`);
+    const run = await openRun({
+      flags: demoFlags(flags, folder),
+      cwd: repository,
+      env: process.env,
+      warn: (text) => say(`! ${text}\n`),
+    });
+    await work(run, controller.signal);
+    return await show(run, repository);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function makeRepository(repository: string): Promise<void> {
+  mkdirSync(repository, { mode: 0o700 });
+  cpSync(packagePath("examples/shop"), repository, { recursive: true });
+  const git = gitIn(repository, process.env);
+  const who = ["-c", "user.name=demo", "-c", "user.email=demo@localhost"];
+  await git(["init", "--quiet", "--initial-branch=main"]);
+  await git(["add", "--all"]);
+  await git([...who, "commit", "--quiet", "-m", "The shop"]);
+}
+
+function demoFlags(flags: Flags, folder: string): Flags {
+  return {
+    ...flags,
+    model: flags.model ?? `scripted/${packagePath("examples/shop.script.yaml")}`,
+    permissionMode: flags.permissionMode ?? "auto",
+    sessionDir: join(folder, "sessions"),
+    bare: true,
+  };
+}
+
+async function work(run: Run, signal: AbortSignal): Promise<void> {
+  const { log } = run.agent;
+  log.subscribe((event) => {
+    for (const line of stepLines(event, log.events(), process.stdout.columns ?? 100)) say(`${line}\n`);
+  });
+  run.say([{ type: "text", text: task }]);
+  try {
+    await runTurn(run.agent, signal);
+  } finally {
+    await run.close();
+  }
+}
+
+/** What came of it: the answer, the diff, the tests run by us, the context and the bill. */
+async function show(run: Run, repository: string): Promise<number> {
+  const events = run.agent.log.events();
+  say(`\nThe answer\n\n${lastText(events)}\n`);
+  const color = process.stdout.isTTY ? "--color=always" : "--color=never";
+  const diff = ["diff", "--no-ext-diff", "--no-textconv", color];
+  say(`\nThe diff\n\n${await gitIn(repository, process.env)(diff)}`);
+  const tests = spawnSync("npm", ["test", "--silent"], {
+    cwd: repository,
+    encoding: "utf8",
+    env: testEnvironment(),
+  });
+  const counts = tests.stdout.split("\n").filter((line) => /^\S+ (tests|pass|fail) \d+$/.test(line));
+  say(
+    `\nThe tests, run once more by the demo: exit ${tests.status}\n\n${counts.join("\n") || tests.stdout}\n`,
+  );
+  say(`\nThe context\n\n${summaryText(events)}\n`);
+  const passed = tests.status === 0;
+  const end = events.findLast((event) => event.type === "turn_ended");
+  if (!passed) say(`\nThe repair failed${end?.detail ? `: ${end.detail}` : ""}.\n`);
+  return passed ? 0 : 1;
+}
+
+/** Node's test runner takes a mark of its parent's runner as an order to print for a machine. */
+function testEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
+  return withoutSecrets(rest);
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

@@ -1,0 +1,296 @@
+/** `sawtooth doctor`: what works on this machine, and what to do about the rest. Asks nothing that costs. */
+
+import { execFile } from "node:child_process";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { packagePath } from "../../app/prompts.ts";
+import { folders } from "../../config/folders.ts";
+import { readSettings } from "../../config/settings.ts";
+import { plural } from "../../context/report/amounts.ts";
+import { cleanLine } from "../../core/clean-text.ts";
+import { wrap } from "../../report/text/columns.ts";
+import { rulesCheck } from "./doctor-rules.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `stops`: without it no work is done. `advice`: what to do. */
+export type Check = { name: string; state: "ok" | "note" | "stops"; says: string; advice?: string };
+
+/** The parts of the machine that other layers know. */
+export type Machine = {
+  env: Environment;
+  /** Folder of all sessions. */
+  sessionRoot: string;
+  /** Whether a terminal for the shell can be opened. */
+  hasPty(): Promise<boolean>;
+  leftovers(): { pid: number; command: string }[];
+  endLeftovers(): Promise<void>;
+  /** Locks of processes that are gone. */
+  staleLocks(): string[];
+  removeStaleLocks(): void;
+  output: { isTTY?: boolean; columns?: number; rows?: number; getColorDepth?(): number };
+};
+
+/** All checks, in the order they are told. `clean`: leftovers are ended and stale locks removed. */
+export async function doctorChecks(machine: Machine, clean: boolean): Promise<Check[]> {
+  const { env } = machine;
+  const outside = await Promise.all([
+    ptyCheck(machine),
+    programCheck(env, "bash", { pattern: /version (\d+)\.(\d+)/, least: [4, 4] }),
+    programCheck(env, "git", {
+      pattern: /git version (\d+)\.(\d+)/,
+      missing: "branches and ignored files are not known",
+    }),
+    programCheck(env, "rg", {
+      pattern: /ripgrep (\d+)\.(\d+)/,
+      missing: "searches use grep, which is slower",
+    }),
+    ...servers(env).map(reachCheck),
+  ]);
+  const programs = outside.filter(({ name }) => name !== "server");
+  const reached = outside.filter(({ name }) => name === "server");
+  return [
+    nodeCheck(process.versions.node),
+    ...programs,
+    ...terminalChecks(machine),
+    keyCheck(env),
+    ...reached,
+    settingsCheck(env),
+    rulesCheck(env, process.cwd()),
+    ...stateChecks(machine.sessionRoot),
+    await leftoverCheck(machine, clean),
+    lockCheck(machine, clean),
+  ];
+}
+
+/** As aligned text of 80 columns, with what to do below what needs it. Pure. */
+export function doctorText(checks: readonly Check[], version: string): string {
+  const marks = { ok: "ok", note: "note", stops: "FAIL" };
+  const lines = checks.flatMap(({ name, state, says, advice }) => {
+    const [first = "", ...more] = wrap(cleanLine(says), 60);
+    const head = `  ${marks[state].padEnd(5)} ${name.padEnd(11)} ${first}`;
+    const rest = [...more, ...(advice ? wrap(`→ ${cleanLine(advice)}`, 60) : [])];
+    return [head, ...rest.map((line) => `${" ".repeat(20)}${line}`)];
+  });
+  const stopping = checks.filter(({ state }) => state === "stops").length;
+  const notes = checks.filter(({ state }) => state === "note").length;
+  const end = stopping > 0 ? `${plural(stopping, "thing")} to mend before work.` : "Nothing stops work.";
+  return `${[`Sawtooth ${version} on ${process.platform} ${process.arch}`, "", ...lines, "", `${end}${notes > 0 ? ` ${plural(notes, "note")}.` : ""}`].join("\n")}\n`;
+}
+
+/** 0 when nothing stops work. */
+export function doctorExitCode(checks: readonly Check[]): number {
+  return checks.some(({ state }) => state === "stops") ? 1 : 0;
+}
+
+/** The version of Sawtooth. */
+export function version(): string {
+  return String(
+    (JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string }).version,
+  );
+}
+
+function nodeCheck(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const fits = major > 22 || (major === 22 && minor >= 12);
+  if (fits) return { name: "node", state: "ok", says: version };
+  return { name: "node", state: "stops", says: version, advice: "install Node 22.12 or newer" };
+}
+
+async function ptyCheck({ hasPty, env }: Machine): Promise<Check> {
+  if (await hasPty()) return { name: "pty", state: "ok", says: "the shell has a terminal of its own" };
+  const off = env.SAWTOOTH_PTY === "off" ? "SAWTOOTH_PTY is off" : "the pty module does not load here";
+  const says = `${off}: commands run on pipes, and programs that insist on a terminal do not work`;
+  return { name: "pty", state: "note", says };
+}
+
+type Wanted = { pattern: RegExp; least?: [number, number]; missing?: string };
+
+/** `missing`: what its absence means; without it there is no work. */
+async function programCheck(
+  { PATH, HOME }: Environment,
+  name: string,
+  { pattern, least = [0, 0], missing }: Wanted,
+): Promise<Check> {
+  const absent = missing === undefined ? ("stops" as const) : ("note" as const);
+  try {
+    const { stdout } = await promisify(execFile)(name, ["--version"], { env: { PATH, HOME }, timeout: 5000 });
+    const [, major, minor] = pattern.exec(stdout) ?? [];
+    const says = major === undefined ? cleanLine(stdout.split("\n", 1)[0] ?? "") : `${major}.${minor}`;
+    const old = Number(major) < least[0] || (Number(major) === least[0] && Number(minor) < least[1]);
+    if (!old) return { name, state: "ok", says };
+    return { name, state: "stops", says, advice: `install ${name} ${least.join(".")} or newer` };
+  } catch {
+    const says = missing ? `not found: ${missing}` : "not found";
+    return { name, state: absent, says, advice: `install ${name === "rg" ? "ripgrep" : name}` };
+  }
+}
+
+function terminalChecks({ env, output }: Machine): Check[] {
+  const { TERM = "", NO_COLOR } = env;
+  const size = output.isTTY ? `, ${output.columns ?? 0}×${output.rows ?? 0}` : ", output is not a terminal";
+  const depth = output.getColorDepth?.() ?? 1;
+  const colours = NO_COLOR ? "NO_COLOR" : output.isTTY ? `${2 ** depth} colours` : "";
+  const says = `${TERM || "TERM is not set"}${colours ? `, ${colours}` : ""}${size}`;
+  const dumb = TERM === "" || TERM === "dumb";
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
+  const utf8 = /utf-?8/i.test(locale);
+  return [
+    {
+      name: "terminal",
+      ...{ state: dumb ? "note" : "ok", says },
+      ...(dumb ? { advice: "interactive work needs a terminal that can draw, or --plain" } : {}),
+    },
+    {
+      name: "locale",
+      ...{ state: utf8 ? "ok" : "note", says: locale || "none" },
+      ...(utf8 ? {} : { advice: "set LANG=C.UTF-8, or other characters than ASCII may look wrong" }),
+    },
+  ];
+}
+
+const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"];
+
+/** Names only, never values. */
+function keyCheck(env: Environment): Check {
+  const present = [...keyNames, "OPENAI_BASE_URL"].filter((name) => env[name]);
+  if (present.length > 0) return { name: "keys", state: "ok", says: present.join(", ") };
+  const advice = "set ANTHROPIC_API_KEY; sawtooth demo works without one";
+  return { name: "keys", state: "stops", says: "none is set", advice };
+}
+
+type Server = { url: string; from: string };
+
+/** The servers that would be talked to: those that there is a key for. */
+function servers(env: Environment): Server[] {
+  const { ANTHROPIC_BASE_URL, OPENAI_BASE_URL } = env;
+  const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
+  const openai = env.OPENAI_API_KEY || OPENAI_BASE_URL;
+  return [
+    ...(anthropic
+      ? [{ url: ANTHROPIC_BASE_URL || "https://api.anthropic.com", from: "ANTHROPIC_BASE_URL" }]
+      : []),
+    ...(openai ? [{ url: OPENAI_BASE_URL || "https://api.openai.com", from: "OPENAI_BASE_URL" }] : []),
+  ];
+}
+
+const reachMs = 2000;
+
+/** Opens a connection and says nothing on it. */
+async function reachCheck({ url, from }: Server): Promise<Check> {
+  if (!URL.canParse(url))
+    return { name: "server", state: "stops", says: "its address is no URL", advice: `correct ${from}` };
+  const { hostname, port, protocol, host } = new URL(url);
+  const failure = await connecting(
+    hostname.replace(/^\[|\]$/g, ""),
+    Number(port) || (protocol === "http:" ? 80 : 443),
+  );
+  if (failure === undefined) return { name: "server", state: "ok", says: `${host} can be reached` };
+  const advice = `check the network, or ${from}`;
+  return { name: "server", state: "stops", says: `${host} cannot be reached (${failure})`, advice };
+}
+
+/** What went wrong; undefined when it is connected. */
+function connecting(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const done = (failure?: string): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(failure);
+    };
+    const timer = setTimeout(() => done(`no answer in ${reachMs / 1000} s`), reachMs);
+    socket.once("connect", () => done());
+    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+  });
+}
+
+function settingsCheck(env: Environment): Check {
+  const file = join(folders(env).config, "settings.json");
+  try {
+    readSettings(file);
+    return { name: "settings", state: "ok", says: existsSync(file) ? file : `none (${file})` };
+  } catch (error) {
+    return { name: "settings", state: "stops", says: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const largeState = 5 * 2 ** 30;
+const littleRoom = 200 * 2 ** 20;
+
+/** Not being able to save does not stop work, it only cannot be gone on with. */
+function stateChecks(root: string): Check[] {
+  const place = nearestExisting(root);
+  const says = `${bytesText(sizeOf(root))} in ${root}`;
+  if (!isWritable(place))
+    return [
+      {
+        name: "state",
+        state: "note",
+        says: `${root} cannot be written`,
+        advice: "sessions are kept in a temporary folder until it can",
+      },
+    ];
+  const { bavail, bsize } = statfsSync(place);
+  if (bavail * bsize < littleRoom)
+    return [
+      { name: "state", state: "note", says, advice: `only ${bytesText(bavail * bsize)} are free there` },
+    ];
+  if (sizeOf(root) > largeState)
+    return [{ name: "state", state: "note", says, advice: "delete folders of old sessions there" }];
+  return [{ name: "state", state: "ok", says }];
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : nearestExisting(dirname(path));
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sizeOf(folder: string): number {
+  try {
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    return names.reduce(
+      (sum, name) => sum + (lstatSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
+  } catch {
+    return 0;
+  }
+}
+
+function bytesText(bytes: number): string {
+  if (bytes < 2 ** 20) return `${Math.ceil(bytes / 1024)} KiB`;
+  return bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}
+
+async function leftoverCheck(machine: Machine, clean: boolean): Promise<Check> {
+  const found = machine.leftovers();
+  if (found.length === 0) return { name: "processes", state: "ok", says: "nothing is left of killed agents" };
+  const named = found.map(({ pid, command }) => `${pid} ${command}`).join("; ");
+  if (clean) {
+    await machine.endLeftovers();
+    return { name: "processes", state: "ok", says: `ended what killed agents left: ${named}` };
+  }
+  const advice = "sawtooth doctor --clean ends them";
+  return { name: "processes", state: "note", says: `killed agents left ${named}`, advice };
+}
+
+function lockCheck(machine: Machine, clean: boolean): Check {
+  const stale = machine.staleLocks();
+  if (stale.length === 0) return { name: "locks", state: "ok", says: "no lock of a dead process" };
+  const says = `${plural(stale.length, "lock")} of dead processes`;
+  if (!clean)
+    return { name: "locks", state: "note", says, advice: "they do not hinder; --clean removes them" };
+  machine.removeStaleLocks();
+  return { name: "locks", state: "ok", says: `removed ${says}` };
+}

@@ -1,0 +1,137 @@
+/** `sawtooth replay`: from the words of the command line to the lab, and its result to the screen. */
+
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import type { Replays } from "../../lab/replay/jobs.ts";
+import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
+import type { ReplayRequest } from "../../lab/replay/run.ts";
+import { defaultStacks, priceCard, stackOf } from "../../lab/replay/stack.ts";
+import { brokenText, csvText, jsonText, tableText } from "../../lab/replay/table.ts";
+import type { Command } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+
+type ReplayCommand = Extract<Command, { name: "replay" }>;
+type Plan = ReplayRequest & { files: string[]; jobs: number; format: Format };
+type Format = "table" | "json" | "csv";
+
+const defaultPrices = "anthropic/claude-sonnet-5-5";
+
+/** Replays what the operands name. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
+export async function runReplay(command: ReplayCommand): Promise<number> {
+  const plan = planOf(command);
+  if (command.replay.tune) return tune(plan);
+  const replays = await replayFiles({ ...plan, ...progress(process.stderr) });
+  tellProblems(replays);
+  if (replays.rows.length === 0) throw new UsageError("none of the files could be replayed");
+  const broken = brokenText(replays.rows);
+  for (const line of broken) complain(line);
+  process.stdout.write(`${shown(replays, plan.format)}\n`);
+  if (command.flags.html !== undefined) await writePage(command.flags.html, replays);
+  return replays.problems.length + broken.length > 0 ? 1 : 0;
+}
+
+async function tune(plan: Plan): Promise<number> {
+  const [prices = defaultPrices, other] = plan.prices;
+  if (other !== undefined) throw new UsageError("--tune takes one model at a time: name one with --prices");
+  const { tuneFor } = await import("../../lab/replay/tune.ts");
+  const { text, problems } = await tuneFor({ ...plan, prices, ...progress(process.stderr) });
+  for (const problem of problems) complain(problem);
+  if (text === "") throw new UsageError("none of the files could be replayed");
+  process.stdout.write(`${text}\n`);
+  return problems.length > 0 ? 1 : 0;
+}
+
+/** Throws `UsageError` for words that make no sense, before anything is read. */
+function planOf({ operands, replay, flags }: ReplayCommand): Plan {
+  if (operands.length === 0)
+    throw new UsageError("replay needs recordings: sawtooth replay <files or folders> (see sawtooth --help)");
+  const contexts = words(flags.context) ?? defaultStacks;
+  const prices = words(replay.prices) ?? [defaultPrices];
+  for (const context of contexts) usable(() => stackOf(context));
+  for (const price of prices) usable(() => priceCard(price));
+  const files = [...new Set(recordingsIn(operands))];
+  if (files.length === 0)
+    throw new UsageError(`no recordings in ${operands.join(", ")}: .jsonl, .traj, .traj.json`);
+  return {
+    files,
+    // What everything is compared with is always there.
+    contexts: [...new Set(["raw", ...contexts])],
+    prices: [...new Set(prices)],
+    gaps: oneOf("--gaps", replay.gaps ?? "recorded", ["recorded", "ignore"]),
+    format: oneOf("--format", replay.format ?? "table", ["table", "json", "csv"]),
+    jobs: jobsOf(replay.jobs, files.length),
+    ...(flags.window === undefined ? {} : { window: flags.window }),
+  };
+}
+
+function words(list: string | undefined): string[] | undefined {
+  return list?.split(",").filter((word) => word !== "");
+}
+
+function usable(check: () => unknown): void {
+  try {
+    check();
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function oneOf<const T extends string>(flag: string, value: string, known: readonly T[]): T {
+  const found = known.find((name) => name === value);
+  if (found === undefined) throw new UsageError(`${flag} ${value}: must be one of ${known.join(", ")}`);
+  return found;
+}
+
+const mostJobs = 8;
+
+function jobsOf(value: string | undefined, files: number): number {
+  if (value !== undefined && !/^[1-9]\d?$/.test(value))
+    throw new UsageError(`--jobs ${value}: must be a number of threads from 1 to 99`);
+  return value === undefined ? Math.min(mostJobs, availableParallelism(), 2 * files) : Number(value);
+}
+
+function shown({ rows }: Replays, format: Format): string {
+  switch (format) {
+    case "table":
+      return tableText(rows);
+    case "json":
+      return jsonText(rows);
+    case "csv":
+      return csvText(rows);
+  }
+}
+
+async function writePage(file: string, { rows }: Replays): Promise<void> {
+  const { replayHtml } = await import("../../lab/replay/html.ts");
+  try {
+    writeFileSync(file, replayHtml(rows), { mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+  complain(`${file} written: opens in any browser`);
+}
+
+function tellProblems({ problems, warnings }: Replays): void {
+  for (const line of [...problems, ...warnings]) complain(line);
+}
+
+function complain(line: string): void {
+  process.stderr.write(`sawtooth: ${line}\n`);
+}
+
+const barWidth = 24;
+
+/** A bar that is drawn over itself; nothing where stderr is no terminal. */
+function progress(out: NodeJS.WriteStream): {
+  onProgress?: (done: number, all: number, label: string) => void;
+} {
+  if (!out.isTTY) return {};
+  return {
+    onProgress(done, all, label) {
+      const full = Math.round((done / all) * barWidth);
+      const bar = "█".repeat(full) + "░".repeat(barWidth - full);
+      const room = Math.max(0, (out.columns || 80) - barWidth - 12);
+      out.write(`\r\x1b[K${bar} ${done}/${all} ${label.slice(-room)}${done === all ? "\r\x1b[K" : ""}`);
+    },
+  };
+}

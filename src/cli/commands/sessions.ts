@@ -1,0 +1,64 @@
+/** `sawtooth sessions`: what is stored, one session to read, or one as a file. */
+
+import { cleanLine } from "../../core/clean-text.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { redact } from "../../core/redact.ts";
+import { secretsOf } from "../../core/secrets.ts";
+import type { ExportFormat, Flags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+
+type Stored = { id: string; turns: number; title: string; name?: string; cwd: string };
+
+/** The store, as these commands need it. */
+export type StoredSessions = {
+  /** Newest first; of every folder without `cwd`. */
+  list(cwd: string | undefined): Stored[];
+  /** By a beginning of its id; without one, the newest of this folder. Throws `SessionError`. */
+  read(id: string | undefined): readonly LogEvent[];
+};
+
+/** What the command prints. Throws `UsageError`. */
+export async function sessionsOutput(
+  [verb = "list", id, ...rest]: readonly string[],
+  flags: Flags,
+  stored: StoredSessions,
+): Promise<string> {
+  if (rest.length > 0) throw new UsageError(`sessions ${verb} takes one session, not also ${rest[0]}`);
+  switch (verb) {
+    case "list": {
+      const cwd = flags.verbose ? undefined : process.cwd();
+      return hide(sessionsText(stored.list(cwd), cwd));
+    }
+    case "show":
+      return exported(stored.read(id), "text");
+    case "export":
+      return exported(stored.read(id), flags.format ?? "md");
+    default:
+      throw new UsageError(`unknown: sessions ${verb} (there are: sessions list, show, export)`);
+  }
+}
+
+/** A session in one of the formats; secrets of this environment and of well-known shapes are taken out. */
+export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
+  if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);
+  const whole = (await import("../../report/export/parts.ts")).exportOf(events, hide);
+  if (format === "html") return (await import("../../report/export/html.ts")).exportHtml(whole);
+  const { exportMarkdown, exportText } = await import("../../report/export/markdown.ts");
+  return format === "md" ? exportMarkdown(whole) : exportText(whole);
+}
+
+function hide(text: string): string {
+  return redact(text, secretsOf(process.env));
+}
+
+/** One line a session; `cwd`: the list is of this folder only, so that it need not be named in each line. */
+function sessionsText(sessions: readonly Stored[], cwd: string | undefined): string {
+  if (sessions.length === 0) return cwd ? "no sessions of this folder\n" : "no sessions\n";
+  return sessions
+    .map(({ id, turns, title, name, cwd: folder }) => {
+      const count = `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}`;
+      const called = name ? `[${name}] ` : "";
+      return `${id}  ${count}  ${cleanLine(`${called}${title}${cwd ? "" : `  (${folder})`}`)}\n`;
+    })
+    .join("");
+}

@@ -1,0 +1,105 @@
+/** `sawtooth undo`: puts back what a session did to files, and lists what could be put back. */
+
+import { relative } from "node:path";
+import { asReminder } from "../../context/reminders/wording.ts";
+import { cleanLine } from "../../core/clean-text.ts";
+import type { EventLog } from "../../core/ports.ts";
+import type { FileChange, SnapshotRow, Snapshots, Undone } from "../../core/undo-port.ts";
+import { undoNotice } from "../../core/undo-port.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+
+/** A stored session, opened to be its only user. */
+export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: Snapshots; close(): void };
+
+/** `open`: by a beginning of its id; without one, the newest session of this folder that wrote. Throws `SessionError`. */
+export async function runUndo(
+  [id, ...rest]: readonly string[],
+  { list, to, redo }: Flags,
+  open: (id: string | undefined) => UndoSession,
+): Promise<{ text: string; exitCode: number }> {
+  if (rest.length > 0) throw new UsageError(`undo takes one session, not also ${rest[0]}`);
+  if (redo && to !== undefined) throw new UsageError("--redo and --to: one of them");
+  const session = open(id);
+  const { snapshots, log, cwd } = session;
+  try {
+    if (list)
+      return {
+        text: snapshotsText(session.id, await snapshots.list(), { cwd, how: "sawtooth undo --to <number>" }),
+        exitCode: 0,
+      };
+    const undone = await snapshots.undo({ ...(to === undefined ? {} : { to }), ...(redo ? { redo } : {}) });
+    if (!undone) return { text: nothingText(session.id, { to, redo }), exitCode: to === undefined ? 0 : 2 };
+    // The model would go on as if its changes still stood.
+    if (undone.files.length > 0)
+      log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
+    return {
+      text: undoneText(undone, { cwd, how: `sawtooth undo --to ${undone.before}` }),
+      exitCode: undone.lost.length > 0 ? 1 : 0,
+    };
+  } finally {
+    await snapshots.close();
+    session.close();
+  }
+}
+
+function nothingText(
+  id: string,
+  { to, redo }: { to: number | undefined; redo: boolean | undefined },
+): string {
+  if (to !== undefined) return `session ${id} has no snapshot ${to}: see sawtooth undo --list\n`;
+  return redo ? `no undo to take back in session ${id}\n` : `nothing to undo in session ${id}\n`;
+}
+
+/** Where paths count from, and what a person types to go on. */
+type Told = { cwd: string; how: string };
+
+/** One line a snapshot, with the files that the step changed. Pure. */
+export function snapshotsText(id: string, rows: readonly SnapshotRow[], { cwd, how }: Told): string {
+  if (rows.length === 0) return `no snapshots of session ${id}\n`;
+  const turns = [...new Set(rows.map(({ turn }) => turn))];
+  const lines = rows.flatMap(({ n, at, turn, label, kind, files }) => [
+    `${String(n).padStart(4)}  ${clockTime(at)}  turn ${turns.indexOf(turn) + 1}  ${kind === "undo" ? "" : "before "}${cleanLine(label).slice(0, 60)}`,
+    ...files.slice(0, 8).map((file) => `      ${marks[file.how]} ${shown(file.path, cwd)}`),
+    ...(files.length > 8 ? [`      … and ${files.length - 8} more`] : []),
+  ]);
+  return `${[`Snapshots of session ${id}; ${how} goes back to one:`, ...lines].join("\n")}\n`;
+}
+
+const marks: Record<FileChange["how"], string> = { added: "+", changed: "~", removed: "-" };
+const words: Record<FileChange["how"], string> = {
+  added: "brought back",
+  changed: "restored",
+  removed: "removed",
+};
+
+/** What an undo did, for a person. Pure. */
+export function undoneText({ to, files, copies, lost, notes }: Undone, { cwd, how }: Told): string {
+  const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
+  const chapters = [
+    files.length === 0 && lost.length === 0
+      ? [`Everything is as in snapshot ${to} already.`]
+      : [
+          `${count} as in snapshot ${to} again:`,
+          ...files.map(({ path, how }) => `  ${words[how].padEnd(12)}  ${shown(path, cwd)}`),
+        ],
+    copies.length === 0 ? [] : ["Somebody else had changed these meanwhile; that state is kept:"],
+    copies.map(({ path, copy }) => `  ${shown(path, cwd)}: ${cleanLine(copy)}`),
+    lost.length === 0 ? [] : ["Not put back:"],
+    lost.map(({ path, why }) => `  ${shown(path, cwd)}: ${why}`),
+    notes,
+    [`To take this back: ${how}`],
+  ];
+  return `${chapters.flat().join("\n")}\n`;
+}
+
+/** Local time with the date: a session can be of any day. */
+function clockTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 19).replace("T", " ");
+}
+
+function shown(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return cleanLine(near.startsWith("../../") ? path : near);
+}

@@ -1,0 +1,109 @@
+/** Where a repair goes: a patch file, a commit, a commit on a new branch. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { makeFolders } from "../../core/make-folders.ts";
+import type { Tree } from "../../git/frozen-tree.ts";
+import { GitError } from "../../git/run.ts";
+import type { FixFlags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+
+export type Target = {
+  /** Writes what was asked for; `patch` as bytes, one character each. Throws `GitError` or what writing throws. */
+  deliver(repair: { patch: string; paths: string[]; message: string }): Promise<Delivered>;
+};
+export type Delivered = { patch: string | null; commit: string | null; branch: string | null };
+
+/** Checks that the repair can go where it shall, before anything is done. Throws `UsageError`. */
+export async function prepareTarget(fix: FixFlags, tree: Tree, cwd: string): Promise<Target> {
+  const { commit, branch, patch } = fix;
+  const wanted = branch === undefined ? commit && "--commit" : "--branch";
+  const head = wanted ? await headFor(tree, wanted) : undefined;
+  if (branch !== undefined) await checkBranch(tree, branch);
+  return {
+    async deliver(repair) {
+      const file = patch === undefined ? null : resolve(cwd, patch);
+      if (file) writePatch(file, repair.patch);
+      if (head === undefined || repair.patch === "") return { patch: file, commit: null, branch: null };
+      await checkFilters(tree, repair.paths);
+      const made = await commitRepair(tree, head, repair, branch);
+      return { patch: file, commit: made, branch: branch ?? null };
+    },
+  };
+}
+
+/** Makes folders on the way. The patch is written as the bytes it stands for. */
+export function writePatch(file: string, patch: string): void {
+  makeFolders(dirname(file), (folder) => mkdirSync(folder));
+  writeFileSync(file, Buffer.from(patch, "latin1"));
+}
+
+async function headFor({ git, isRepository }: Tree, flag: string): Promise<string> {
+  if (!isRepository)
+    throw new UsageError(
+      `${flag} needs a git repository, and this folder is none: use --patch <file> instead`,
+    );
+  try {
+    return (await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).trim();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    throw new UsageError(`${flag} needs a commit to build on, and this repository has none yet`);
+  }
+}
+
+async function checkBranch({ git }: Tree, branch: string): Promise<void> {
+  const succeeds = (words: string[]): Promise<boolean> =>
+    git(words).then(
+      () => true,
+      () => false,
+    );
+  if (!(await succeeds(["check-ref-format", `refs/heads/${branch}`])) || branch.startsWith("-"))
+    throw new UsageError(`--branch ${branch}: not a name that git takes`);
+  if (await succeeds(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]))
+    throw new UsageError(`--branch ${branch}: there is such a branch already`);
+}
+
+/** A commit of such a file would hold what the filter keeps out of the repository. */
+async function checkFilters(tree: Tree, paths: readonly string[]): Promise<void> {
+  const [path] = await tree.filtered(paths);
+  if (path === undefined) return;
+  throw new GitError(
+    `no commit was made: ${path} goes through a filter that .git/config names, and fix runs none; the repair is in the folder: commit it yourself`,
+  );
+}
+
+type Repair = { patch: string; paths: string[]; message: string };
+
+/**
+ * The repair alone as a commit on the head from before the first attempt: what else was changed in the folder stays
+ * as it is. No hook runs. With a branch the folder is on it afterwards.
+ */
+async function commitRepair(
+  { git, beside }: Tree,
+  head: string,
+  { patch, paths, message }: Repair,
+  branch: string | undefined,
+): Promise<string> {
+  await beside(["read-tree", head]);
+  await beside(["apply", "--cached", "--whitespace=nowarn", "-"], patch);
+  const made = (await beside(["write-tree"])).trim();
+  const text = Buffer.from(message).toString("latin1");
+  const commit = (
+    await git([...(await identity(git)), "commit-tree", made, "-p", head, "-F", "-"], text)
+  ).trim();
+  if (branch === undefined) await git(["update-ref", "-m", "sawtooth fix", "HEAD", commit, head]);
+  else {
+    await git(["update-ref", "-m", "sawtooth fix", `refs/heads/${branch}`, commit, ""]);
+    await git(["symbolic-ref", "-m", "sawtooth fix", "HEAD", `refs/heads/${branch}`]);
+  }
+  // The index had these files as they were before.
+  await git(["--literal-pathspecs", "reset", "--quiet", "--", ...paths]);
+  return commit;
+}
+
+/** The user's own name where git was told one. */
+async function identity(git: Tree["git"]): Promise<string[]> {
+  if (process.env.GIT_AUTHOR_EMAIL && process.env.GIT_COMMITTER_EMAIL) return [];
+  const known = await git(["config", "user.email"]).catch(() => "");
+  return known.trim() ? [] : ["-c", "user.name=Sawtooth", "-c", "user.email=sawtooth@localhost"];
+}

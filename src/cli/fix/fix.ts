@@ -1,0 +1,263 @@
+/** `sawtooth fix`: checks that fail become the task, the harness runs them again, and a green run is looked into. */
+
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { runTurn } from "../../agent/loop.ts";
+import type { OpenRun, Run } from "../../app/session.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import type { TurnEnd } from "../../core/events.ts";
+import { openTree, type Tree } from "../../git/frozen-tree.ts";
+import { GitError } from "../../git/run.ts";
+import { isInside } from "../../permissions/paths.ts";
+import type { FixFlags, Flags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+import { type CheckPlace, type CheckProcesses, runCheck } from "../checks/check.ts";
+import { followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
+import { lastText } from "../headless/result.ts";
+import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
+import { prepareTarget, writePatch } from "./deliver.ts";
+import { type Change, countViolation, type Violation, violationsOf } from "./guard.ts";
+import { type FixOutcome, type ProgressReporter, progressReporter } from "./result.ts";
+import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./task.ts";
+
+export type FixPorts = { openRun: OpenRun; processes: CheckProcesses };
+
+/** A check that fails is run twice more, and so is one that passes after a repair: chance shows. */
+const moreRuns = 2;
+/** What a repair has no business with; the deliverables are the harness's work. */
+const denied = ["bash(git commit:*)", "bash(git push:*)"];
+
+/** One run of `fix`. */
+type Fix = {
+  fix: FixFlags;
+  flags: Flags;
+  stop: Stop;
+  tell: ProgressReporter;
+  warnings: ReturnType<typeof warningsOf>;
+  place: CheckPlace;
+  tree: Tree;
+  /** The state before the first attempt. */
+  before: string;
+  first: CheckState[];
+  /** What the checks ran then. */
+  definitions: ReadonlyMap<string, Definition>;
+};
+
+/** Runs the checks and repairs until they pass or a limit is reached. Returns the exit code (design §5). */
+export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Promise<number> {
+  const cwd = realpathSync(process.cwd());
+  const stop = stopOnSignals();
+  const deadline = flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs;
+  stop.stopAt(deadline);
+  const place = { cwd, processes: ports.processes, signal: stop.signal };
+  const tell = progressReporter(fix, flags, stop);
+  const warnings = warningsOf(flags);
+  const tree = await openRepository(cwd, ports.processes, warnings.warn);
+  try {
+    const target = await prepareTarget(fix, tree, cwd);
+    const definitions = definitionsOf(fix.checks, cwd, readText);
+    const first = await runChecks(fix.checks, place, tell, 0);
+    if (first.every(isGreen) || stop.signal.aborted)
+      return tell.end({ state: stop.signal.aborted ? "stopped" : "green", first, attempts: [] });
+    await runAgain(
+      first.filter((check) => !isGreen(check)),
+      place,
+      tell,
+      0,
+    );
+    const before = await tree.take();
+    const whole: Fix = { fix, flags, stop, tell, warnings, place, tree, first, before, definitions };
+    const ending = await repair(whole, ports.openRun, deadline);
+    const last = ending.attempts.at(-1);
+    if (ending.state === "repaired" && last) {
+      ending.patch = await tree.patch(whole.before, last.tree);
+      const message = tell.commitMessage(ending);
+      ending.delivered = await target.deliver({ patch: ending.patch, paths: last.changed, message });
+    }
+    return tell.end(ending);
+  } catch (error) {
+    throw error instanceof GitError ? new UsageError(error.message) : error;
+  } finally {
+    tree.close();
+  }
+}
+
+async function openRepository(cwd: string, { environment }: CheckProcesses, warn: (text: string) => void) {
+  try {
+    return await openTree(workspaceRoot(cwd), environment("fix"), warn);
+  } catch (error) {
+    throw error instanceof GitError ? new UsageError(error.message) : error;
+  }
+}
+
+async function runChecks(
+  commands: readonly string[],
+  place: CheckPlace,
+  tell: ProgressReporter,
+  attempt: number,
+): Promise<CheckState[]> {
+  const states: CheckState[] = [];
+  for (const command of commands) {
+    const run = await runCheck(command, place);
+    tell.check(run, attempt);
+    states.push({ command, runs: [run] });
+    if (place.signal.aborted) break;
+  }
+  return states;
+}
+
+/** Adds runs to see whether the verdict is always the same. */
+async function runAgain(
+  states: readonly CheckState[],
+  place: CheckPlace,
+  tell: ProgressReporter,
+  attempt: number,
+): Promise<void> {
+  for (const state of states)
+    for (let more = 0; more < moreRuns && !place.signal.aborted; more++) {
+      const run = await runCheck(state.command, place);
+      tell.check(run, attempt);
+      state.runs.push(run);
+    }
+}
+
+/** The session: attempt after attempt until the checks pass honestly. */
+async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
+  const { flags, stop, tell, warnings, first } = whole;
+  const run = await openRun({
+    flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
+    cwd: whole.place.cwd,
+    env: process.env,
+    warn: warnings.warn,
+  });
+  if (deadline !== undefined) run.agent.limits.deadline = deadline;
+  else stop.stopAt(run.agent.limits.deadline);
+  keepInside(run, whole.tree.root);
+  tell.begin(run, followRun(run, flags));
+  warnings.begin(run);
+  const attempts: Attempt[] = [];
+  const state = await attemptAll(whole, run, attempts);
+  const best = state === "repaired" ? undefined : await keepBest(whole, run, attempts);
+  await run.close();
+  return { state, first, attempts, ...(best ? { best } : {}) };
+}
+
+/** Turn ends after which another attempt may do better. */
+const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
+
+async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<FixOutcome["state"]> {
+  const { fix, stop, tell } = whole;
+  try {
+    while (attempts.length < fix.maxAttempts) {
+      const reason = await work(whole, run, attempts);
+      if (stop.signal.aborted || reason === "model_error") return "stopped";
+      const attempt = await judge(whole, run, attempts.length + 1);
+      if (stop.signal.aborted) return "stopped";
+      attempts.push(attempt);
+      tell.attempt(attempt);
+      if (attempt.passed) return "repaired";
+      if (!worthAnother.includes(reason)) return "stopped";
+    }
+    return "failed";
+  } catch (error) {
+    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    run.agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
+    return "stopped";
+  }
+}
+
+/** One turn of the model over what fails now. */
+async function work({ fix, first, stop }: Fix, run: Run, attempts: readonly Attempt[]): Promise<TurnEnd> {
+  const { artifacts, redact } = run.agent;
+  const checks = attempts.at(-1)?.checks ?? first;
+  const task = { ...fix, words: fixWords(), checks, attempts };
+  run.say([{ type: "text", text: taskText(task, { artifacts, redact }) }]);
+  return runTurn(run.agent, stop.signal);
+}
+
+/** Takes back what is not allowed, runs the checks, and looks into a green run. */
+async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
+  const { fix, place, tell, tree, before } = whole;
+  const found = await violations(whole, await tree.take());
+  const paths = found.flatMap(({ path }) => (path === undefined ? [] : [path]));
+  await tree.restore(before, [...new Set(paths)]);
+  const now = await tree.take();
+  const left = found.length > 0 ? await violations(whole, now) : [];
+  const changes = await tree.changes(before, now);
+  const checks = await runChecks(fix.checks, place, tell, number);
+  const green = checks.every(isGreen);
+  if (green) await runAgain(checks, place, tell, number);
+  const refused = [...found, ...(green ? doubts(whole, checks, changes) : [])];
+  return {
+    number,
+    tree: now,
+    summary: lastText(run.agent.log.events()),
+    changed: changes.map(({ path }) => path),
+    refused,
+    checks,
+    passed: checks.every(isGreen) && left.length === 0 && refused.length === found.length,
+  };
+}
+
+async function violations({ fix, place, tree, before, definitions }: Fix, now: string): Promise<Violation[]> {
+  return violationsOf({
+    changes: await tree.changes(before, now),
+    definitions: { before: definitions, after: definitionsOf(fix.checks, place.cwd, readText) },
+    root: tree.root,
+    allowPaths: fix.allowPaths,
+  });
+}
+
+/** What speaks against a green run: fewer tests in it, or that nothing explains it. */
+function doubts({ first }: Fix, checks: readonly CheckState[], changes: readonly Change[]): Violation[] {
+  const counts = checks.flatMap(({ command, runs }, index) => {
+    const before = first[index]?.runs[0]?.tests;
+    return countViolation(command, before, runs[0]?.tests) ?? [];
+  });
+  const message = "nothing was changed: the checks pass by chance";
+  const chance = changes.length === 0 && first.some(isFlaky);
+  return chance ? [...counts, { rule: "nothing-changed", message }] : counts;
+}
+
+/** `auto`, but the editor stays inside the project. */
+function keepInside(run: Run, root: string): void {
+  const { agent, folder } = run;
+  const decide = agent.permit;
+  agent.permit = async (tool, input, signal) => {
+    const access = tool.access(input);
+    const paths = access.kind === "write" ? access.paths : [];
+    const outside = paths.find((path) => !isInside(path, root) && !isInside(path, folder));
+    if (outside === undefined) return decide(tool, input, signal);
+    const reason = `${outside} is outside of the project, and a repair stays inside.`;
+    return { decision: "deny", rule: "fix: inside the workspace", by: "fix", reason };
+  };
+}
+
+/** The attempt that came nearest, as a patch; undefined when nothing was changed. */
+async function keepBest({ fix, tree, before, place }: Fix, run: Run, attempts: readonly Attempt[]) {
+  const [best] = attempts.filter(({ changed }) => changed.length > 0).sort((a, b) => badness(a) - badness(b));
+  const patch = await tree.patch(before, best?.tree ?? (await tree.take()));
+  if (patch === "") return undefined;
+  const file = fix.patch
+    ? `${resolve(place.cwd, fix.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
+    : resolve(run.folder, "attempt.diff");
+  writePatch(file, patch);
+  return { file, attempt: best?.number ?? null };
+}
+
+/** Fewer failing checks are better, then fewer failing tests. */
+function badness({ checks, refused }: Attempt): number {
+  const red = checks.filter((check) => !isGreen(check));
+  const tests = red.reduce((sum, { runs }) => sum + (runs.at(-1)?.tests?.failed ?? 1), 0);
+  return red.length * 1e9 + tests * 1e3 + refused.length;
+}
+
+/** A small text file of the disk. */
+const readText: ReadFile = (path) => {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && stat.size < 1024 * 1024 ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+};

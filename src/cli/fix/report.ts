@@ -1,0 +1,263 @@
+/** What `sawtooth fix` leaves for other programs and for a review: JUnit XML, SARIF, Markdown. Pure. */
+
+import { cleanText, headOf, tailOf, utf8Length } from "../../core/clean-text.ts";
+import type { CheckRun } from "../checks/check.ts";
+import type { FixOutcome } from "./result.ts";
+import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
+
+/** What of the result object a report tells. */
+export type Told = {
+  exitCode: number;
+  result: string;
+  errors: string[];
+  session_id: string | null;
+  num_turns: number;
+  duration_ms: number;
+  total_cost_usd: number;
+};
+
+/** Room for one output in a report, in bytes. */
+const outputBytes = 20_000;
+const patchBytes = 60_000;
+
+/** The report whose format the ending of `path` names. */
+export function reportFor(path: string, ending: FixOutcome, told: Told): string {
+  if (path.endsWith(".xml")) return junit(ending, told);
+  return path.endsWith(".sarif") ? sarif(ending, told) : markdown(ending, told);
+}
+
+type Final = { check: CheckState; before: CheckState };
+
+/** Each check as it stands at the end, beside what it was. */
+function finals({ first, attempts }: FixOutcome): Final[] {
+  const last = attempts.at(-1)?.checks;
+  return first.map((before, index) => ({ before, check: last?.[index] ?? before }));
+}
+
+function accepted({ state }: FixOutcome): boolean {
+  return state === "green" || state === "repaired";
+}
+
+function lastRun({ runs }: CheckState): CheckRun | undefined {
+  return runs.findLast((run) => !run.passed) ?? runs.at(-1);
+}
+
+/** Beginning and end of an output, without what is meant for a terminal. */
+function shortened(output: string, maxBytes = outputBytes): string {
+  const text = cleanText(output).toWellFormed();
+  if (utf8Length(text) <= maxBytes) return text;
+  return `${headOf(text, maxBytes / 2)}\n[…]\n${tailOf(text, maxBytes / 2)}`;
+}
+
+function junit(ending: FixOutcome, told: Told): string {
+  const cases = finals(ending).map(({ check }) => {
+    const run = lastRun(check);
+    const seconds = check.runs.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
+    const red = isGreen(check) ? "" : `<failure message=${quoted(runText(check.runs))}/>`;
+    const output = `<system-out>${escaped(shortened(run?.output ?? ""))}</system-out>`;
+    return `    <testcase classname="sawtooth.fix.check" name=${quoted(check.command)} time="${seconds.toFixed(3)}">${red}${output}</testcase>`;
+  });
+  const refusals = ending.attempts.flatMap(({ number, refused }) =>
+    refused.map((one) => ({ number, ...one })),
+  );
+  const guard =
+    accepted(ending) || refusals.length === 0
+      ? ""
+      : `<failure message=${quoted(refusals.map(({ message }) => message).join("; "))}/>`;
+  cases.push(
+    `    <testcase classname="sawtooth.fix" name="tests and checks are left alone" time="0">${guard}</testcase>`,
+  );
+  const failures = cases.filter((one) => one.includes("<failure")).length;
+  const time = (told.duration_ms / 1000).toFixed(3);
+  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0" time="${time}"`;
+  const properties = [
+    ["state", ending.state],
+    ["attempts", String(ending.attempts.length)],
+    ["session", told.session_id ?? ""],
+    ["cost_usd", told.total_cost_usd.toFixed(4)],
+  ].map(([name = "", value = ""]) => `<property name=${quoted(name)} value=${quoted(value)}/>`);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="sawtooth fix" ${counts}>`,
+    `  <testsuite name="sawtooth fix" ${counts}>`,
+    `    <properties>${properties.join("")}</properties>`,
+    ...cases,
+    `    <system-out>${escaped(shortened(told.result))}</system-out>`,
+    "  </testsuite>",
+    "</testsuites>",
+    "",
+  ].join("\n");
+}
+
+/** XML 1.0 has no way to hold the other control characters. */
+function escaped(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "�")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+}
+
+function quoted(text: string): string {
+  return `"${escaped(text).replaceAll('"', "&quot;").replaceAll("\n", "&#10;")}"`;
+}
+
+const rules = [
+  { id: "check-fails", text: "A check fails." },
+  { id: "check-flaky", text: "A check does not always give the same verdict." },
+  { id: "refused-change", text: "A change to tests or checks was refused and taken back." },
+  { id: "repair", text: "A place that the repair changed." },
+] as const;
+
+type Found = {
+  rule: (typeof rules)[number]["id"];
+  level: string;
+  text: string;
+  path?: string | undefined;
+  line?: number;
+};
+
+function sarif(ending: FixOutcome, told: Told): string {
+  const results = findings(ending).map(({ rule, level, text, path, line }) => ({
+    ruleId: rule,
+    ruleIndex: rules.findIndex(({ id }) => id === rule),
+    level,
+    message: { text },
+    ...(path === undefined
+      ? {}
+      : {
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: encodeURI(path) },
+                region: { startLine: line ?? 1 },
+              },
+            },
+          ],
+        }),
+  }));
+  const driver = {
+    name: "sawtooth fix",
+    rules: rules.map(({ id, text }) => ({ id, shortDescription: { text } })),
+  };
+  const invocations = [{ executionSuccessful: told.exitCode === 0, exitCode: told.exitCode }];
+  const log = {
+    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+    version: "2.1.0",
+    runs: [{ tool: { driver }, invocations, results }],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+function findings(ending: FixOutcome): Found[] {
+  const checks = finals(ending).flatMap(({ check, before }): Found[] => {
+    const told = `\`${check.command}\` ${runText(check.runs)}`;
+    const flaky: Found[] =
+      isFlaky(before) || isFlaky(check) ? [{ rule: "check-flaky", level: "warning", text: told }] : [];
+    return isGreen(check) ? flaky : [...flaky, { rule: "check-fails", level: "error", text: told }];
+  });
+  const refused = ending.attempts.flatMap(({ refused }) =>
+    refused.map(
+      ({ message, path }): Found => ({ rule: "refused-change", level: "warning", text: message, path }),
+    ),
+  );
+  const hunks = changedPlaces(ending.patch ?? "").map(
+    ({ path, line }): Found => ({
+      rule: "repair",
+      level: "note",
+      text: "Changed by the repair.",
+      path,
+      line,
+    }),
+  );
+  return [...checks, ...refused, ...hunks];
+}
+
+/** File and first line of each hunk. */
+function changedPlaces(patch: string): { path: string; line: number }[] {
+  const places: { path: string; line: number }[] = [];
+  let path: string | undefined;
+  for (const line of Buffer.from(patch, "latin1").toString("utf8").split("\n")) {
+    path = /^\+\+\+ b\/(.*)$/.exec(line)?.[1] ?? (line.startsWith("diff --git ") ? undefined : path);
+    const start = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(line)?.[1];
+    if (path !== undefined && start !== undefined) places.push({ path, line: Math.max(1, Number(start)) });
+  }
+  return places;
+}
+
+const headlines: Record<FixOutcome["state"], string> = {
+  green: "Nothing to repair: the checks pass",
+  repaired: "Repaired: the checks pass",
+  failed: "Not repaired",
+  stopped: "Stopped before it was repaired",
+};
+
+function markdown(ending: FixOutcome, told: Told): string {
+  const rows = finals(ending).map(
+    ({ before, check }) =>
+      `| ${code(check.command)} | ${cell(runText(before.runs))} | ${cell(runText(check.runs))} |`,
+  );
+  const patch = ending.patch ? Buffer.from(ending.patch, "latin1").toString("utf8") : "";
+  return [
+    `## ${headlines[ending.state]}`,
+    "",
+    "| check | before | now |",
+    "| --- | --- | --- |",
+    ...rows,
+    "",
+    ...(told.errors.length > 0 ? [...told.errors.map(cell), ""] : []),
+    ...(told.result ? [told.result, ""] : []),
+    ...ending.attempts.map(attemptLine),
+    "",
+    ...(patch
+      ? [
+          "<details><summary>The repair</summary>",
+          "",
+          fenced(shortened(patch, patchBytes), "diff"),
+          "",
+          "</details>",
+          "",
+        ]
+      : []),
+    ...(ending.state === "repaired" || ending.state === "green" ? [] : failingOutput(ending)),
+    `${told.num_turns} model calls, $${told.total_cost_usd.toFixed(4)}, ${Math.round(told.duration_ms / 1000)} s${told.session_id ? `, session \`${told.session_id}\`` : ""}`,
+    "",
+  ].join("\n");
+}
+
+function attemptLine({ number, passed, changed, refused }: Attempt): string {
+  const files = changed.map(code).join(", ") || "no files";
+  const told =
+    refused.length > 0
+      ? `; refused and taken back: ${refused.map(({ message }) => cell(message)).join("; ")}`
+      : "";
+  return `- Attempt ${number}: ${passed ? "the checks pass" : "not repaired"}, ${files}${told}`;
+}
+
+function failingOutput(ending: FixOutcome): string[] {
+  return finals(ending)
+    .filter(({ check }) => !isGreen(check))
+    .flatMap(({ check }) => [
+      `<details><summary>Output of ${escaped(check.command)}</summary>`,
+      "",
+      fenced(shortened(lastRun(check)?.output ?? "")),
+      "",
+      "</details>",
+      "",
+    ]);
+}
+
+/** A fence that nothing in the text can close. */
+function fenced(text: string, language = ""): string {
+  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}
+
+function code(text: string): string {
+  return `\`${cell(text).replaceAll("`", "'")}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|");
+}

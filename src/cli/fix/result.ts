@@ -1,0 +1,209 @@
+/** What `sawtooth fix` says: progress on stderr, one result on stdout, and the reports that were asked for. */
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { Run } from "../../app/session.ts";
+import { makeFolders } from "../../core/make-folders.ts";
+import { started } from "../../core/questions.ts";
+import type { FixFlags, Flags } from "../arguments/arguments.ts";
+import type { CheckRun } from "../checks/check.ts";
+import { type Stop, writeLine } from "../headless/headless.ts";
+import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
+import type { Delivered } from "./deliver.ts";
+import { reportFor } from "./report.ts";
+import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
+
+export type FixOutcome = {
+  state: "green" | "repaired" | "failed" | "stopped";
+  /** The checks before the first attempt. */
+  first: CheckState[];
+  attempts: Attempt[];
+  /** The attempt that came nearest, as a patch file. */
+  best?: { file: string; attempt: number | null };
+  /** The repair as bytes, one character each. */
+  patch?: string;
+  delivered?: Delivered;
+};
+
+export type ProgressReporter = ReturnType<typeof progressReporter>;
+
+type State = {
+  fix: FixFlags;
+  flags: Flags;
+  stop: Stop;
+  startedAt: number;
+  run?: Run;
+  unfollow(): void;
+  held: object[];
+};
+
+/** Tells what happens, in the format that the flags ask for. */
+export function progressReporter(fix: FixFlags, flags: Flags, stop: Stop) {
+  const state: State = { fix, flags, stop, startedAt: Date.now(), unfollow: () => {}, held: [] };
+  // `init` is the first line of a stream, so that what was before it waits.
+  const line = (value: object): void => {
+    if (flags.outputFormat !== "stream-json") return;
+    if (state.run) writeLine({ ...value, session_id: state.run.sessionId });
+    else state.held.push(value);
+  };
+  const say = (text: string): void => {
+    if (flags.outputFormat !== "stream-json") process.stderr.write(`${text}\n`);
+  };
+  return {
+    check(run: CheckRun, attempt: number): void {
+      line({ type: "check", attempt, ...checkFacts(run) });
+      say(`check \`${run.command}\` ${runText([run])} in ${(run.durationMs / 1000).toFixed(1)} s`);
+    },
+    begin(run: Run, unfollow: () => void): void {
+      state.run = run;
+      state.unfollow = unfollow;
+      for (const held of state.held.splice(0)) line(held);
+      say(`repairing: at most ${many(fix.maxAttempts, "attempt")}, session ${run.sessionId}`);
+    },
+    attempt(attempt: Attempt): void {
+      line({ type: "attempt", ...attemptFacts(attempt) });
+      for (const { message } of attempt.refused) say(`refused: ${message}`);
+      say(`attempt ${attempt.number}: ${attempt.passed ? "the checks pass" : "not repaired"}`);
+    },
+    commitMessage: (ending: FixOutcome): string => commitMessage(fix, ending, state.run),
+    end: (ending: FixOutcome): number => end(state, ending),
+  };
+}
+
+function end(state: State, ending: FixOutcome): number {
+  const { fix, flags, run } = state;
+  state.unfollow();
+  const { result, exitCode } = outcome(state, ending);
+  for (const file of fix.reports) {
+    const path = resolve(file);
+    makeFolders(dirname(path), (folder) => mkdirSync(folder));
+    writeFileSync(path, reportFor(path, ending, { ...result, exitCode }));
+  }
+  if (flags.outputFormat === "stream-json" && !run) for (const held of state.held.splice(0)) writeLine(held);
+  if (flags.outputFormat !== "text") writeLine(result);
+  else process.stdout.write(`${endText(ending, result.result, fix)}\n`);
+  if (result.is_error && flags.outputFormat !== "stream-json")
+    process.stderr.write(`sawtooth: ${result.errors.join("; ")}\n`);
+  return exitCode;
+}
+
+function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {
+  const durationMs = Date.now() - startedAt;
+  const fix = fixFacts(ending);
+  if (!run) return withoutSession(ending, stop, durationMs, fix);
+  const events = run.agent.log.events();
+  const signal = stop.by();
+  const how = { durationMs, ...(signal ? { signal } : {}) };
+  const base = { ...resultObject(events, how), fix };
+  const repaired = ending.state === "repaired";
+  if (repaired) {
+    const fine = { subtype: "success" as const, is_error: false, errors: [], terminal_reason: "repaired" };
+    return { result: { ...base, ...fine }, exitCode: 0 };
+  }
+  const { exitCode } = verdict(events, how);
+  if (exitCode !== 0) return { result: { ...base, errors: [...base.errors, ...bestText(ending)] }, exitCode };
+  const errors = [failure(ending), ...bestText(ending)];
+  const failed = {
+    subtype: "error_during_execution" as const,
+    is_error: true,
+    terminal_reason: "not_repaired",
+  };
+  return { result: { ...base, ...failed, errors }, exitCode: 1 };
+}
+
+/** The checks were green at once, or we were stopped before there was a session. */
+function withoutSession({ state }: FixOutcome, stop: Stop, durationMs: number, fix: FixFacts) {
+  if (state === "green")
+    return { result: { ...sessionlessResult({ durationMs, reason: "green" }), fix }, exitCode: 0 };
+  const late = stop.signal.reason === "max_time";
+  const signal = stop.by();
+  const how = late
+    ? { reason: "max_time", subtype: "error_max_time" as const, error: "the time limit was reached" }
+    : { reason: "interrupted", subtype: "error_interrupted" as const, error: "stopped by the user" };
+  const exitCode = late ? 3 : signal === "SIGTERM" ? 143 : signal === "SIGHUP" ? 129 : 130;
+  return { result: { ...sessionlessResult({ durationMs, ...how }), fix }, exitCode };
+}
+
+type FixFacts = ReturnType<typeof fixFacts>;
+
+/** The part of the result that only `fix` has. */
+function fixFacts(ending: FixOutcome) {
+  const last = ending.attempts.at(-1);
+  return {
+    state: ending.state,
+    checks: ending.first.map((check, index) => ({
+      command: check.command,
+      flaky: isFlaky(check) || (last?.checks[index] !== undefined && isFlaky(last.checks[index])),
+      before: check.runs.map(checkFacts),
+      after: last?.checks[index]?.runs.map(checkFacts) ?? [],
+    })),
+    attempts: ending.attempts.map(attemptFacts),
+    changed: last?.passed ? last.changed : [],
+    patch: ending.delivered?.patch ?? null,
+    commit: ending.delivered?.commit ?? null,
+    branch: ending.delivered?.branch ?? null,
+    best_attempt: ending.best ?? null,
+  };
+}
+
+function checkFacts({ command, passed, exitCode, how, durationMs, tests }: CheckRun) {
+  return { command, passed, exit_code: exitCode ?? null, how, duration_ms: durationMs, tests: tests ?? null };
+}
+
+function attemptFacts({ number, passed, changed, refused, checks, summary }: Attempt) {
+  const failing = checks.filter((check) => !isGreen(check)).map(({ command }) => command);
+  return { number, passed, changed, refused, failing, summary };
+}
+
+function failure({ attempts }: FixOutcome): string {
+  const last = attempts.at(-1);
+  const red = (last?.checks ?? []).filter((check) => !isGreen(check));
+  const what = red.map(({ command, runs }) => `\`${command}\` ${runText(runs)}`).join(", ");
+  const why = what || last?.refused.map(({ message }) => message).join("; ") || "the checks fail";
+  return `not repaired in ${many(attempts.length, "attempt")}: ${why}`;
+}
+
+function bestText({ best }: FixOutcome): string[] {
+  if (!best) return [];
+  return [`the best attempt is kept in ${best.file}`];
+}
+
+/** For a person: what happened, the model's words, and where the repair went. */
+function endText(ending: FixOutcome, answer: string, { patch }: FixFlags): string {
+  const { state, attempts, first, delivered } = ending;
+  const last = attempts.at(-1);
+  switch (state) {
+    case "green":
+      return `${first.map(({ command, runs }) => `\`${command}\` ${runText(runs)}`).join("\n")}\nNothing to repair.`;
+    case "repaired": {
+      const checks = (last?.checks ?? []).map(({ command, runs }) => `\`${command}\` ${runText(runs)}`);
+      const where = [
+        `Changed: ${last?.changed.join(", ") || "nothing that git tracks"}`,
+        ...(patch ? [`Patch: ${patch}`] : []),
+        ...(delivered?.commit
+          ? [`Commit: ${delivered.commit}${delivered.branch ? ` on ${delivered.branch}` : ""}`]
+          : []),
+      ];
+      return [`Repaired in ${many(attempts.length, "attempt")}.`, ...checks, "", answer, "", ...where].join(
+        "\n",
+      );
+    }
+    case "failed":
+    case "stopped":
+      return answer;
+  }
+}
+
+function commitMessage({ checks }: FixFlags, { attempts }: FixOutcome, run: Run | undefined): string {
+  const command = (checks[0] ?? "").replaceAll(/\s+/g, " ");
+  const subject = `Make \`${command}\` pass`;
+  const events = run?.agent.log.events();
+  const session = events ? `\n\nRepaired by sawtooth fix, session ${started(events).sessionId}` : "";
+  const text = events ? lastText(events) : "";
+  const short = subject.length > 72 ? `${subject.slice(0, 71)}…` : subject;
+  return `${short}\n\n${text}${session}, ${many(attempts.length, "attempt")}.\n`;
+}
+
+function many(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}

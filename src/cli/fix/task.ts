@@ -1,0 +1,140 @@
+/** What the model reads in `sawtooth fix`: the failing checks as its task, and what was tried. The words are in prompts/fix.md. */
+
+import { readPrompt } from "../../app/prompts.ts";
+import type { Artifacts } from "../../core/ports.ts";
+import { truncateOutput } from "../../core/truncate-output.ts";
+import type { CheckRun } from "../checks/check.ts";
+import type { Violation } from "./guard.ts";
+
+/** Runs of one check with nothing changed in between. */
+export type CheckState = { command: string; runs: CheckRun[] };
+
+export type Attempt = {
+  number: number;
+  /** The state of the files that the checks ran on. */
+  tree: string;
+  /** What the model said of it. */
+  summary: string;
+  /** Relative paths that differ from the state before the first attempt. */
+  changed: string[];
+  refused: Violation[];
+  checks: CheckState[];
+  passed: boolean;
+};
+
+/** Room for the output of all failing checks, in bytes. */
+const outputBytes = 16_000;
+const ledgerChars = 400;
+
+export type Words = Record<string, string>;
+
+/** The sections of prompts/fix.md by name. */
+export function fixWords(): Words {
+  const sections = readPrompt("fix").split(/^## /m).slice(1);
+  return Object.fromEntries(
+    sections.map((section) => {
+      const [name = "", ...text] = section.split("\n");
+      return [name.trim(), text.join("\n").trim()];
+    }),
+  );
+}
+
+/** Whether every run of the check passed. */
+export function isGreen({ runs }: CheckState): boolean {
+  return runs.every((run) => run.passed);
+}
+
+/** Whether runs without a change in between disagree. */
+export function isFlaky({ runs }: CheckState): boolean {
+  return runs.some((run) => run.passed) && !isGreen({ command: "", runs });
+}
+
+type Scene = { artifacts: Artifacts; redact(text: string): string };
+
+export type Task = {
+  words: Words;
+  checks: readonly CheckState[];
+  attempts: readonly Attempt[];
+  maxAttempts: number;
+  allowPaths: readonly string[];
+  prompt?: string | undefined;
+};
+
+/** The message for the next attempt: the first one is the task, later ones tell what came of the one before. */
+export function taskText(task: Task, scene: Scene): string {
+  const { words, checks, attempts, maxAttempts } = task;
+  const red = checks.filter((check) => !isGreen(check));
+  const last = attempts.at(-1);
+  return fill(words[last ? "again" : "task"] ?? "", {
+    checks: red.map((check) => checkText(check, outputBytes / red.length, scene)).join("\n\n"),
+    notes: notes(task, red, last),
+    attempts: String(maxAttempts),
+    attempt: String(attempts.length + 1),
+    state: stateText(checks, red),
+    ledger: attempts.map(ledgerLine).join("\n"),
+  });
+}
+
+function stateText(checks: readonly CheckState[], red: readonly CheckState[]): string {
+  if (red.length === 0) return "They pass, but the repair was not accepted.";
+  if (checks.length === 1) return "The check does not pass.";
+  return `${red.length} of ${checks.length} do not pass.`;
+}
+
+function fill(text: string, values: Record<string, string>): string {
+  const filled = text.replace(/\{\{(\w+)\}\}/g, (all, name: string) => values[name] ?? all);
+  return filled.replace(/\n{3,}/g, "\n\n");
+}
+
+/** The last failing run; its output is data, shortened as a tool's would be, with a file that holds the whole. */
+function checkText({ command, runs }: CheckState, maxBytes: number, { artifacts, redact }: Scene): string {
+  const run = runs.findLast((one) => !one.passed) ?? runs.at(-1);
+  if (!run) return "";
+  const raw = redact(run.output.toWellFormed());
+  const path = Buffer.byteLength(raw) > maxBytes ? artifacts.write("txt", raw) : undefined;
+  const text = truncateOutput(raw, { maxBytes, path }).text.replaceAll("</check", "<\\/check");
+  const head = `<check command=${JSON.stringify(command)} result="${run.how}">`;
+  return `${head}\n${text.trim() || "(no output)"}\n</check>`;
+}
+
+function notes({ words, allowPaths, prompt }: Task, red: readonly CheckState[], last?: Attempt): string {
+  const refused = last?.refused.map(({ message }) => `- ${message}`).join("\n");
+  const flaky = red.filter(isFlaky).map(({ command, runs }) =>
+    fill(words.flaky ?? "", {
+      command,
+      passed: String(runs.filter((run) => run.passed).length),
+      runs: String(runs.length),
+    }),
+  );
+  const given = [
+    ...(refused ? [fill(words.refused ?? "", { list: refused })] : []),
+    ...flaky,
+    ...(allowPaths.length > 0 ? [fill(words.allowed ?? "", { patterns: allowPaths.join(", ") })] : []),
+    ...(prompt && !last ? [fill(words.wishes ?? "", { prompt })] : []),
+  ];
+  return given.length > 0 ? `\n${given.join("\n\n")}\n` : "";
+}
+
+/** One attempt in one line: what it changed, what was said of it, what failed then. */
+function ledgerLine({ number, summary, changed, refused, checks }: Attempt): string {
+  const said = summary.replaceAll(/\s+/g, " ").slice(0, ledgerChars).toWellFormed();
+  const files = changed.length > 0 ? `changed ${changed.slice(0, 10).join(", ")}` : "changed nothing";
+  const red = checks
+    .filter((check) => !isGreen(check))
+    .map(({ command, runs }) => `\`${command}\` ${runText(runs)}`);
+  const then = red.length > 0 ? `then ${red.join(", ")}` : "then the checks passed";
+  const cheated = refused.length > 0 ? `; refused: ${refused.map(({ message }) => message).join("; ")}` : "";
+  return `${number}. ${files}; ${then}${cheated}. Its summary: ${said || "(none)"}`;
+}
+
+/** `failed (exit 1, 2 of 9 tests failed)`, `passed in 2 of 3 runs`. */
+export function runText(runs: readonly CheckRun[]): string {
+  const passed = runs.filter((run) => run.passed).length;
+  const last = runs.findLast((run) => !run.passed) ?? runs.at(-1);
+  if (!last) return "was not run";
+  const { tests } = last;
+  const counted = tests ? `, ${tests.failed} of ${tests.total} tests failed` : "";
+  if (passed === runs.length) return tests ? `passed (${tests.total} tests)` : "passed";
+  if (passed > 0) return `passed in ${passed} of ${runs.length} runs (${last.how}${counted})`;
+  return `failed (${last.how}${counted})`;
+}

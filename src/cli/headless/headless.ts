@@ -1,0 +1,115 @@
+/** What every run without a person shares: being stopped, and what it writes while it runs and at its end. */
+
+import { appendFileSync, writeFileSync } from "node:fs";
+import type { Run } from "../../app/session.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { started } from "../../core/questions.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+import type { RunSignal } from "./result.ts";
+import { stepLines } from "./steps.ts";
+import { eventLine, initLine } from "./stream-json.ts";
+
+export type Stop = ReturnType<typeof stopOnSignals>;
+
+const heartbeatMs = 10_000;
+/** What a timer of Node can hold. */
+const longestMs = 2 ** 31 - 1;
+
+/** One signal for Ctrl-C, TERM, HUP, the clock and a reader that went away; a second Ctrl-C ends us at once. */
+export function stopOnSignals() {
+  const controller = new AbortController();
+  let received: RunSignal | undefined;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (received) process.exit(name === "SIGTERM" ? 143 : 130);
+      received = name;
+      controller.abort(name);
+    });
+  }
+  // A reader that went away (`| head -1`) wants no more: stop, and say nothing.
+  process.stdout.on("error", () => controller.abort("closed"));
+  return {
+    signal: controller.signal,
+    /** The signal that was received, if one was. */
+    by: () => received,
+    /** Stops at a time in milliseconds since 1970. */
+    stopAt(deadline: number | undefined): void {
+      if (deadline === undefined) return;
+      const wait = Math.min(longestMs, Math.max(0, deadline - Date.now()));
+      setTimeout(() => controller.abort("max_time"), wait).unref();
+    },
+  };
+}
+
+/** Writes one JSON line to stdout; the only thing that `stream-json` ever writes there. */
+export function writeLine(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** Warnings go to stderr until there is a session to keep them, and into its log from then on. */
+export function warningsOf(flags: Flags) {
+  const early: string[] = [];
+  let run: Run | undefined;
+  const log = (target: Run, text: string): void => {
+    target.agent.log.append({ type: "warning", text });
+    if (flags.outputFormat !== "stream-json") process.stderr.write(`sawtooth: ${text}\n`);
+  };
+  return {
+    warn(text: string): void {
+      if (run) log(run, text);
+      else early.push(text);
+    },
+    /** To be called when somebody listens to the log. */
+    begin(opened: Run): void {
+      run = opened;
+      for (const text of early.splice(0)) log(opened, text);
+    },
+  };
+}
+
+/** Shows the events of a run in the wanted format as they come. Returns what ends that. */
+export function followRun(run: Run, flags: Flags): () => void {
+  const { log } = run.agent;
+  if (flags.debug !== undefined) writeDebug(run, flags.debug);
+  if (flags.verbose) {
+    log.subscribe((event) => {
+      for (const line of stepLines(event, log.events())) process.stderr.write(`${line}\n`);
+    });
+  }
+  return flags.outputFormat === "stream-json" ? streamEvents(run) : () => {};
+}
+
+function streamEvents(run: Run): () => void {
+  const { log, model } = run.agent;
+  writeLine(initLine(started(log.events()), model.card.id, run.mode));
+  const unsubscribe = log.subscribe((event: LogEvent) => {
+    const line = eventLine(event, run.sessionId);
+    if (line) writeLine(line);
+  });
+  const beat = { type: "heartbeat", session_id: run.sessionId };
+  const heartbeat = setInterval(() => writeLine(beat), heartbeatMs);
+  return () => {
+    clearInterval(heartbeat);
+    unsubscribe();
+  };
+}
+
+/** Every event and every exact request, one JSON line each, secrets taken out; readable for its owner only. */
+function writeDebug({ agent }: Run, file: string): void {
+  try {
+    writeFileSync(file, "", { mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+  }
+  const write = (line: object) => appendFileSync(file, `${agent.redact(JSON.stringify(line))}\n`);
+  agent.log.subscribe(write);
+  const { model } = agent;
+  agent.model = {
+    ...model,
+    send(request, body, onPart, signal) {
+      write({ type: "request", body });
+      return model.send(request, body, onPart, signal);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** Headless: a prompt, or the messages of a driving program; one result; never a question to a person. */
+
+import { runTurn } from "../../agent/loop.ts";
+import type { OpenRun, Run } from "../../app/session.ts";
+import type { UserBlock } from "../../core/blocks.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+import { followRun, type Stop, stopOnSignals, warningsOf, writeLine } from "./headless.ts";
+import {
+  isLimit,
+  lastText,
+  type ResultObject,
+  type RunSummary,
+  resultObject,
+  sessionlessResult,
+  verdict,
+} from "./result.ts";
+import { readStdin } from "./stdin.ts";
+import type { Driver } from "./stream-input.ts";
+import { turnLine } from "./stream-json.ts";
+import type { Answer, AnswerShape } from "./structured.ts";
+
+type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
+
+/** Runs the prompt and returns the exit code. Everything for programs goes to stdout, the rest to stderr. */
+export async function runPrint(prompt: string | undefined, flags: Flags, openRun: OpenRun): Promise<number> {
+  const startedAt = Date.now();
+  try {
+    return await printed(prompt, flags, openRun, startedAt);
+  } catch (error) {
+    // A program that waits for the result gets one even when the run could not start.
+    if (flags.outputFormat !== "text" && error instanceof Error) {
+      const durationMs = Date.now() - startedAt;
+      writeLine(sessionlessResult({ durationMs, reason: "not_started", error: error.message }));
+    }
+    throw error;
+  }
+}
+
+async function printed(
+  prompt: string | undefined,
+  flags: Flags,
+  openRun: OpenRun,
+  startedAt: number,
+): Promise<number> {
+  const shape = await shapeOf(flags);
+  const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
+  const stop = stopOnSignals();
+  const warnings = warningsOf(flags);
+  const run = await openRun({ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn });
+  stop.stopAt(run.agent.limits.deadline);
+  const unfollow = followRun(run, flags);
+  warnings.begin(run);
+  if (input.warning) warnings.warn(input.warning);
+  const answer = await work(run, { ...input, stop, shape });
+  await run.close();
+  unfollow();
+  const events = run.agent.log.events();
+  const signal = stop.by();
+  const how = {
+    durationMs: Date.now() - startedAt,
+    ...(signal ? { signal } : {}),
+    ...(answer ? { answer } : {}),
+  };
+  writeEnd(resultObject(events, how), flags, answerText(how) ?? lastText(events));
+  return verdict(events, how).exitCode;
+}
+
+async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {
+  if (jsonSchema === undefined) return undefined;
+  // The validator is read only where it is needed.
+  const { answerShape } = await import("./structured.ts");
+  return answerShape(jsonSchema, process.cwd());
+}
+
+/** The prompt and what is piped, as one message (design §5). Throws `UsageError` when there is neither. */
+async function messageOf(prompt: string | undefined): Promise<Input> {
+  if (prompt !== undefined && prompt.trim() === "")
+    throw new UsageError("the prompt is empty: say what to do");
+  const given = prompt === "-" ? undefined : prompt;
+  const piped = await readStdin(given === undefined);
+  const text = [given, given && piped.text ? `<stdin>\n${piped.text}\n</stdin>` : piped.text]
+    .filter((part) => part?.trim())
+    .join("\n\n");
+  if (text === "") throw new UsageError('no prompt: give one, as in sawtooth -p "fix the failing test"');
+  return { blocks: [{ type: "text", text }], ...(piped.warning ? { warning: piped.warning } : {}) };
+}
+
+/** The first message of a driving program; a prompt on the command line goes before it. */
+async function driven(prompt: string | undefined, flags: Flags): Promise<Input> {
+  if (flags.outputFormat !== "stream-json")
+    throw new UsageError("--input-format stream-json needs --output-format stream-json");
+  const { readDriver } = await import("./stream-input.ts");
+  const driver = readDriver(process.stdin, writeLine);
+  const blocks: UserBlock[] | undefined = prompt ? [{ type: "text", text: prompt }] : await driver.next();
+  if (!blocks) throw new UsageError("no user message came on standard input");
+  return { blocks, driver };
+}
+
+type Work = Input & { stop: Stop; shape: AnswerShape | undefined };
+
+/** Runs message after message. A bug of ours ends the turn, with the log intact. */
+async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<Answer | undefined> {
+  const { agent } = run;
+  let answer: Answer | undefined;
+  driver?.attach(agent);
+  try {
+    for (let next: UserBlock[] | undefined = blocks; next; next = await driver?.next(stop.signal)) {
+      const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
+      const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
+      answer = reached.answer;
+      if (driver) writeLine(turnLine(agent.log.events(), reached));
+      if (isLimit(reached.reason)) return answer;
+    }
+    if (driver && stop.signal.aborted) {
+      const reason = stop.signal.reason === "max_time" ? "max_time" : "interrupted";
+      agent.log.append({ type: "turn_ended", reason, detail: "stopped between two messages" });
+    }
+  } catch (error) {
+    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
+  }
+  return answer;
+}
+
+async function plainTurn(run: Run, content: UserBlock[], signal: AbortSignal) {
+  run.say(content);
+  return { reason: await runTurn(run.agent, signal), answer: undefined };
+}
+
+function answerText({ answer }: RunSummary): string | undefined {
+  return answer && "value" in answer ? JSON.stringify(answer.value) : undefined;
+}
+
+/** The last line of `stream-json`, the whole of `json`, or the answer and, on stderr, what went wrong. */
+function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string): void {
+  if (outputFormat !== "text") writeLine(result);
+  else process.stdout.write(`${answer}\n`);
+  if (result.is_error && outputFormat !== "stream-json")
+    process.stderr.write(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
+}
+
+function hint(result: ResultObject): string {
+  return result.subtype === "error_during_execution" ? "" : ` (go on: ${result.resume})`;
+}

@@ -1,0 +1,112 @@
+/** Events as lines for a person who watches: `--verbose` and the demo. Pure. */
+
+import { isToolUse, resultText } from "../../core/blocks.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { inputTotal } from "../../core/model-card.ts";
+import { findCall } from "../../core/questions.ts";
+import { cut, wrap } from "../../report/text/columns.ts";
+
+/** No line, or several, without a final newline. `width` in columns. */
+export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 100): string[] {
+  switch (event.type) {
+    case "assistant_message":
+      return replyLines(event, events, width);
+    case "tool_result":
+      return [resultLine(event, events, width)];
+    case "context_edited":
+      return [editLine(event, width)];
+    case "model_failed":
+      return event.attempt > 0
+        ? [`  ! ${event.message}; trying again in ${((event.waitMs ?? 0) / 1000).toFixed(1)} s`]
+        : [];
+    case "warning":
+      return [`  ! ${event.text}`];
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "user_message":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "turn_ended":
+      return [];
+    default:
+      return event satisfies never;
+  }
+}
+
+const indent = " ".repeat(20);
+
+/** A reply without calls is the answer: whoever shows the steps shows it whole elsewhere. */
+function replyLines(
+  event: EventOf<"assistant_message">,
+  events: readonly LogEvent[],
+  width: number,
+): string[] {
+  const step = events.filter((each) => each.type === "assistant_message" && each.seq <= event.seq).length;
+  const head = `${String(step).padStart(3)}  ${tokens(inputTotal(event.usage)).padStart(6)} tokens`;
+  const said = event.content
+    .flatMap((block) => (block.type === "text" ? [visible(block.text).trim()] : []))
+    .join("\n");
+  if (!event.content.some(isToolUse)) return [`${head}  answers`];
+  if (said === "") return [head];
+  const [first, ...rest] = said
+    .split("\n")
+    .flatMap((line) => wrap(line, Math.max(20, width - indent.length)));
+  return [`${head}  ${first}`, ...rest.map((line) => `${indent}${line}`)];
+}
+
+function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], width: number): string {
+  const call = findCall(events, event.toolUseId);
+  const room = Math.max(20, width - 45);
+  const subject = oneLine(visible(call ? subjectOf(call) : ""), room);
+  const facts = event.isError ? `failed${lastLine(event)}` : factsOf(event);
+  return `     ${event.isError ? "✗" : "✓"} ${event.toolName.padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
+}
+
+function subjectOf(call: { name: string; input: unknown }): string {
+  const input = (call.input ?? {}) as Record<string, unknown>;
+  if (call.name === "str_replace_editor") return `${input.command} ${input.path}`;
+  if (call.name === "todo") return Array.isArray(input.items) ? `${input.items.length} items` : "";
+  return String(input.command ?? input.objective ?? input.outcome ?? JSON.stringify(input));
+}
+
+function factsOf(event: EventOf<"tool_result">): string {
+  const { durationMs, lines } = event.stats ?? {};
+  const shown = lines ?? resultText(event.content).split("\n").length;
+  const time = durationMs === undefined ? "" : `, ${(durationMs / 1000).toFixed(1)} s`;
+  return `${shown} ${shown === 1 ? "line" : "lines"}${time}`;
+}
+
+function lastLine(event: EventOf<"tool_result">): string {
+  const status = event.stats?.exitCode;
+  if (status !== undefined) return `, exit ${status}`;
+  return `: ${oneLine(visible(resultText(event.content)), 60)}`;
+}
+
+function editLine(event: EventOf<"context_edited">, width: number): string {
+  const removed = event.economics.removedTokens;
+  const gain =
+    typeof removed === "number"
+      ? `${tokens(removed)} tokens leave the context`
+      : `${event.edits.length} edits`;
+  return `  ▼ ${gain}: ${oneLine(visible(event.reason), Math.max(20, width - gain.length - 6))}`;
+}
+
+function tokens(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}
+
+/** The first line, cut; an ellipsis tells of more. */
+function oneLine(text: string, room: number): string {
+  const line = text.split("\n")[0] ?? "";
+  return cut(line === text || line.length >= room ? line : `${line} …`, room);
+}
+
+/** Nothing that a model or a tool wrote may steer the terminal. */
+function visible(text: string): string {
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�").replaceAll("\t", "  ");
+}

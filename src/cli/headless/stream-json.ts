@@ -1,0 +1,112 @@
+/** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
+
+import type { DecisionRecord } from "../../core/decision.ts";
+import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
+import { spending, started } from "../../core/questions.ts";
+import type { PermissionMode } from "../arguments/arguments.ts";
+import { lastText, wireUsage } from "./result.ts";
+import type { Answer } from "./structured.ts";
+
+/** The first line of every run. */
+export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {
+  return {
+    type: "system",
+    subtype: "init",
+    session_id: start.sessionId,
+    cwd: start.cwd,
+    model,
+    tools: start.tools.map((tool) => tool.name),
+    permission_mode: mode,
+  };
+}
+
+/** The end of one message of a driving program; the run goes on with the next. */
+export function turnLine(
+  events: readonly LogEvent[],
+  { reason, answer }: { reason: TurnEnd; answer?: Answer | undefined },
+) {
+  return {
+    type: "turn",
+    reason,
+    result: lastText(events),
+    ...(answer ? { structured_output: "value" in answer ? answer.value : null } : {}),
+    num_turns: spending(events).turns,
+    session_id: started(events).sessionId,
+  };
+}
+
+/** The line for an event; undefined for events that are nobody's business outside. */
+export function eventLine(event: LogEvent, sessionId: string): object | undefined {
+  const session = { session_id: sessionId };
+  switch (event.type) {
+    case "assistant_message":
+      return { type: "assistant", message: assistantMessage(event), ...session };
+    case "tool_result":
+      return { type: "user", message: { role: "user", content: [resultBlock(event)] }, ...session };
+    case "permission_decided": {
+      const { toolUseId, decision, rule, by, mode, scope, asked } = event;
+      return {
+        type: "permission",
+        tool_use_id: toolUseId,
+        ...{ decision, rule, by },
+        ...(mode ? { mode } : {}),
+        ...(scope ? { scope } : {}),
+        ...(asked ? { asked: askedWords(asked) } : {}),
+        ...session,
+      };
+    }
+    case "context_edited": {
+      const { policy, reason, edits, economics } = event;
+      return { type: "context", policy, reason, edits, economics, ...session };
+    }
+    case "model_failed": {
+      if (event.attempt === 0) return undefined;
+      const { kind, message, attempt, waitMs } = event;
+      return { type: "retry", kind, message, attempt, wait_ms: waitMs ?? 0, ...session };
+    }
+    case "warning":
+      return { type: "warning", message: event.text, ...session };
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "user_message":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "turn_ended":
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function askedWords({ reason, waitedMs, remembered, say }: NonNullable<DecisionRecord["asked"]>) {
+  return {
+    reason,
+    waited_ms: waitedMs,
+    ...(remembered ? { remembered } : {}),
+    ...(say ? { say } : {}),
+  };
+}
+
+function assistantMessage(event: EventOf<"assistant_message">) {
+  return {
+    ...(event.messageId ? { id: event.messageId } : {}),
+    role: "assistant",
+    model: event.model,
+    content: event.content,
+    stop_reason: event.stopReason,
+    usage: wireUsage(event.usage),
+  };
+}
+
+function resultBlock(event: EventOf<"tool_result">) {
+  return {
+    type: "tool_result",
+    tool_use_id: event.toolUseId,
+    content: event.content,
+    is_error: event.isError,
+  };
+}

@@ -1,0 +1,37 @@
+/** What stays between sessions of what a person typed. */
+
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { makeFolders } from "../../core/make-folders.ts";
+
+const keptLines = 1000;
+/** Longer texts are worth no second use from memory. */
+const longest = 10_000;
+
+/** Lines typed in earlier sessions, oldest first; none when the file cannot be read. */
+export function typedLines(file: string): string[] {
+  try {
+    const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).slice(-keptLines);
+    return lines.flatMap((line) => {
+      try {
+        const text: unknown = JSON.parse(line);
+        return typeof text === "string" ? [text] : [];
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** Failures are ignored: losing a line of history must not disturb the session. */
+export function rememberTyped(file: string, text: string): void {
+  if (text.length > longest) return;
+  try {
+    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
+    appendFileSync(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
+  } catch {
+    // Read-only or full: then it is remembered in this session only.
+  }
+}

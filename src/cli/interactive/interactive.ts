@@ -1,0 +1,231 @@
+/** Interactive: wires the screen to sessions, one after the other, until the person leaves. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runTurn } from "../../agent/loop.ts";
+import { gitBranch } from "../../app/first-message.ts";
+import { sessionRoot } from "../../app/open-session.ts";
+import { tellLeftovers } from "../../app/orphans.ts";
+import { packagePath } from "../../app/prompts.ts";
+import type { Person, Run } from "../../app/session.ts";
+import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import { currentModel, started } from "../../core/questions.ts";
+import { withoutSecrets } from "../../core/secrets.ts";
+import { findOrphans, removeLeftovers } from "../../tools/bash/shell/orphans.ts";
+import { createTui } from "../../tui/app/tui.ts";
+import { createPlain } from "../../tui/plain/plain.ts";
+import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
+import type { Reflow } from "../../tui/screen/reflow.ts";
+import { createTerminal } from "../../tui/screen/terminal.ts";
+import type { Flags, PermissionMode } from "../arguments/arguments.ts";
+import { rememberTyped, typedLines } from "./input-history.ts";
+import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
+import { sessionActions } from "./slash-commands.ts";
+import { sessionsUnder, shortened, undoOf } from "./stored-sessions.ts";
+import { workspaceFiles } from "./workspace-files.ts";
+
+/** What the person chose since the start; it holds for the sessions that follow, too. */
+type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
+
+/** The first frame is on screen before the machine's processes are looked through. */
+const leftoversMs = 300;
+
+/** Talks until the person leaves; returns the exit code. */
+export async function runInteractive(prompt: string | undefined, flags: Flags): Promise<number> {
+  const { env } = process;
+  const { version } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string };
+  const plain = flags.plain || env.TERM === "dumb";
+  const choosing = flags.resume === "" ? listBefore(flags) : undefined;
+  const tui = plain ? createPlain({ version, input: process.stdin }) : redrawn(version, env);
+  const end = endings(tui);
+  if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
+  const chosen: Chosen = { allow: [] };
+  const root = sessionRoot({ flags, env, cwd: process.cwd() });
+  setTimeout(() => tellLeftovers(root, "/jobs clean ends them", tui.warn), leftoversMs).unref();
+  const person = personOf(tui, chosen);
+  let hint = "";
+  try {
+    const resume = choosing && (await tui.pick(choosing));
+    if (choosing && resume === undefined) return end.code();
+    let next: NextSession = {
+      flags: resume === undefined ? flags : { ...flags, resume },
+      begin: { say: prompt },
+    };
+    let last: string | undefined;
+    for (;;) {
+      const run = await openOr(next, { flags, last, person, warn: tui.warn });
+      end.cleanUp = () => tui.stopped().then(run.close);
+      const host = hostOf(run, chosen, { flags: next.flags, root });
+      const leave = await tui.attach(host, run.sessionId === last ? {} : next.begin);
+      hint = hintOf(run);
+      last = run.sessionId;
+      await run.close();
+      if (leave.type === "quit") break;
+      next = nextAfter(leave, { ...flags, ...(chosen.model ? { model: chosen.model } : {}) });
+    }
+  } finally {
+    tui.close();
+  }
+  process.stdout.write(hint);
+  return end.code();
+}
+
+function redrawn(version: string, env: NodeJS.ProcessEnv): Tui {
+  const terminal = createTerminal(process.stdin, process.stdout);
+  return createTui({ terminal, version, colour: !env.NO_COLOR, reflow: reflowOf(env) });
+}
+
+/** By what terminals tell of themselves; those that tell nothing are taken for the most widespread library. */
+function reflowOf(env: NodeJS.ProcessEnv): Reflow {
+  if (env.XTERM_VERSION || env.TERM === "linux") return "none";
+  const { TMUX, VTE_VERSION, KITTY_WINDOW_ID, ALACRITTY_WINDOW_ID, TERM_PROGRAM = "" } = env;
+  const exact = TMUX || VTE_VERSION || KITTY_WINDOW_ID || ALACRITTY_WINDOW_ID;
+  return exact || /iTerm|WezTerm|ghostty|Apple_Terminal/.test(TERM_PROGRAM) ? "exact" : "xterm.js";
+}
+
+/** A session without a word in it is not worth coming back to. */
+function hintOf({ agent, sessionId }: Run): string {
+  const said = agent.log.events().some(({ type }) => type === "user_message");
+  return said ? `Go on with: sawtooth -r ${sessionId}\n` : "";
+}
+
+/** However the process ends, the terminal is given back first; a signal then ends the session in order. */
+function endings(tui: Tui) {
+  let exitCode = 0;
+  const onSignal = (code: number) => () => {
+    if (exitCode !== 0) process.exit(code);
+    exitCode = code;
+    tui.close();
+    setTimeout(() => process.exit(code), 3000).unref();
+    void end.cleanUp().finally(() => process.exit(code));
+  };
+  const end = { cleanUp: async () => {}, code: () => exitCode, hangUp: onSignal(129) };
+  process.on("SIGTERM", onSignal(143));
+  process.on("SIGHUP", onSignal(129));
+  process.stdout.on("error", end.hangUp);
+  process.on("uncaughtException", (error) => {
+    try {
+      tui.close();
+    } finally {
+      // Also when the bug lies in drawing, and closing meets it again.
+      process.stderr.write(`sawtooth: ${error.stack ?? error}\n`);
+      process.exit(1);
+    }
+  });
+  return end;
+}
+
+function personOf(tui: Tui, chosen: Chosen): Person {
+  return {
+    ...tui.person,
+    mode: () => chosen.mode,
+    allowed: chosen.allow,
+  };
+}
+
+function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root: string }): Host {
+  const { agent } = run;
+  const { cwd } = started(agent.log.events());
+  const typed = join(folders(process.env).state, "typed.jsonl");
+  return {
+    log: agent.log,
+    cwd,
+    shortCwd: shortened(cwd),
+    folder: run.folder,
+    branch: () => gitBranch(workspaceRoot(cwd))?.replace(/^branch /, ""),
+    mode: () => chosen.mode ?? run.mode,
+    setMode(mode) {
+      chosen.mode = mode;
+    },
+    judgeAgain: run.judgeAgain,
+    async turn(content, signal) {
+      run.say(content);
+      try {
+        return await runTurn(agent, signal);
+      } catch (error) {
+        agent.log.append({
+          type: "turn_ended",
+          reason: "error",
+          detail: error instanceof Error ? error.message : String(error),
+        });
+        return "error";
+      }
+    },
+    say: run.say,
+    jobs: run.jobs,
+    desk: sessionActions(run, { flags, env: process.env, cwd, chosen }),
+    leftovers: {
+      find: () => findOrphans(root),
+      end: () => removeLeftovers(findOrphans(root)),
+    },
+    rules: run.rules,
+    sessions: sessionsUnder(root, cwd, run.sessionId),
+    undo: undoOf(run),
+    shell: (command, signal, watching) => runInShell(run, command, signal, watching),
+    setEffort(effort) {
+      // Of the log, not of the model: it may have learned that the window is smaller.
+      const { model } = currentModel(agent.log.events());
+      agent.log.append({ type: "model_changed", model, effort });
+    },
+    files: () => workspaceFiles(cwd),
+    editText,
+    typed: () => typedLines(typed),
+    rememberTyped: (text) => rememberTyped(typed, text),
+  };
+}
+
+/** Who runs a line is there to answer it: it waits until it is answered or interrupted. In milliseconds. */
+const forPerson = 2 ** 31 - 1;
+
+/** Runs a line as the model's own commands run, and words it for the model. */
+async function runInShell(
+  run: Run,
+  command: string,
+  signal: AbortSignal,
+  { onProgress, onWaiting }: Watching,
+): Promise<string> {
+  const { agent } = run;
+  const bash = agent.tools.find(({ name }) => name === "bash");
+  const output = await bash?.run(
+    { command },
+    {
+      toolUseId: "!",
+      signal,
+      events: agent.log.events(),
+      budgetTokens: 4000,
+      artifacts: agent.artifacts,
+      onProgress,
+      onWaiting(waiting) {
+        onWaiting(waiting);
+        return forPerson;
+      },
+    },
+  );
+  const text = typeof output?.content === "string" ? output.content : "";
+  return `<ran_in_shell>\n$ ${command}\n\n${agent.redact(text)}\n</ran_in_shell>`;
+}
+
+/** The text as it was saved; undefined when the editor failed. Throws when there is none. */
+async function editText(text: string): Promise<string | undefined> {
+  const editor = process.env.VISUAL || process.env.EDITOR || "vi";
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-edit-"));
+  const file = join(folder, "message.md");
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+    const child = spawn("sh", ["-c", `${editor} "$1"`, "sh", file], {
+      stdio: "inherit",
+      env: withoutSecrets(process.env),
+    });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", resolve);
+    });
+    if (code === 0) return readFileSync(file, "utf8");
+    throw new Error(`${editor} ended with ${code}: set VISUAL or EDITOR to another one`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,110 @@
+/** The models that a session can go on with, and the change to one of them. */
+
+import { join } from "node:path";
+import { chooseModel, summaryModels } from "../../app/models.ts";
+import { checkPriced } from "../../app/open-session.ts";
+import type { Run } from "../../app/session.ts";
+import { checkRoom } from "../../app/start-log.ts";
+import { folders } from "../../config/folders.ts";
+import { readSettings, type Settings } from "../../config/settings.ts";
+import { switchCost } from "../../context/report/switch-cost.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import { currentModel } from "../../core/questions.ts";
+import { findCard, listCards } from "../../models/cards.ts";
+import { dialectOf } from "../../models/openai/openai.ts";
+import type { ModelChoice, Models } from "../../tui/ports/session-actions.ts";
+import { UsageError } from "../arguments/values.ts";
+import type { SessionActionOptions } from "./slash-commands.ts";
+
+/** Those that there is a key for, the present one among them whatever it is. */
+export function modelsOf({ agent }: Run, options: SessionActionOptions): Models {
+  const { model } = currentModel(agent.log.events());
+  const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, options.env));
+  const listed = cards.some(({ id }) => id === model.id) ? cards : [model, ...cards];
+  return { cards: listed, current: model.id, lacking: lackingOf(options.env) };
+}
+
+function settingsOf({ flags, env }: SessionActionOptions): Settings {
+  return flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
+}
+
+/** The cards of the file, and those that the settings describe. */
+function known({ models = {} }: Settings): ModelCard[] {
+  const ids = listCards().map(({ id }) => id);
+  const own = Object.keys(models).filter((id) => !ids.includes(id));
+  return [...ids, ...own].map((id) => findCard(id, models).card);
+}
+
+/** A server of one's own has models of its own: the cards of the public one say nothing of it. */
+function hasKey(id: string, env: SessionActionOptions["env"]): boolean {
+  if (id.startsWith("anthropic/")) return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
+  if (!dialectOf(env.OPENAI_BASE_URL).official) return !listCards().some((card) => card.id === id);
+  return Boolean(env.OPENAI_API_KEY);
+}
+
+function lackingOf(env: SessionActionOptions["env"]): string[] {
+  const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
+  const openai = env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
+  return [
+    ...(anthropic ? [] : ["anthropic/… needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"]),
+    ...(openai ? [] : ["openai/… needs OPENAI_API_KEY, or OPENAI_BASE_URL for another server"]),
+    ...(dialectOf(env.OPENAI_BASE_URL).official
+      ? []
+      : ["openai/<id>: any model of the server that OPENAI_BASE_URL names"]),
+  ];
+}
+
+/** Throws `UsageError` or `StartError`, with nothing changed. */
+export async function findModel(
+  name: string,
+  { agent }: Run,
+  options: SessionActionOptions,
+): Promise<ModelChoice> {
+  const { flags, env, cwd } = options;
+  const settings = settingsOf(options);
+  const events = agent.log.events();
+  const warnings: string[] = [];
+  const choice = {
+    ...{ name: fullName(name, known(settings), env), flags, env, cwd, recording: true },
+    startAt: events.filter(({ type }) => type === "assistant_message").length,
+    overrides: settings.models,
+    warn: (text: string) => void warnings.push(text),
+  };
+  const model = await chooseModel(choice);
+  checkPriced(flags, model);
+  const { effort } = currentModel(events);
+  const changed = { type: "model_changed" as const, model: model.card, ...(effort ? { effort } : {}) };
+  checkRoom([...events, { seq: events.length, at: 0, ...changed }]);
+  return {
+    card: model.card,
+    cost: switchCost(events, model.card, agent.clock()),
+    warnings,
+    take() {
+      agent.model = model;
+      agent.summaries = summaryModels(model.card, summaryModelOf(settings, model.card), {
+        ...choice,
+        warn: () => {},
+      });
+      agent.log.append(changed);
+      options.chosen.model = model.card.id;
+    },
+  };
+}
+
+/** A summary model that was set for another provider does not fit: this one writes its own. */
+function summaryModelOf({ summaryModel }: Settings, { id }: ModelCard): string | undefined {
+  const [provider] = id.split("/");
+  return !summaryModel?.includes("/") || summaryModel.startsWith(`${provider}/`) ? summaryModel : "own";
+}
+
+/** A part of a name will do when only one model has it. */
+function fullName(name: string, cards: readonly ModelCard[], env: SessionActionOptions["env"]): string {
+  if (/^(anthropic|openai|scripted|recorded)\//.test(name) || /\s/.test(name)) return name;
+  const ids = cards.map(({ id }) => id);
+  const exact = ids.find((id) => id === name || id.endsWith(`/${name}`));
+  const part = name.toLowerCase();
+  const similar = ids.filter((id) => id.includes(part) && hasKey(id, env));
+  if (exact || similar.length === 1) return exact ?? similar[0] ?? name;
+  if (similar.length > 1) throw new UsageError(`${name} can be ${similar.join(", ")}`);
+  throw new UsageError(`there is no model ${name}: /model lists them; name it as provider/id`);
+}

@@ -1,0 +1,60 @@
+/** From one session to the next: what there is to choose from, and how what was chosen is opened. */
+
+import { openRun, sessionRoot } from "../../app/open-session.ts";
+import { exitCodeOf, type Person, type Run } from "../../app/session.ts";
+import type { EventBody } from "../../core/events.ts";
+import { SessionError } from "../../session/errors.ts";
+import { isEmpty, sessionsRequest } from "../../tui/dialogs/stored.ts";
+import type { Beginning } from "../../tui/ports/session.ts";
+import type { Open, PickRequest } from "../../tui/ports/sessions.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { sessionsUnder } from "./stored-sessions.ts";
+
+/** A session to come: how it is opened, and how it begins on screen. */
+export type NextSession = {
+  flags: Flags;
+  events?: number | undefined;
+  append?: EventBody[] | undefined;
+  begin: Beginning;
+};
+
+/** What the person left a session for. `flags`: of the command line. */
+export function nextAfter(leave: Open, flags: Flags): NextSession {
+  const { events, append, draft } = leave;
+  return { flags: flagsFor(flags, leave), events, append, begin: { draft } };
+}
+
+/** The list to choose from before there is a session. Throws `SessionError` when there is nothing in it. */
+export function listBefore(flags: Flags): PickRequest {
+  const cwd = process.cwd();
+  const request = sessionsRequest(
+    sessionsUnder(sessionRoot({ flags, env: process.env, cwd }), cwd),
+    Date.now(),
+  );
+  if (!isEmpty(request)) return request;
+  throw new SessionError("no session is stored yet: start one without --resume");
+}
+
+type SessionContext = { flags: Flags; last: string | undefined; person: Person; warn(text: string): void };
+
+/** Opens the next session. When that fails it goes on with the last one, if there was one, and says why. */
+export async function openOr(next: NextSession, { flags, last, person, warn }: SessionContext): Promise<Run> {
+  const around = { cwd: process.cwd(), env: process.env, person, warn };
+  try {
+    const run = await openRun({ flags: next.flags, events: next.events, ...around });
+    for (const body of next.append ?? []) run.agent.log.append(body);
+    return run;
+  } catch (error) {
+    if (last === undefined || exitCodeOf(error) === undefined) throw error;
+    warn((error as Error).message);
+    return openRun({ flags: flagsFor(flags, { type: "open", resume: last }), ...around });
+  }
+}
+
+/** A stored session goes on as it was: what the command line says of the model and its window began another one. */
+function flagsFor(flags: Flags, { resume, fork = false }: Open): Flags {
+  const { resume: _, ...fresh } = flags;
+  const { model, effort, context, window, appendSystemPrompt, ...rest } = fresh;
+  if (resume === undefined) return { ...fresh, continueNewest: false, fork };
+  return { ...rest, continueNewest: false, fork, resume };
+}

@@ -1,0 +1,82 @@
+/** What `/report`, `/export` and `/doctor` do; loaded when the first of them is asked for. */
+
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { encodingOf } from "../../app/models.ts";
+import type { Run } from "../../app/session.ts";
+import { reportHtml } from "../../report/page/html.ts";
+import { childEnvironment } from "../../tools/bash/shell/environment.ts";
+import type { ExportFormat } from "../arguments/arguments.ts";
+import { UsageError } from "../arguments/values.ts";
+import { doctorChecks, doctorText, version } from "../commands/doctor.ts";
+import { exported } from "../commands/sessions.ts";
+import { machineAt } from "../commands.ts";
+
+type Environment = Record<string, string | undefined>;
+
+/** The page lies in the session's folder, only for its owner; one before it is replaced. */
+export async function writeReport(
+  { agent, folder }: Run,
+  env: Environment,
+): Promise<{ file: string; opened: boolean }> {
+  const file = join(folder, "report.html");
+  const events = agent.log.events();
+  write(file, reportHtml(events, encodingOf(events)));
+  return { file, opened: await openPage(file, env) };
+}
+
+/** How long the opener may take to fail. */
+const openMs = 1500;
+
+/** Whether something was there to open it with, and did not say that it could not. */
+async function openPage(file: string, env: Environment): Promise<boolean> {
+  const mac = process.platform === "darwin";
+  if (!mac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false;
+  if (mac && env.SSH_CONNECTION) return false;
+  const child = spawn(mac ? "open" : "xdg-open", [file], {
+    env: childEnvironment(env),
+    stdio: "ignore",
+    detached: true,
+  });
+  child.unref();
+  const ended = new Promise<boolean>((resolveWith) => {
+    child.on("error", () => resolveWith(false));
+    child.on("exit", (code) => resolveWith(code === 0));
+  });
+  // A browser that was not running may stay in front of its opener.
+  return Promise.race([ended, sleep(openMs, true, { ref: false })]);
+}
+
+/**
+ * The session as a file; its absolute path. Without a name it lies in the session's folder. A file that is there is not
+ * written over. Throws `UsageError`.
+ */
+export async function writeExport(
+  { agent, folder }: Run,
+  { format, file, cwd }: { format: ExportFormat; file: string; cwd: string },
+): Promise<string> {
+  const named = file !== "";
+  const home = file.replace(/^~(?=\/)/, process.env.HOME ?? homedir());
+  const path = named ? resolve(cwd, home) : join(folder, `session.${format}`);
+  write(path, await exported(agent.log.events(), format), named);
+  return path;
+}
+
+function write(path: string, text: string, mustBeNew = false): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: mustBeNew ? "wx" : "w" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") throw new UsageError(`${path} is there already: name another file`);
+    if (code === "ENOENT") throw new UsageError(`there is no folder ${dirname(path)}`);
+    throw new UsageError(`cannot write ${path}: ${code}`);
+  }
+}
+
+/** What `sawtooth doctor` says, without cleaning anything. */
+export async function examined(sessionRoot: string): Promise<string> {
+  return doctorText(await doctorChecks(machineAt(sessionRoot), false), version());
+}

@@ -1,0 +1,106 @@
+/** What the slash commands ask for, wired to the session, the models and the files. What is rare is loaded late. */
+
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { compactNow } from "../../agent/compact.ts";
+import { sessionRoot } from "../../app/open-session.ts";
+import { readPrompt } from "../../app/prompts.ts";
+import type { Run } from "../../app/session.ts";
+import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import { readCommands } from "../../config/own-commands.ts";
+import { rememberTrust, trusted } from "../../config/trust.ts";
+import { foldNow } from "../../context/policies/focus.ts";
+import { policyInputOf } from "../../context/policies/policy-input.ts";
+import { applyEvents } from "../../context/view/view.ts";
+import { openFocus, spending } from "../../core/questions.ts";
+import { commands } from "../../tui/commands/commands.ts";
+import type { Compacted, OwnCommands, SessionActions } from "../../tui/ports/session-actions.ts";
+import type { Flags } from "../arguments/arguments.ts";
+import { findModel, modelsOf } from "./model-switch.ts";
+
+export type SessionActionOptions = {
+  flags: Flags;
+  env: Record<string, string | undefined>;
+  /** Where the session works. */
+  cwd: string;
+  /** Gets the model that the person goes on with: a new session begins with it. */
+  chosen: { model?: string };
+};
+
+export function sessionActions(run: Run, options: SessionActionOptions): SessionActions {
+  const own = ownCommandsOf(run, options);
+  const { flags, env, cwd } = options;
+  return {
+    compact: (keep, signal) => compact(run, keep, signal),
+    models: () => modelsOf(run, options),
+    findModel: (name) => findModel(name, run, options),
+    foldFocus: () => foldFocus(run),
+    report: async () => (await import("./session-files.ts")).writeReport(run, env),
+    exportTo: async (format, file) =>
+      (await import("./session-files.ts")).writeExport(run, { format, file, cwd }),
+    doctor: async () => (await import("./session-files.ts")).examined(sessionRoot({ flags, env, cwd })),
+    ...own,
+  };
+}
+
+/** The person's wish is part of the question, and nowhere else: nobody said it in the conversation. */
+async function compact({ agent }: Run, keep: string, signal: AbortSignal): Promise<Compacted> {
+  const wish = readPrompt("summary-keep").replace("{{keep}}", () => agent.redact(keep.toWellFormed()));
+  const summaryPrompt = keep === "" ? agent.summaryPrompt : `${agent.summaryPrompt}\n\n${wish}`;
+  const before = spending(agent.log.events()).cost;
+  const done = await compactNow({ ...agent, summaryPrompt }, signal);
+  return { ...done, cost: spending(agent.log.events()).cost - before };
+}
+
+function foldFocus({ agent, folder }: Run): string | undefined {
+  const events = agent.log.events();
+  if (!openFocus(events)) return "no focus is open";
+  const fold = foldNow(policyInputOf(events, applyEvents(events), agent.clock()));
+  if (!fold) return "there is too little in the focus to fold yet";
+  appendFileSync(join(folder, "knowledge.md"), `${fold.text}\n\n`, { mode: 0o600 });
+  agent.log.append({ type: "context_edited", ...fold.plan });
+  return undefined;
+}
+
+/** The person's commands, and the project's once they are trusted; read once, so that what is trusted is what is said. */
+function ownCommandsOf(
+  { agent }: Run,
+  { flags, env, cwd }: SessionActionOptions,
+): Pick<SessionActions, "own" | "trust"> {
+  const none: OwnCommands = { commands: [], notes: [] };
+  if (flags.bare) return { own: () => none, trust() {} };
+  const place = folders(env);
+  const workspace = workspaceRoot(cwd);
+  const builtIn = commands.map(({ name }) => name);
+  const mine = readCommands({
+    folder: join(place.config, "commands"),
+    called: join(place.config, "commands"),
+    taken: new Set(builtIn),
+  });
+  const names = mine.commands.map(({ name }) => name.toLowerCase());
+  const folder = join(workspace, ".sawtooth/commands");
+  const called = ".sawtooth/commands";
+  const project = readCommands({ folder, inside: workspace, called, taken: new Set([...builtIn, ...names]) });
+  const decision = { hash: project.hash, folder };
+  const file = join(place.state, "trusted.jsonl");
+  const { now, before } = trusted(file, decision);
+  const clean = ({ commands: found }: typeof mine) =>
+    found.map((each) => ({
+      ...each,
+      text: agent.redact(each.text),
+      description: agent.redact(each.description),
+    }));
+  const notes = [...mine.notes, ...project.notes];
+  const all = { commands: [...clean(mine), ...clean(project)], notes };
+  const asking = { folder: called, commands: clean(project), changed: before };
+  let state: OwnCommands =
+    project.hash === "" || now ? all : { commands: clean(mine), notes, untrusted: asking };
+  return {
+    own: () => state,
+    trust() {
+      state = all;
+      rememberTrust(file, decision);
+    },
+  };
+}

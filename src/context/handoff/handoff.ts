@@ -1,0 +1,94 @@
+/** The text that stands for a summarised span: facts from the log, and the model's prose between them. Pure. */
+
+import { resultText } from "../../core/blocks.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { allOf, changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
+import { knownTasks } from "../../core/task-list.ts";
+import { symptomOf } from "../view/placeholder.ts";
+import { textTokens } from "../view/tokens.ts";
+import { type Check, contradictions } from "./contradictions.ts";
+
+/** The whole handoff. `prose`: what the model wrote, verified; "" leaves the mechanical part alone. */
+export function handoffText(events: readonly LogEvent[], prose: string): string {
+  const { folder } = started(events);
+  const tasks = knownTasks(events) ?? "";
+  const check = lastCheck(events);
+  const facts = sectionsOf([
+    ["Open focus (still running)", openFocus(events)?.objective ?? ""],
+    ["Task list (true as of now)", tasks],
+    ["Files changed", filesChanged(events)],
+    ["Last check", check ? `${check.command} → exit ${check.exitCode}` : ""],
+    ["Failed attempts", failureLedger(events)],
+  ]);
+  const wrong = contradictions(prose, { tasks, ...(check ? { check: withoutTool(check) } : {}) });
+  const words = sectionsOf([
+    ["Knowledge", knowledge(events)],
+    ["What you wrote", prose],
+  ]);
+  const authority = prose === "" || facts.length === 0 ? [] : [authorityOf(wrong)];
+  const head = `[Handoff: earlier steps are folded into this. Full history: ${folder}/events.jsonl]`;
+  return [head, ...words, ...authority, ...facts].join("\n\n");
+}
+
+/** What follows the prose is true whatever the prose says; where it is known to err, that is said. */
+function authorityOf(wrong: readonly string[]): string {
+  const errors = wrong.length > 0 ? ` It does: ${wrong.join("; ")}.` : "";
+  return `[What follows is from the log itself. Where what you wrote says otherwise, this is right.${errors}]`;
+}
+
+function sectionsOf(sections: readonly (readonly [title: string, text: string])[]): string[] {
+  return sections.flatMap(([title, text]) => (text === "" ? [] : [`## ${title}\n${text}`]));
+}
+
+const mostFiles = 200;
+
+/** The newest ones, when they are very many. */
+function filesChanged(events: readonly LogEvent[]): string {
+  const paths = changedFiles(events);
+  const earlier = paths.length - mostFiles;
+  return [...(earlier > 0 ? [`(${earlier} earlier ones)`] : []), ...paths.slice(-mostFiles)].join("\n");
+}
+
+/** Every closed focus of the session, so that none is lost when a summary takes its entry. */
+function knowledge(events: readonly LogEvent[]): string {
+  return allOf(events, "context_edited")
+    .filter((event) => event.policy === "focus")
+    .flatMap((event) => event.edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])))
+    .join("\n\n");
+}
+
+/** The newest command that ran, and how it ended. */
+function lastCheck(events: readonly LogEvent[]): Check | undefined {
+  const ran = allOf(events, "tool_result").findLast((event) => event.stats?.exitCode !== undefined);
+  if (ran?.stats?.exitCode === undefined) return undefined;
+  return { command: commandOf(events, ran), exitCode: ran.stats.exitCode };
+}
+
+/** As a model would name it: the tool's name is not part of a command. */
+function withoutTool({ command, exitCode }: Check): Check {
+  return { command: command.replace(/^\w+: /, ""), exitCode };
+}
+
+const ledgerTokens = 1_000;
+
+/** What was tried and failed, newest last, within 1,000 tokens. */
+function failureLedger(events: readonly LogEvent[]): string {
+  const lines: string[] = [];
+  let left = ledgerTokens;
+  for (const event of allOf(events, "tool_result").reverse()) {
+    if (!event.isError) continue;
+    const line = `- ${commandOf(events, event)} → ${symptomOf(resultText(event.content), event.stats?.exitCode)}`;
+    if (lines.includes(line)) continue;
+    left -= textTokens(line);
+    if (left < 0) break;
+    lines.unshift(line);
+  }
+  return lines.join("\n");
+}
+
+/** A call as one line: the tool, and what it was about. */
+export function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): string {
+  const input = (findCall(events, event.toolUseId)?.input ?? {}) as Record<string, unknown>;
+  const subject = [input.command, input.path].filter((part) => typeof part === "string").join(" ");
+  return `${event.toolName}: ${(subject || event.toolName).split("\n")[0]?.slice(0, 200).toWellFormed()}`;
+}

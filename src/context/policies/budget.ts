@@ -1,0 +1,57 @@
+/** How much of a tool result the model may read (context-engine §3, `ingest`). Pure. */
+
+import { isToolUse } from "../../core/blocks.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { inputTotal } from "../../core/model-card.ts";
+import { currentEngine, currentModel } from "../../core/questions.ts";
+import { blocksTokens, textTokens } from "../view/tokens.ts";
+import { defaultSettings } from "./settings.ts";
+import { softWindow } from "./window.ts";
+
+/** However full the soft window is, an error message must come through. */
+const leastTokens = 400;
+/** Share of what is left that all results of one reply may take together. */
+const stepShare = 0.6;
+
+/**
+ * Tokens for the next result: 8,000, or a tenth of what is left of the soft window when that is less; and no more
+ * than its part of what the calls of one reply may take together, so that many of them cannot fill the window.
+ */
+export function resultBudget(events: readonly LogEvent[]): number {
+  const { engine, context } = currentEngine(events);
+  const settings = { ...defaultSettings, ...engine };
+  const { model } = currentModel(events);
+  const { used, waiting } = newestReply(events);
+  const part = (window: number) => (stepShare * Math.max(0, window - used)) / Math.max(1, waiting);
+  const hard = part(model.window);
+  // The measure of all policies: results as long as the hard limits let them be.
+  if (context === "raw") return Math.round(Math.min(settings.rawTokens, hard));
+  const soft = softWindow(model, settings.window).tokens;
+  const wanted = Math.min(settings.resultTokens, settings.resultShare * (soft - used), part(soft));
+  return Math.round(Math.min(Math.max(leastTokens, wanted), hard));
+}
+
+/**
+ * Tokens of a text of the person above which its head stands for it: 20,000, or a quarter of the soft window when that
+ * is less, because the person's words are never edited later.
+ */
+export function pasteLimit(events: readonly LogEvent[]): number {
+  const settings = { ...defaultSettings, ...currentEngine(events).engine };
+  const soft = softWindow(currentModel(events).model, settings.window).tokens;
+  return Math.round(Math.min(settings.offloadTokens, soft / 4));
+}
+
+/** Tokens in use with the results that are there, and the calls that still wait for theirs. */
+function newestReply(events: readonly LogEvent[]): { used: number; waiting: number } {
+  const index = events.findLastIndex((event) => event.type === "assistant_message");
+  const reply = events[index];
+  if (reply?.type !== "assistant_message") return { used: 0, waiting: 1 };
+  const results = events.slice(index).filter((event) => event.type === "tool_result");
+  const shown = results.reduce((sum, { content }) => sum + contentTokens(content), 0);
+  const used = inputTotal(reply.usage) + reply.usage.outputTokens + shown;
+  return { used, waiting: reply.content.filter(isToolUse).length - results.length };
+}
+
+function contentTokens(content: EventOf<"tool_result">["content"]): number {
+  return typeof content === "string" ? textTokens(content) : blocksTokens(content);
+}

@@ -1,0 +1,37 @@
+/** What a handoff asked for by a person would take: all between the first message and the newest step. Pure. */
+
+import type { LogEvent } from "../../core/events.ts";
+import { handoffText } from "../handoff/handoff.ts";
+import { textTokens } from "../view/tokens.ts";
+import type { Entry, View } from "../view/view.ts";
+import type { Plan } from "./policy.ts";
+import { newestStep } from "./policy-input.ts";
+
+/** A handoff that frees less is not worth its call. */
+const leastTokens = 1_000;
+
+/** The plan for it; undefined when there is nothing worth a summary. */
+export function compactPlan(events: readonly LogEvent[], view: View): Plan | undefined {
+  const entries = compactable(view);
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (!first || !last) return undefined;
+  // What the person said stays whatever is summarised, and what the log tells anyway takes its room.
+  const taken = entries.filter(({ isUserText }) => !isUserText).reduce((sum, { tokens }) => sum + tokens, 0);
+  if (taken - textTokens(handoffText(events, "")) < leastTokens) return undefined;
+  const summarize = { from: first.seq, to: last.seq };
+  const reason = "the person asked for it";
+  return {
+    policy: "compact",
+    reason,
+    edits: [],
+    economics: { takenTokens: taken },
+    summarize,
+    withProse: true,
+  };
+}
+
+/** The entries that a handoff would take or keep word for word: whole steps, the newest left out. */
+export function compactable({ entries, ...view }: View): Entry[] {
+  const first = entries.findIndex(({ role }) => role === "user");
+  return entries.slice(first + 1, newestStep({ entries, ...view }));
+}

@@ -1,0 +1,47 @@
+/** When a request would not fit: shortened mechanically, without a model call (Deep Agents). Pure. */
+
+import { maskOf } from "./masking.ts";
+import { inputCandidates } from "./offload-inputs.ts";
+import { type Candidate, freedAndRewritten, mergeCandidates, type Policy } from "./policy.ts";
+import { newestStep, type PolicyInput } from "./policy-input.ts";
+
+/** Share of the soft window from which any crumb counts. */
+const emergency = 0.97;
+
+export const fallbackPolicy: Policy = {
+  name: "fallback",
+  plan(snapshot) {
+    const { expected, soft, settings } = snapshot;
+    if (expected < settings.pressure * soft.tokens) return {};
+    const edits = enough(snapshot, settings.target * soft.tokens);
+    if (edits.length === 0) return {};
+    const { removed, after } = freedAndRewritten(edits, snapshot);
+    // To re-write the prefix for a crumb at every step is worse than one summary, which may come next.
+    if (removed < 0.2 * expected && expected < emergency * soft.tokens) return {};
+    return {
+      plan: {
+        policy: "fallback",
+        reason: `the next request would fill ${Math.round((100 * expected) / soft.tokens)} % of the soft window`,
+        edits: edits.map((candidate) => candidate.edit),
+        economics: { removedTokens: removed, afterTokens: after, expectedTokens: expected },
+      },
+    };
+  },
+};
+
+/** Inputs, then observations, the largest and the first of the session included: as many, oldest first, as reach the target. */
+function enough(snapshot: PolicyInput, target: number): Candidate[] {
+  const { view } = snapshot;
+  const old = view.entries.slice(0, newestStep(view));
+  const all = [
+    ...inputCandidates(snapshot),
+    ...old.flatMap((entry, index) => maskOf(entry, snapshot, index)),
+  ];
+  let left = snapshot.expected - target;
+  const chosen = all.filter((candidate) => {
+    const needed = left > 0;
+    if (needed) left -= candidate.removes * snapshot.calibration;
+    return needed;
+  });
+  return mergeCandidates(chosen);
+}

@@ -1,0 +1,167 @@
+/** The fold in place (context-engine §5): a closed focus becomes the result of its own `start_focus` call. Pure. */
+
+import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
+import { changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
+import { commandOf } from "../handoff/handoff.ts";
+import { textTokens } from "../view/tokens.ts";
+import type { View } from "../view/view.ts";
+import type { Plan, Policy } from "./policy.ts";
+import type { PolicyInput } from "./policy-input.ts";
+
+/** Folds in place: the prefix before the checkpoint keeps its bytes, so its cache entry and thinking stay good. */
+export const focusPolicy: Policy = {
+  name: "focus",
+  plan(snapshot) {
+    const fold = dueFold(snapshot);
+    if (!fold) return {};
+    const { from, to } = fold;
+    return { plan: planOf("focus", fold, [{ type: "collapse", from, to, text: fold.text }]) };
+  },
+};
+
+/** As published (arXiv 2601.07190): what was learned goes to a Knowledge block at the top, which re-writes the prefix. */
+export const focusAtTopPolicy: Policy = {
+  name: "focus-top",
+  plan(snapshot) {
+    const fold = dueFold(snapshot);
+    const top = snapshot.view.entries[0];
+    const block = top?.knowledge ?? -1;
+    const present = top?.blocks[block];
+    if (!fold || !top || present?.type !== "text") return {};
+    const { from, to } = fold;
+    const text = `Focus closed: ${fold.objective}. What was learned stands under Knowledge, at the top.`;
+    return {
+      plan: planOf("focus-top", fold, [
+        { type: "collapse", from, to, text },
+        { type: "replace", seq: top.seq, block, text: `${present.text}\n\n${fold.text}` },
+      ]),
+    };
+  },
+};
+
+/** How the Knowledge block of `focus-top` begins; it stands in the preamble of the first user message. */
+export const knowledgeHead = "Knowledge of this session:";
+
+type Fold = { objective: string; from: number; to: number; text: string; removed: number; steps: number };
+
+function planOf(policy: string, { objective, removed, steps }: Fold, edits: ContextEdit[]): Plan {
+  return {
+    policy,
+    reason: `focus closed: ${objective}`,
+    edits,
+    economics: { removedTokens: removed, steps },
+    fold: { objective },
+  };
+}
+
+/** The fold of the open focus as a person asks for it: what the log tells of it stands for what the model did not write. */
+export function foldNow({
+  events,
+  view,
+  calibration,
+}: PolicyInput): { plan: Plan; text: string } | undefined {
+  const focus = openFocus(events);
+  const to = view.entries.at(-1)?.seq;
+  if (!focus || to === undefined) return undefined;
+  const span = events.filter((event) => event.seq > focus.resultSeq && event.seq <= to);
+  const text = mechanicalText(events, focus.objective, span);
+  const { removed, steps } = measured(view, focus.resultSeq, to, text, span);
+  if (removed <= 0) return undefined;
+  const fold = {
+    ...focus,
+    from: focus.resultSeq,
+    to,
+    text,
+    removed: Math.round(removed * calibration),
+    steps,
+  };
+  const plan = planOf("focus", fold, [{ type: "collapse", from: fold.from, to, text }]);
+  return { plan: { ...plan, economics: { ...plan.economics, by: "the person" } }, text };
+}
+
+/** Estimated tokens that a fold takes out, and the steps in it. */
+function measured(view: View, from: number, to: number, text: string, span: readonly LogEvent[]) {
+  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.isUserText);
+  const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
+  return { removed, steps: span.filter((event) => event.type === "assistant_message").length };
+}
+
+const shownCalls = 30;
+const saidTokens = 500;
+
+/** What was done, as the log tells it, and what the model said last. */
+function mechanicalText(events: readonly LogEvent[], objective: string, span: readonly LogEvent[]): string {
+  const results = span.filter((event) => event.type === "tool_result");
+  const done = results.map((event) => `- ${commandOf(events, event)}${event.isError ? " → failed" : ""}`);
+  const said = span.findLast((event) => event.type === "assistant_message");
+  const last = textOf(said?.content ?? [])
+    .slice(0, 4 * saidTokens)
+    .toWellFormed();
+  const steps = span.filter((event) => event.type === "assistant_message").length;
+  return [
+    `Focus closed by the person: ${objective}`,
+    ...(done.length > shownCalls ? [`Done (the last ${shownCalls} of ${done.length} calls):`] : ["Done:"]),
+    ...done.slice(-shownCalls),
+    ...(changedFiles(span).length > 0 ? [`Files changed: ${changedFiles(span).join(", ")}`] : []),
+    ...(last ? [`Said last: ${last}`] : []),
+    `[${steps} steps folded; ${whereabouts(events, span)}]`,
+  ].join("\n");
+}
+
+function textOf(content: EventOf<"assistant_message">["content"]): string {
+  return content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+}
+
+/** A fold is due when the newest results hold a successful `complete_focus`. */
+function dueFold({ events, view, calibration }: PolicyInput): Fold | undefined {
+  const closed = closingResult(events);
+  const focus = closed && openFocus(events.slice(0, closed.index));
+  if (!closed || !focus) return undefined;
+  const from = focus.resultSeq;
+  const to = closed.result.seq;
+  const span = events.filter((event) => event.seq > from && event.seq <= to);
+  const text = knowledgeText(events, focus.objective, closed.result, span);
+  const { removed, steps } = measured(view, from, to, text, span);
+  return { objective: focus.objective, from, to, text, removed: Math.round(removed * calibration), steps };
+}
+
+function closingResult(events: readonly LogEvent[]) {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message" || event?.type === "context_edited") return undefined;
+    if (event?.type === "tool_result" && event.toolName === "complete_focus" && !event.isError)
+      return { result: event, index };
+  }
+  return undefined;
+}
+
+/** What stays of the focus: reads like a call that returned what was learned. */
+function knowledgeText(
+  events: readonly LogEvent[],
+  objective: string,
+  result: EventOf<"tool_result">,
+  span: readonly LogEvent[],
+): string {
+  const input = (findCall(events, result.toolUseId)?.input ?? {}) as Record<string, string>;
+  const steps = span.filter((event) => event.type === "assistant_message").length;
+  return [
+    `Focus closed: ${objective}`,
+    `Attempted: ${input.attempted ?? ""}`,
+    `Learned: ${input.learned ?? ""}`,
+    `Outcome: ${input.outcome ?? ""}`,
+    `[${steps} steps folded; ${whereabouts(events, span)}]`,
+  ].join("\n");
+}
+
+function whereabouts(events: readonly LogEvent[], span: readonly LogEvent[]): string {
+  const kept = span.flatMap((event) =>
+    event.type === "tool_result" && event.artifact ? [event.artifact] : [],
+  );
+  const first = kept[0];
+  const last = kept.at(-1);
+  if (!first || !last) return `full history: ${started(events).folder}/events.jsonl`;
+  return first === last ? `its output: ${first}` : `their outputs: ${first} to ${last}`;
+}

@@ -1,0 +1,80 @@
+/** When a span of the history is due to become a summary, and which span. Pure; the agent makes the call. */
+
+import type { LogEvent } from "../../core/events.ts";
+import { turnsOf } from "../view/turns.ts";
+import type { Decision, Policy } from "./policy.ts";
+import type { PolicyInput } from "./policy-input.ts";
+
+/** As published: when N + M unsummarised turns have gathered, the oldest N become one summary. */
+export function summaryPolicy(name: "summary" | "hybrid"): Policy {
+  return {
+    name,
+    plan(snapshot) {
+      const { summaryTurns, hybridTurns, summaryKeep } = snapshot.settings;
+      const due = (name === "hybrid" ? hybridTurns : summaryTurns) + summaryKeep;
+      const turns = turnsOf(snapshot.view.entries).length;
+      if (turns < due) return {};
+      return summarize(snapshot, name, `${turns} turns are not summarised`, summaryKeep);
+    },
+  };
+}
+
+/** The last resort: the mechanical means are used up and the next request would still be too large. */
+export const lastResortPolicy: Policy = {
+  name: "last-resort",
+  plan(snapshot) {
+    const { expected, soft, settings } = snapshot;
+    if (expected < settings.pressure * soft.tokens) return {};
+    return summarize(snapshot, "summary", "nothing else is left to shorten", 1);
+  },
+};
+
+function summarize(snapshot: PolicyInput, policy: string, reason: string, keep: number): Decision {
+  const span = freedTooLittle(snapshot.events) ? undefined : spanOf(snapshot, keep);
+  if (!span) return {};
+  const economics = { expectedTokens: snapshot.expected };
+  const mechanical = mayAsk(snapshot.events) ? {} : { mechanical: true as const };
+  return { plan: { policy, reason, edits: [], economics, summarize: span, ...mechanical } };
+}
+
+/** From after the first user message to before the newest `keep` turns; whole steps only. */
+function spanOf({ view }: Pick<PolicyInput, "view">, keep: number): { from: number; to: number } | undefined {
+  const { entries } = view;
+  const firstUser = entries.findIndex((entry) => entry.role === "user");
+  const turns = turnsOf(entries);
+  const end = turns.length > keep ? turns[turns.length - keep]?.index : undefined;
+  const from = entries[firstUser + 1];
+  const to = end === undefined ? undefined : entries[end - 1];
+  return from && to && to.seq > from.seq ? { from: from.seq, to: to.seq } : undefined;
+}
+
+/** Steps that are looked back on. */
+const recently = 10;
+
+/** Whether a summary of the last ten steps freed less than a fifth: the next would be paid for as uselessly. */
+function freedTooLittle(events: readonly LogEvent[]): boolean {
+  return newestSteps(events).some(
+    (event) => event.type === "context_edited" && Number(event.economics.freedShare ?? 1) < 0.2,
+  );
+}
+
+/** At most two requests for summaries in ten steps, and no more at all once two in a row were of no use. */
+function mayAsk(events: readonly LogEvent[]): boolean {
+  const requests = newestSteps(events).reduce(
+    (sum, event) => sum + (event.type === "summary_call" ? (event.attempts ?? 1) : 0),
+    0,
+  );
+  return requests < 2 && !haveNotPaid(events);
+}
+
+/** Whether the last two summary calls were of no use: then the model is not asked again. */
+export function haveNotPaid(events: readonly LogEvent[]): boolean {
+  const lastTwo = events.filter((event) => event.type === "summary_call").slice(-2);
+  return lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted");
+}
+
+function newestSteps(events: readonly LogEvent[]): readonly LogEvent[] {
+  let steps = 0;
+  const from = events.findLastIndex((event) => event.type === "model_request" && ++steps === recently);
+  return events.slice(Math.max(0, from));
+}

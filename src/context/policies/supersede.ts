@@ -1,0 +1,67 @@
+/** Observations that a later one made stale: old reads of a changed or re-read file, repeated commands. Pure. */
+
+import type { ToolUseBlock } from "../../core/blocks.ts";
+import { signatureOf, turnsIn } from "../view/turns.ts";
+import type { Entry } from "../view/view.ts";
+import { maskOf } from "./masking.ts";
+import { type Candidate, editImmediately, type Policy } from "./policy.ts";
+import { newestStep, type PolicyInput } from "./policy-input.ts";
+
+/** What later calls did, gathered from the newest turn backwards. */
+type Later = { calls: Set<string>; written: Set<string>; viewed: Set<string> };
+
+export const supersedePolicy: Policy = {
+  name: "supersede",
+  plan: (snapshot) =>
+    editImmediately(
+      "supersede",
+      "observations that a later one made stale",
+      supersedeCandidates(snapshot),
+      snapshot,
+    ),
+};
+
+export function supersedeCandidates(snapshot: PolicyInput): Candidate[] {
+  const newest = newestStep(snapshot.view);
+  const later: Later = { calls: new Set(), written: new Set(), viewed: new Set() };
+  const found: Candidate[] = [];
+  for (const turn of turnsIn(snapshot).toReversed()) {
+    for (const entry of turn.index < newest ? turn.results : []) {
+      const block = entry.blocks[0];
+      const call = turn.calls.find(({ id }) => block?.type === "tool_result" && block.tool_use_id === id);
+      if (call && isStale(call, later)) found.push(...maskOf(entry, snapshot, turn.index));
+    }
+    const failed = new Set(turn.results.flatMap(failedCall));
+    for (const call of turn.calls) if (!failed.has(call.id)) note(call, later);
+  }
+  return found.sort((a, b) => a.index - b.index);
+}
+
+/** A call that failed changed nothing and showed nothing. */
+function failedCall(entry: Entry): string[] {
+  const block = entry.blocks[0];
+  return block?.type === "tool_result" && block.is_error ? [block.tool_use_id] : [];
+}
+
+function isStale(call: ToolUseBlock, later: Later): boolean {
+  if (later.calls.has(signatureOf(call))) return true;
+  const { command, path } = editorInput(call);
+  return command === "view" && (later.written.has(path) || later.viewed.has(path));
+}
+
+function note(call: ToolUseBlock, later: Later): void {
+  const { command, path, ranged } = editorInput(call);
+  if (command === "view" && !ranged) later.viewed.add(path);
+  else if (command !== "view" && path !== "") later.written.add(path);
+  later.calls.add(signatureOf(call));
+}
+
+function editorInput(call: ToolUseBlock): { command: string; path: string; ranged: boolean } {
+  if (call.name !== "str_replace_editor") return { command: "", path: "", ranged: false };
+  const input = call.input as { command?: unknown; path?: unknown; view_range?: unknown };
+  return {
+    command: String(input.command ?? ""),
+    path: String(input.path ?? ""),
+    ranged: input.view_range !== undefined,
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Which tools are withdrawn for now (context-engine §7), beside the refusal that each gets at execution. Pure.
+ *
+ * Every change of what is offered is a message that stays in the history: about 25 tokens, written once and read with
+ * every later request. To withdraw `complete_focus` after each fold and to offer it again in each focus would add two
+ * such messages per focus, against a mistake that models hardly make. So a tool is withdrawn only once it was called in
+ * vain twice since a focus was last opened or closed (a refused call costs a whole step), and is offered again as soon
+ * as it can be used. In plan mode nothing is withdrawn: `bash` and the editor also read, and no tool only writes.
+ */
+
+import type { LogEvent } from "../../core/events.ts";
+import { currentModel, openFocus, started } from "../../core/questions.ts";
+import { type View, withdrawnIn } from "../view/view.ts";
+
+const focusTools = ["start_focus", "complete_focus"];
+const vainCalls = 2;
+
+/** The whole list of tools to withdraw from here on, when it differs from what is in force; else undefined. */
+export function dueGate(events: readonly LogEvent[], view: View): string[] | undefined {
+  if (!calledFocusTool(events)) return undefined;
+  const impossible = openFocus(events) ? "start_focus" : "complete_focus";
+  const withdrawn = withdrawnIn(view);
+  if (withdrawn.some((name) => name !== impossible)) return [];
+  if (withdrawn.length > 0 || !canGate(events, impossible)) return undefined;
+  return inVain(events, impossible) >= vainCalls ? [impossible] : undefined;
+}
+
+/** Whether a result of the newest step is one of a focus tool: nothing else changes what is possible. */
+function calledFocusTool(events: readonly LogEvent[]): boolean {
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "assistant_message") return false;
+    if (event?.type === "tool_result" && focusTools.includes(event.toolName)) return true;
+  }
+  return false;
+}
+
+function canGate(events: readonly LogEvent[], tool: string): boolean {
+  const declared = started(events).tools.some(({ name }) => name === tool);
+  return declared && currentModel(events).model.contract.toolGating !== "none";
+}
+
+/** Refused calls of the tool since a focus was last opened or closed. */
+function inVain(events: readonly LogEvent[], tool: string): number {
+  let count = 0;
+  for (let index = events.length - 1; index >= 0 && count < vainCalls; index--) {
+    const event = events[index];
+    if (event?.type === "tools_gated") break;
+    if (event?.type !== "tool_result" || !focusTools.includes(event.toolName)) continue;
+    if (!event.isError) break;
+    if (event.toolName === tool) count += 1;
+  }
+  return count;
+}

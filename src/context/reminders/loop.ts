@@ -1,0 +1,75 @@
+/** Loops (context-engine §10): the same calls with the same results, over and over. Pure. */
+
+import type { LogEvent } from "../../core/events.ts";
+import { signatureOf } from "../view/turns.ts";
+import { callLine, isFreshStart, isSameOutcome, newestSteps, type Ran, type Step } from "./steps.ts";
+
+/** `repeats`: how often the same thing was done in a row. `since`: seq of the reply that began it. */
+export type Loop = { repeats: number; since: number; what: string };
+
+/** From so many repeats on the model is told; at so many its turn ends. */
+export const tellAt = 3;
+export const stopAt = 5;
+/** A cycle may have so many steps: A, B, A, B … has two. */
+const longestCycle = 4;
+const horizon = stopAt * longestCycle;
+
+/** The loop that the newest step is part of, from the third time round. */
+export function runningLoop(events: readonly LogEvent[]): Loop | undefined {
+  const steps = newestSteps(events, horizon, isFreshStart);
+  return cycle(steps) ?? failingEdit(steps) ?? sameWords(events);
+}
+
+function cycle(steps: readonly Step[]): Loop | undefined {
+  for (let length = 1; length <= longestCycle; length++) {
+    let same = 0;
+    while (isSameStep(steps[same], steps[same + length])) same++;
+    const repeats = 1 + Math.floor(same / length);
+    if (repeats < tellAt) continue;
+    const calls = steps.slice(0, length).flatMap((step) => step.ran.map(({ call }) => callLine(call)));
+    return { repeats, since: sinceOf(steps, same + length), what: calls.reverse().join(", then ") };
+  }
+  return undefined;
+}
+
+/** Results count as well: a poll that sees something new is no loop. */
+function isSameStep(one: Step | undefined, other: Step | undefined): boolean {
+  if (!one || !other || one.ran.length === 0 || one.ran.length !== other.ran.length) return false;
+  return one.ran.every((ran, index) => isSameRun(ran, other.ran[index]));
+}
+
+function isSameRun(one: Ran, other: Ran | undefined): boolean {
+  if (!other || one.call.name !== other.call.name || !isSameOutcome(one.result, other.result)) return false;
+  return signatureOf(one.call) === signatureOf(other.call);
+}
+
+/** An edit that fails as before changes nothing, whatever was looked at in between. */
+function failingEdit(steps: readonly Step[]): Loop | undefined {
+  const newest = steps[0]?.ran.find(
+    ({ call, result }) => call.name === "str_replace_editor" && result.isError,
+  );
+  if (!newest) return undefined;
+  const same = steps.filter((step) => step.ran.some((ran) => isSameRun(newest, ran)));
+  if (same.length < tellAt) return undefined;
+  return { repeats: same.length, since: sinceOf(same, same.length), what: callLine(newest.call) };
+}
+
+/** The same reply without a call: only new words from outside can make it come again, so they do not break it. */
+function sameWords(events: readonly LogEvent[]): Loop | undefined {
+  const steps = newestSteps(events, stopAt, (event) => event.type === "turn_ended");
+  const words = steps[0] && wordsOf(steps[0]);
+  if (!words) return undefined;
+  const other = steps.findIndex((step) => wordsOf(step) !== words);
+  const repeats = other < 0 ? steps.length : other;
+  return repeats < tellAt ? undefined : { repeats, since: sinceOf(steps, repeats), what: "the same reply" };
+}
+
+/** "" for a reply that does something, and for one that was cut by its length: that has a ceiling of its own. */
+function wordsOf({ reply }: Step): string {
+  const done = reply.content.some((block) => block.type === "tool_use") || reply.stopReason === "max_tokens";
+  return done ? "" : reply.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+}
+
+function sinceOf(steps: readonly Step[], count: number): number {
+  return steps[count - 1]?.reply.seq ?? 0;
+}

@@ -1,0 +1,96 @@
+/** The newest steps of a log, walked backwards: what watching costs depends on how far it looks. Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
+import type { EventOf, LogEvent, Topic } from "../../core/events.ts";
+
+type Result = EventOf<"tool_result">;
+/** A call that has its result. */
+export type Ran = { call: ToolUseBlock; result: Result };
+export type Step = { reply: EventOf<"assistant_message">; ran: Ran[] };
+
+/** At most `limit` steps before the index `before`, newest first, back to the first event that `until` accepts. */
+export function newestSteps(
+  events: readonly LogEvent[],
+  limit: number,
+  until: (event: LogEvent) => boolean,
+  before = events.length,
+): Step[] {
+  const steps: Step[] = [];
+  let results: Result[] = [];
+  for (let index = before - 1; index >= 0 && steps.length < limit; index--) {
+    const event = events[index] as LogEvent;
+    if (until(event)) break;
+    if (event.type === "tool_result") results.push(event);
+    if (event.type !== "assistant_message") continue;
+    steps.push({ reply: event, ran: paired(event, results) });
+    results = [];
+  }
+  return steps;
+}
+
+function paired(reply: Step["reply"], results: readonly Result[]): Ran[] {
+  return reply.content.filter(isToolUse).flatMap((call) => {
+    const result = results.find((each) => each.toolUseId === call.id);
+    return result ? [{ call, result }] : [];
+  });
+}
+
+/** New words from the person, or the end of a turn: what was before counts no longer. */
+export function isFreshStart(event: LogEvent): boolean {
+  return event.type === "user_message" || event.type === "turn_ended";
+}
+
+/**
+ * Replies, or calls in them, since the newest event that `mark` accepts. Looks no further back than `limit` of them;
+ * infinite when there is no such event in the log.
+ */
+export function countSince(
+  events: readonly LogEvent[],
+  { mark, limit, unit }: { mark: (event: LogEvent) => boolean; limit: number; unit: "replies" | "calls" },
+): number {
+  let count = 0;
+  for (let index = events.length - 1; index >= 0 && count < limit; index--) {
+    const event = events[index] as LogEvent;
+    if (mark(event)) return count;
+    if (event.type !== "assistant_message") continue;
+    count += unit === "replies" ? 1 : event.content.filter(isToolUse).length;
+  }
+  return count < limit ? Number.POSITIVE_INFINITY : count;
+}
+
+/** Whether the event is a reminder about one of these topics. */
+export function isAbout(event: LogEvent, ...topics: Topic[]): boolean {
+  return event.type === "reminder" && (event.about?.some((topic) => topics.includes(topic)) ?? false);
+}
+
+/** Whether two results say the same; the names of the files that keep them do not count. */
+export function isSameOutcome(one: Result, other: Result): boolean {
+  if (one.isError !== other.isError) return false;
+  if (typeof one.content !== "string" || typeof other.content !== "string" || one.artifact || other.artifact)
+    return outcome(one) === outcome(other);
+  return one.content === other.content;
+}
+
+function outcome({ content, artifact }: Result): string {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  return artifact ? text.replaceAll(artifact, "") : text;
+}
+
+/** Whether the call changed a file: by what it reports, or because it is an editor call that succeeded. */
+export function isEdit({ call, result }: Ran): boolean {
+  if (result.stats?.wrote?.length) return true;
+  return call.name === "str_replace_editor" && !result.isError && fieldOf(call, "command") !== "view";
+}
+
+/** A text field of a call's input; "" when it has none. */
+export function fieldOf(call: ToolUseBlock, name: string): string {
+  const value = (call.input as Record<string, unknown> | null | undefined)?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** The call in one short line: `bash: npm test`. */
+export function callLine(call: ToolUseBlock): string {
+  const subject = [fieldOf(call, "command"), fieldOf(call, "path")].filter(Boolean).join(" ");
+  const line = (subject || JSON.stringify(call.input ?? {})).trim().split("\n")[0] ?? "";
+  return `${call.name}: ${line.length > 100 ? `${line.slice(0, 100).toWellFormed()}…` : line}`;
+}

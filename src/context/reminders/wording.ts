@@ -1,0 +1,44 @@
+/** How reminders are worded and sent (context-engine §6). Pure. */
+
+import type { EventOf, Topic } from "../../core/events.ts";
+import type { Contract } from "../../core/model-card.ts";
+
+/** One thing to tell the model, and what its words name. */
+export type Note = { topic: Topic; facts: Record<string, string | number> };
+export type Channel = EventOf<"reminder">["channel"];
+
+/** What is to be acted on later than in the very next step. */
+const lasting: readonly Topic[] = ["todo_changed", "unfold"];
+
+/** The cheapest channel that the model's contract permits and that lasts as long as the notes must. */
+export function channelFor({ reminders, history }: Contract, notes: readonly Note[]): Channel {
+  if (notes.some(({ topic }) => lasting.includes(topic))) return "logged";
+  return reminders === "tail" && history !== "free" ? "logged" : reminders;
+}
+
+/**
+ * The notes as one text. `words`: prompts/reminders.md. `seq`: of the event that will hold it; it chooses among the
+ * wordings, so that they vary and yet are the same whenever the log is read. Throws when a topic has no words.
+ */
+export function reminderText(
+  notes: readonly Note[],
+  { words, seq, channel }: { words: string; seq: number; channel: Channel },
+): string {
+  const text = notes.map((note) => worded(note, words, seq)).join("\n\n");
+  return channel === "turn_scoped" ? text : asReminder(text);
+}
+
+/** Among the person's words it must not pass for theirs. */
+export function asReminder(text: string): string {
+  return `<reminder>\n${text}\n</reminder>`;
+}
+
+function worded({ topic, facts }: Note, words: string, seq: number): string {
+  const section = words.split(/^## /m).find((each) => each.split("\n")[0]?.trim() === topic) ?? "";
+  const variants = section.split("\n").filter((line) => line.startsWith("- "));
+  const chosen = variants[seq % Math.max(1, variants.length)];
+  if (!chosen) throw new Error(`there are no words for reminders about ${topic}`);
+  return chosen
+    .slice(2)
+    .replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(facts[name] ?? "").toWellFormed());
+}

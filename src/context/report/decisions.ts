@@ -1,0 +1,70 @@
+/** The permission decisions of a session as rows: what was called, how it was decided and by whom. Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
+import type { DecidedBy, DecisionRecord } from "../../core/decision.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { callText } from "./window.ts";
+
+/** One decided call. `step` counts from 1 as in the table of steps. */
+export type DecisionRow = {
+  step: number;
+  seq: number;
+  toolUseId: string;
+  what: string;
+  record: DecisionRecord;
+};
+
+/** `unrecorded`: calls that ran without a decision in the log, as versions before this record left them. */
+export type Decisions = { rows: DecisionRow[]; unrecorded: number };
+
+/** Every decision as it was recorded when the call was made; no rule of today has a say. */
+export function decisionsOf(events: readonly LogEvent[]): Decisions {
+  const rows: DecisionRow[] = [];
+  let calls = new Map<string, ToolUseBlock>();
+  let decided = new Set<string>();
+  let [step, unrecorded] = [0, 0];
+  for (const event of events) {
+    if (event.type === "model_request") step += 1;
+    else if (event.type === "assistant_message") {
+      calls = new Map(event.content.filter(isToolUse).map((call) => [call.id, call]));
+      decided = new Set();
+    } else if (event.type === "permission_decided") {
+      const { seq, at: _, type: __, toolUseId, ...record } = event;
+      const call = calls.get(toolUseId);
+      decided.add(toolUseId);
+      rows.push({ step, seq, toolUseId, what: call ? callText(call) : "", record });
+    } else if (event.type === "tool_result" && !event.rejected && !decided.has(event.toolUseId))
+      unrecorded += 1;
+  }
+  return { rows, unrecorded };
+}
+
+const parties: Record<DecidedBy, string> = {
+  mode: "by the mode",
+  rule: "by a rule",
+  always: "in every mode",
+  user: "by the user",
+  driver: "by the driving program",
+  headless: "nobody could be asked",
+  fix: "outside of the project",
+};
+
+/** How many were allowed and denied, and by whom: `4 allowed (3 by the mode, 1 by the user), none denied`. */
+export function decisionCounts({ rows, unrecorded }: Decisions): string {
+  if (rows.length === 0) return "not recorded in this log";
+  const counted = (decision: "allow" | "deny", word: string): string => {
+    const some = rows.filter(({ record }) => record.decision === decision);
+    const by = Object.entries(parties).flatMap(([party, words]) => {
+      const number = some.filter(({ record }) => record.by === party).length;
+      return number > 0 ? [`${number} ${words}`] : [];
+    });
+    return some.length === 0 ? `none ${word}` : `${some.length} ${word} (${by.join(", ")})`;
+  };
+  const missing = unrecorded > 0 ? [`${unrecorded} not recorded`] : [];
+  return [counted("allow", "allowed"), counted("deny", "denied"), ...missing].join(", ");
+}
+
+/** The decisions that a reader looks for first: somebody was asked, or it was denied. */
+export function notableDecisions({ rows }: Decisions): DecisionRow[] {
+  return rows.filter(({ record }) => record.asked !== undefined || record.decision === "deny");
+}

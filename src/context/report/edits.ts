@@ -1,0 +1,111 @@
+/** Every context edit with its numbers, and what it was worth in hindsight. Pure. */
+
+import type { Economics, LogEvent } from "../../core/events.ts";
+import { cacheLifeMs, costOf, type ModelCard, usualLife } from "../../core/model-card.ts";
+import { indexFrom, started } from "../../core/questions.ts";
+import { calibration } from "../view/tokens.ts";
+import { firstChanged, type View } from "../view/view.ts";
+import { type Elongation, elongationAt, isLossy, repeatsByStep } from "./elongation.ts";
+import { type Carried, carriedCost, coverings } from "./hindsight.ts";
+import type { StepRow } from "./steps.ts";
+import { momentsOf } from "./walk.ts";
+
+export type EditRow = {
+  seq: number;
+  /** The request it was made for. */
+  step: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  policy: string;
+  reason: string;
+  /** Number of single edits. */
+  count: number;
+  /** Calibrated tokens that left the view. */
+  removed: number;
+  /** Calibrated tokens from the earliest edited position on: what the next request had to write again. */
+  rewritten: number;
+  /** As the policy logged them. */
+  economics: Economics;
+  hindsight: Hindsight;
+  /** Only of lossy edits. */
+  elongation?: Elongation;
+};
+
+/** Dollars: `saved` by the steps that did not carry the tokens, `spent` on re-writing and on summary calls. */
+export type Hindsight = { steps: number; saved: number; spent: number; worth: number };
+
+/** One row for each edit in the log. `steps`: the rows of the same log. */
+export function editRows(events: readonly LogEvent[], steps: readonly StepRow[]): EditRow[] {
+  const repeats = repeatsByStep(events);
+  const circumstances = circumstancesOf(events);
+  const coveredAt = coverings(events);
+  const carried = carriedCost(steps);
+  const rows: EditRow[] = [];
+  let [charged, requests] = [0, 0];
+  for (const { event, events: read, view, tokensBefore } of momentsOf(events)) {
+    if (event.type === "model_request") {
+      charged = 0;
+      requests += 1;
+      continue;
+    }
+    const factor = calibration(read);
+    const removed = Math.round((tokensBefore - view.tokens) * factor);
+    // Several edits before one request re-write the prefix once: each pays for what those before it did not.
+    const tail = Math.round(tokensFrom(view, firstChanged(event.edits)) * factor);
+    const rewritten = Math.max(0, tail - charged);
+    charged = Math.max(charged, tail);
+    const { seq, at, policy, reason, economics } = event;
+    const around = circumstances.get(seq);
+    rows.push({
+      ...{ seq, at, policy, reason, economics, removed, rewritten },
+      step: 1 + requests,
+      count: event.edits.length,
+      hindsight: hindsightOf({ removed, rewritten, seq, until: coveredAt(event) }, carried, around),
+      ...(isLossy(event) ? { elongation: elongationAt(repeats, seq) } : {}),
+    });
+  }
+  return rows;
+}
+
+function tokensFrom(view: View, seq: number): number {
+  let tokens = 0;
+  for (let index = indexFrom(view.entries, seq); index < view.entries.length; index++)
+    tokens += view.entries[index]?.tokens ?? 0;
+  return tokens;
+}
+
+/** What an edit met: the model, whether the cache was warm, and dollars for the summary call that led to it. */
+type Circumstances = { model: ModelCard; warm: boolean; side: number };
+
+function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances> {
+  const found = new Map<number, Circumstances>();
+  let { model } = started(events);
+  let [usedAt, side] = [Number.NEGATIVE_INFINITY, 0];
+  for (const event of events) {
+    if (event.type === "model_changed") {
+      model = event.model;
+      usedAt = Number.NEGATIVE_INFINITY;
+    } else if (event.type === "summary_call") side += costOf(event.usage, (event.card ?? model).prices);
+    else if (event.type === "context_edited") {
+      const warm =
+        event.at - usedAt <= cacheLifeMs[usualLife(model.contract)] && event.economics.reason !== "cold";
+      found.set(event.seq, { model, warm, side });
+      side = 0;
+    } else if (event.type === "model_request") usedAt = event.at;
+  }
+  return found;
+}
+
+function hindsightOf(
+  edit: { removed: number; rewritten: number; seq: number; until: number },
+  carried: Carried,
+  around: Circumstances | undefined,
+): Hindsight {
+  if (!around) return { steps: 0, saved: 0, spent: 0, worth: 0 };
+  const { prices, contract } = around.model;
+  const { steps, dollars: saved } = carried(edit, prices);
+  const warm = around.warm && contract.cache.kind !== "none";
+  const rewrite = (edit.rewritten * ((prices.cacheWrite5m || prices.input) - prices.cacheRead)) / 1e6;
+  const spent = (warm ? rewrite : 0) + around.side;
+  return { steps, saved, spent, worth: saved - spent };
+}

@@ -1,0 +1,87 @@
+/** Whether forgetting made the work longer: what is done again after a lossy edit (context-engine §10). Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { indexFrom } from "../../core/questions.ts";
+import { signatureOf } from "../view/turns.ts";
+
+/** What one reply did again: files read that nothing wrote since their last read, and commands run before. */
+export type Repeats = { rereads: number; repeats: number };
+export type StepRepeats = Repeats & { seq: number };
+
+/** `excess`: repeats after the edit beyond those before it, at the same pace; 0 when there are no more. */
+export type Elongation = {
+  before: Repeats & { steps: number };
+  after: Repeats & { steps: number };
+  excess: number;
+};
+
+/** Steps looked at on each side of an edit. */
+const span = 15;
+
+/** Re-reads and repeated commands in the 15 steps after a lossy edit, against the 15 before it. */
+export function elongation(events: readonly LogEvent[], edit: EventOf<"context_edited">): Elongation {
+  return elongationAt(repeatsByStep(events), edit.seq);
+}
+
+/** The same over steps that were counted once for many edits. */
+export function elongationAt(steps: readonly StepRepeats[], seq: number): Elongation {
+  const at = indexFrom(steps, seq + 1);
+  const before = sumOf(steps.slice(Math.max(0, at - span), at));
+  const after = sumOf(steps.slice(at, at + span));
+  const usual = before.steps === 0 ? 0 : (totalOf(before) * after.steps) / before.steps;
+  return { before, after, excess: Math.max(0, Math.round(10 * (totalOf(after) - usual)) / 10) };
+}
+
+/** Whether something left the view that the model may miss; thinking alone is not fetched again. */
+export function isLossy(edit: EventOf<"context_edited">): boolean {
+  return edit.edits.some(({ type }) => type !== "drop_thinking");
+}
+
+/** What each reply of the log did again, oldest first. */
+export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
+  const steps: StepRepeats[] = [];
+  const calls = new Map<string, ToolUseBlock>();
+  const known: Known = { run: new Set(), read: new Set() };
+  for (const event of events) {
+    if (event.type === "assistant_message") {
+      steps.push({ seq: event.seq, rereads: 0, repeats: 0 });
+      for (const call of event.content.filter(isToolUse)) calls.set(call.id, call);
+    } else if (event.type === "tool_result") {
+      const [step, call] = [steps.at(-1), calls.get(event.toolUseId)];
+      if (step && call && !ownTools.has(call.name)) note(step, call, event, known);
+    }
+  }
+  return steps;
+}
+
+/** Calls made and files read so far; a file that was written since its last read is new again. */
+type Known = { run: Set<string>; read: Set<string> };
+
+function note(step: Repeats, call: ToolUseBlock, result: EventOf<"tool_result">, { run, read }: Known): void {
+  const paths = result.stats?.read ?? viewedPath(call);
+  const signature = signatureOf(call);
+  if (paths.length > 0) step.rereads += paths.filter((path) => read.has(path)).length;
+  else if (call.name !== editor && run.has(signature)) step.repeats += 1;
+  run.add(signature);
+  for (const path of paths) read.add(path);
+  for (const path of result.stats?.wrote ?? []) read.delete(path);
+}
+
+const editor = "str_replace_editor";
+/** They speak of the session itself: calling them again repeats no work. */
+const ownTools = new Set(["todo", "start_focus", "complete_focus"]);
+
+function viewedPath({ name, input }: ToolUseBlock): string[] {
+  const { command, path } = (input ?? {}) as { command?: unknown; path?: unknown };
+  return name === editor && command === "view" && typeof path === "string" ? [path] : [];
+}
+
+function sumOf(steps: readonly StepRepeats[]): Repeats & { steps: number } {
+  const sum = (of: (step: StepRepeats) => number) => steps.reduce((total, step) => total + of(step), 0);
+  return { steps: steps.length, rereads: sum((step) => step.rereads), repeats: sum((step) => step.repeats) };
+}
+
+function totalOf({ rereads, repeats }: Repeats): number {
+  return rereads + repeats;
+}

@@ -1,0 +1,92 @@
+/** What the context is made of: every token belongs to one kind. Pure. */
+
+import type { Block } from "../../core/blocks.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { allOf, eventAt, started } from "../../core/questions.ts";
+import { blockTokens, textTokens } from "../view/tokens.ts";
+import type { Entry } from "../view/view.ts";
+
+/** In the order in which a request carries them, as far as there is one. */
+export const kinds = [
+  "system",
+  "tools",
+  "instructions",
+  "user",
+  "reasoning",
+  "actions",
+  "observations",
+  "knowledge",
+  "reminders",
+] as const;
+
+/** `instructions`: the preamble of user messages; `knowledge`: what stands for folded or summarised steps. */
+export type Kind = (typeof kinds)[number];
+
+/** A part of the context: one block, or (with seq -1) the system text or the tools. Tokens are uncalibrated. */
+export type Part = { kind: Kind; tokens: number; seq: number; block: number };
+
+/** Tells the parts of views of this log: `fixed` come before all entries, each entry's in the order of the request. */
+export function partsReader(events: readonly LogEvent[]): {
+  fixed: readonly Part[];
+  partsOf(entry: Entry): readonly Part[];
+} {
+  const { system, tools } = started(events);
+  const fixed: Part[] = [
+    { kind: "tools", tokens: textTokens(JSON.stringify(tools)), seq: -1, block: 0 },
+    { kind: "system", tokens: textTokens(system), seq: -1, block: 1 },
+  ];
+  const folded = new Set(
+    allOf(events, "context_edited").flatMap(({ edits }) =>
+      edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),
+    ),
+  );
+  // An entry that is edited gets new blocks, so its blocks are what its parts are known by.
+  const known = new WeakMap<Block[], Part[]>();
+  const partsOf = (entry: Entry): readonly Part[] => {
+    const parts = known.get(entry.blocks) ?? partsOfEntry(entry, eventAt(events, entry.seq), folded);
+    known.set(entry.blocks, parts);
+    return parts;
+  };
+  return { fixed, partsOf };
+}
+
+function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {
+  return entry.blocks.map((block, index) => ({
+    kind: index === entry.knowledge ? "knowledge" : kindOf(block, index, event, folded),
+    tokens: blockTokens(block),
+    seq: entry.seq,
+    block: index,
+  }));
+}
+
+function kindOf(block: Block, index: number, event: LogEvent | undefined, folded: ReadonlySet<string>): Kind {
+  switch (block.type) {
+    case "thinking":
+    case "redacted_thinking":
+      return "reasoning";
+    case "tool_use":
+      return "actions";
+    case "tool_result":
+      return typeof block.content === "string" && folded.has(block.content) ? "knowledge" : "observations";
+    case "image":
+      return "user";
+    case "tool_removal":
+    case "tool_addition":
+      return "reminders";
+    case "text":
+      return folded.has(block.text) ? "knowledge" : textKind(index, event);
+  }
+}
+
+function textKind(index: number, event: LogEvent | undefined): Kind {
+  if (event?.type === "assistant_message") return "actions";
+  if (event?.type === "reminder") return "reminders";
+  return event?.type === "user_message" && index < (event.preamble?.length ?? 0) ? "instructions" : "user";
+}
+
+/** Tokens by kind, each times `factor`; every kind has an entry. */
+export function sumByKind(parts: readonly Part[], factor = 1): Record<Kind, number> {
+  const sums = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
+  for (const { kind, tokens } of parts) sums[kind] += tokens * factor;
+  return sums;
+}

@@ -1,0 +1,149 @@
+/** From a session's log to everything that `sawtooth report` shows, as one value. Pure. */
+
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { inputTotal } from "../../core/model-card.ts";
+import { allOf, currentModel, started } from "../../core/questions.ts";
+import { policyInputOf } from "../policies/policy-input.ts";
+import type { SoftWindow } from "../policies/window.ts";
+import { applyEvents } from "../view/view.ts";
+import { type Costs, costsOf } from "./cost.ts";
+import { type Decisions, decisionsOf } from "./decisions.ts";
+import { type EditRow, editRows } from "./edits.ts";
+import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
+import { type WindowNow, windowNow } from "./window.ts";
+
+export type SessionReport = {
+  session: SessionFacts;
+  /** Where the engine begins to trim, and the model's whole window, in tokens. */
+  soft: SoftWindow & { window: number };
+  /** Input tokens over the answered steps. */
+  size: { peak: number; mean: number; last: number };
+  steps: StepRow[];
+  now: WindowNow;
+  /** Tokens that could be forgotten, but were sent with the newest request because forgetting did not pay yet. */
+  held: number;
+  edits: EditRow[];
+  elongation: ElongationTotals;
+  cache: { hitRate: number; misses: Record<Miss, number> };
+  cost: Costs;
+  /** Errors of the size estimate, as shares without their sign. */
+  estimate: { median: number; p95: number };
+  failures: EventOf<"model_failed">[];
+  sideCalls: EventOf<"summary_call">[];
+  warnings: EventOf<"warning">[];
+  /** How each call was decided, as recorded. */
+  decisions: Decisions;
+};
+
+export type SessionFacts = {
+  id: string;
+  cwd: string;
+  model: string;
+  effort?: string;
+  /** Name of the policy stack. */
+  context: string;
+  /** How the newest turn ended; undefined while one is running, or when the session was cut off in it. */
+  end?: EventOf<"turn_ended">;
+  /** Milliseconds since 1970 of the first and the last event. */
+  from: number;
+  to: number;
+  events: number;
+  userMessages: number;
+  toolResults: number;
+};
+
+/** Of the lossy edits, `longer` were followed by at least one repeat more than came before them, one by `worst`. */
+export type ElongationTotals = { lossy: number; longer: number; worst: number };
+
+/** The report of a log, running or finished. Throws when the log does not begin with `session_started`. */
+export function sessionReport(events: readonly LogEvent[]): SessionReport {
+  const steps = stepRows(events);
+  const edits = editRows(events, steps);
+  const snapshot = policyInputOf(events, applyEvents(events), events.at(-1)?.at ?? 0);
+  return {
+    session: factsOf(events),
+    soft: { ...snapshot.soft, window: snapshot.model.window },
+    size: sizeOf(steps),
+    steps,
+    now: windowNow(snapshot),
+    held: steps.at(-1)?.held ?? 0,
+    edits,
+    elongation: elongationTotals(edits),
+    cache: cacheOf(steps),
+    cost: costsOf(events),
+    estimate: estimateErrors(steps),
+    failures: allOf(events, "model_failed"),
+    sideCalls: allOf(events, "summary_call"),
+    warnings: allOf(events, "warning"),
+    decisions: decisionsOf(events),
+  };
+}
+
+function factsOf(events: readonly LogEvent[]): SessionFacts {
+  const { sessionId, cwd, context, at } = started(events);
+  const { model, effort } = currentModel(events);
+  const end = events.findLast(({ type }) => type === "turn_ended" || type === "user_message");
+  return {
+    id: sessionId,
+    cwd,
+    model: model.id,
+    ...(effort ? { effort } : {}),
+    context,
+    ...(end?.type === "turn_ended" ? { end } : {}),
+    from: at,
+    to: events.at(-1)?.at ?? at,
+    events: events.length,
+    userMessages: allOf(events, "user_message").length,
+    toolResults: allOf(events, "tool_result").length,
+  };
+}
+
+function sizeOf(steps: readonly StepRow[]): SessionReport["size"] {
+  const sizes = steps.filter(({ usage }) => usage).map(({ tokens }) => tokens);
+  const sum = sizes.reduce((total, size) => total + size, 0);
+  return {
+    peak: sizes.reduce((peak, size) => Math.max(peak, size), 0),
+    mean: Math.round(sum / Math.max(1, sizes.length)),
+    last: sizes.at(-1) ?? 0,
+  };
+}
+
+function cacheOf(steps: readonly StepRow[]): SessionReport["cache"] {
+  const misses: Record<Miss, number> = { edit: 0, cold: 0, model: 0, unexpected: 0 };
+  let [read, input] = [0, 0];
+  for (const { usage, miss } of steps) {
+    if (miss) misses[miss] += 1;
+    read += usage?.cacheReadTokens ?? 0;
+    input += usage ? inputTotal(usage) : 0;
+  }
+  return { hitRate: input === 0 ? 0 : read / input, misses };
+}
+
+function elongationTotals(edits: readonly EditRow[]): ElongationTotals {
+  const excesses = edits.flatMap(({ elongation }) => elongation?.excess ?? []);
+  return {
+    lossy: excesses.length,
+    longer: excesses.filter((excess) => excess >= 1).length,
+    worst: Math.max(0, ...excesses),
+  };
+}
+
+/** Edits, tokens removed and dollars gained in hindsight by policy, in order of first use. */
+export function editsByPolicy(
+  edits: readonly EditRow[],
+): { policy: string; edits: number; removed: number; worth: number }[] {
+  const policies = [...new Set(edits.map(({ policy }) => policy))];
+  return policies.map((policy) => {
+    const own = edits.filter((edit) => edit.policy === policy);
+    const sum = (of: (edit: EditRow) => number) => own.reduce((total, edit) => total + of(edit), 0);
+    const removed = sum((edit) => edit.removed);
+    return { policy, edits: own.length, removed, worth: sum((edit) => edit.hindsight.worth) };
+  });
+}
+
+/** How the session stands, in words. */
+export function stateOf({ end }: SessionFacts): string {
+  if (!end) return "in the middle of a turn";
+  const words = end.reason.replaceAll("_", " ");
+  return end.detail ? `${words} (${end.detail})` : words;
+}

@@ -1,0 +1,110 @@
+/** The steps of a session as rows: expected and reported size, cache, cost, and how far the estimate was off. Pure. */
+
+import { isToolUse } from "../../core/blocks.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import {
+  cacheLifeMs,
+  costOf,
+  inputTotal,
+  type ModelCard,
+  type Usage,
+  usualLife,
+} from "../../core/model-card.ts";
+import { started } from "../../core/questions.ts";
+import { calibrate, uncalibrated } from "../view/tokens.ts";
+
+/** Why less was read from the cache than stood in it. `unexpected`: nothing in the log explains it. */
+export type Miss = "edit" | "cold" | "model" | "unexpected";
+
+/** One request; `step` counts from 1 as `report --step` does. Without `usage` no reply was reported (yet). */
+export type StepRow = {
+  step: number;
+  seq: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Input tokens as estimated, calibrated by what had been reported until then. */
+  expected: number;
+  /** Input tokens: reported, else expected. */
+  tokens: number;
+  usage?: Usage;
+  /** Dollars. */
+  cost: number;
+  miss?: Miss;
+  /** Tokens that could have been forgotten, but were sent because forgetting did not pay yet. */
+  held: number;
+  retries: number;
+  durationMs: number;
+  /** Names of the called tools, or nothing. */
+  calls: string[];
+};
+
+/** One row for each request in the log. */
+export function stepRows(events: readonly LogEvent[]): StepRow[] {
+  const rows: StepRow[] = [];
+  let { model } = started(events);
+  let cache: Cache = { tokens: 0, at: 0, lifeMs: 0 };
+  let disturbed: "edit" | "model" | undefined;
+  let calibration = uncalibrated;
+  for (const event of events) {
+    const row = rows.at(-1);
+    if (event.type === "model_changed") {
+      model = event.model;
+      disturbed = "model";
+    } else if (event.type === "context_edited") disturbed ??= "edit";
+    else if (event.type === "model_request")
+      rows.push(requestRow(event, rows.length + 1, calibration.factor));
+    else if (event.type === "model_failed" && event.attempt > 0 && row) row.retries += 1;
+    else if (event.type === "assistant_message" && row && !row.usage && inputTotal(event.usage) > 0) {
+      const miss = missOf(event.usage, cache, row.at, disturbed);
+      Object.assign(row, answered(event, model), miss ? { miss } : {});
+      const { cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = event.usage;
+      const lifeMs = cacheLifeMs[usualLife(model.contract)];
+      cache = { tokens: cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, at: row.at, lifeMs };
+      disturbed = undefined;
+    }
+    calibration = calibrate(calibration, event);
+  }
+  return rows;
+}
+
+function requestRow(event: EventOf<"model_request">, step: number, factor: number): StepRow {
+  const expected = Math.ceil(event.tokensEstimated * factor);
+  const { seq, at, heldTokens: held = 0 } = event;
+  return { step, seq, at, expected, tokens: expected, cost: 0, held, retries: 0, durationMs: 0, calls: [] };
+}
+
+function answered(event: EventOf<"assistant_message">, { prices }: ModelCard): Partial<StepRow> {
+  const { usage, durationMs, content } = event;
+  const calls = content.filter(isToolUse).map(({ name }) => name);
+  return { usage, tokens: inputTotal(usage), cost: costOf(usage, prices), durationMs, calls };
+}
+
+/** Tokens that the last answered request left in the cache, when it was sent, and how long they live. */
+type Cache = { tokens: number; at: number; lifeMs: number };
+
+/** A fold reads less because it sends less: what could have been read is no more than what was sent. */
+function missOf(usage: Usage, cache: Cache, at: number, disturbed: Miss | undefined): Miss | undefined {
+  if (usage.cacheReadTokens >= 0.9 * Math.min(cache.tokens, inputTotal(usage))) return undefined;
+  if (disturbed === "model") return disturbed;
+  return at - cache.at > cache.lifeMs ? "cold" : (disturbed ?? "unexpected");
+}
+
+/** Share of a step's input that came from the cache, 0 to 1; undefined without a report. */
+export function hitRate({ usage }: Pick<StepRow, "usage">): number | undefined {
+  return usage && inputTotal(usage) > 0 ? usage.cacheReadTokens / inputTotal(usage) : undefined;
+}
+
+/** How far the estimate was off, as a share of what was reported; negative when it was too low. */
+export function estimateError({ usage, expected }: Pick<StepRow, "usage" | "expected">): number | undefined {
+  return usage ? expected / inputTotal(usage) - 1 : undefined;
+}
+
+/** The middle and the 95th percentile of the estimate's errors, without their sign. */
+export function estimateErrors(rows: readonly StepRow[]): { median: number; p95: number } {
+  const errors = rows
+    .flatMap((row) => estimateError(row) ?? [])
+    .map(Math.abs)
+    .sort((a, b) => a - b);
+  const at = (share: number) => errors[Math.max(0, Math.ceil(share * errors.length) - 1)] ?? 0;
+  return { median: at(0.5), p95: at(0.95) };
+}

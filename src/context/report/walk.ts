@@ -1,0 +1,37 @@
+/** Walks a log once and shows the view where a report needs it: at each request and at each edit. Pure. */
+
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { applyEvents, type View } from "../view/view.ts";
+
+/** A request with the view it was made of, or an edit with the view after it. */
+export type Moment = {
+  event: EventOf<"model_request"> | EventOf<"context_edited">;
+  /** The events that `view` shows. Like the view extended in place: read both before asking for the next moment. */
+  events: readonly LogEvent[];
+  view: View;
+  /** Entries at the beginning of the view that stand as they did at the moment before. */
+  kept: number;
+  /** Tokens of the view before the event, uncalibrated. */
+  tokensBefore: number;
+};
+
+/** The moments of a log in order; the whole walk folds each event once. */
+export function* momentsOf(events: readonly LogEvent[]): Generator<Moment> {
+  // One array that grows, so that whatever is asked of it reads each event once.
+  const read: LogEvent[] = [];
+  const view = applyEvents(read);
+  for (const event of events) {
+    if (event.type !== "model_request" && event.type !== "context_edited") {
+      read.push(event);
+      continue;
+    }
+    let { kept } = applyEvents(read, view);
+    const tokensBefore = view.tokens;
+    if (event.type === "context_edited") {
+      read.push(event);
+      kept = Math.min(kept, applyEvents(read, view).kept);
+    }
+    yield { event, events: read, view, kept, tokensBefore };
+    if (event.type === "model_request") read.push(event);
+  }
+}

@@ -1,0 +1,172 @@
+/** What is in the window now: by kind, the largest items, and what can be done about each. Pure. */
+
+import { type Block, isToolUse } from "../../core/blocks.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
+import { compactable } from "../policies/compact.ts";
+import { economistPolicy } from "../policies/economist.ts";
+import { maskCandidates } from "../policies/masking.ts";
+import { offloadCandidates, offloadPolicy } from "../policies/offload.ts";
+import { newestStep, type PolicyInput } from "../policies/policy-input.ts";
+import { stackNamed } from "../policies/stacks.ts";
+import { supersedeCandidates } from "../policies/supersede.ts";
+import { turnsOf } from "../view/turns.ts";
+import { plural } from "./amounts.ts";
+import { type Kind, kinds, type Part, partsReader, sumByKind } from "./kinds.ts";
+
+export type KindShare = { kind: Kind; tokens: number; share: number };
+
+/**
+ * `step`: the reply it came with or after; 0 before the first. `advice`: what becomes of it by itself; `remedy`: what a
+ * person can do about its size now.
+ */
+export type LargestItem = {
+  kind: Kind;
+  tokens: number;
+  step: number;
+  what: string;
+  advice: string;
+  remedy: Remedy;
+};
+
+/** Commands, and what has none: `yours` is what the person said, `file` their own instructions. */
+export type Remedy = "/focus fold" | "/compact" | "yours" | "file" | "fixed" | "newest";
+
+export type WindowNow = {
+  /** Calibrated input tokens of the next request as the view stands. */
+  tokens: number;
+  byKind: KindShare[];
+  largest: LargestItem[];
+};
+
+/** The window as the next request would carry it. */
+export function windowNow(snapshot: PolicyInput, count = 5): WindowNow {
+  const { events, view, calibration } = snapshot;
+  const { fixed, partsOf } = partsReader(events);
+  const parts = [...fixed, ...view.entries.flatMap(partsOf)];
+  const sums = sumByKind(parts, calibration);
+  const total = Math.max(
+    1,
+    kinds.reduce((sum, kind) => sum + sums[kind], 0),
+  );
+  return {
+    tokens: snapshot.expected,
+    byKind: kinds.map((kind) => ({ kind, tokens: Math.round(sums[kind]), share: sums[kind] / total })),
+    largest: parts
+      .toSorted((a, b) => b.tokens - a.tokens)
+      .slice(0, count)
+      .map((part) => itemOf(part, snapshot)),
+  };
+}
+
+function itemOf(part: Part, snapshot: PolicyInput): LargestItem {
+  const { events, calibration } = snapshot;
+  const step = stepsUntil(events, part.seq);
+  const tokens = Math.round(part.tokens * calibration);
+  return {
+    kind: part.kind,
+    tokens,
+    step,
+    what: whatOf(part, snapshot),
+    advice: adviceOn(part, snapshot),
+    remedy: remedyFor(part, snapshot),
+  };
+}
+
+function stepsUntil(events: readonly LogEvent[], seq: number): number {
+  return events.filter((event) => event.type === "assistant_message" && event.seq <= seq).length;
+}
+
+/** What the item is, in one line: the call it belongs to, or how its text begins. */
+function whatOf(part: Part, { events, view }: PolicyInput): string {
+  if (part.seq < 0)
+    return part.kind === "tools" ? `${started(events).tools.length} definitions` : "system prompt";
+  const block = view.entries.find((entry) => entry.seq === part.seq)?.blocks[part.block];
+  const event = eventAt(events, part.seq);
+  if (block && isToolUse(block)) return callText(block);
+  const call =
+    event?.type === "tool_result"
+      ? findCall(events, event.toolUseId, indexFrom(events, event.seq))
+      : undefined;
+  return part.kind === "observations" && call ? callText(call) : firstLine(block);
+}
+
+/** A call in one line of at most 200 characters: its command, path or objective. */
+export function callText({ name, input }: { name: string; input: unknown }): string {
+  const { command, path, objective } = (input ?? {}) as Record<string, unknown>;
+  const subject = [command, path, objective].filter((word) => typeof word === "string").join(" ");
+  const short = name === "str_replace_editor" ? subject : `${name} ${subject}`;
+  return short.split("\n")[0]?.slice(0, 200) ?? name;
+}
+
+function firstLine(block: Block | undefined): string {
+  if (block?.type === "text") return block.text.trimStart().split("\n")[0]?.slice(0, 200) ?? "";
+  if (block?.type === "thinking")
+    return block.thinking.trimStart().split("\n")[0]?.slice(0, 200) || "thinking";
+  if (block?.type === "tool_result" && typeof block.content === "string")
+    return block.content.split("\n")[0] ?? "";
+  return block?.type ?? "";
+}
+
+function remedyFor({ kind, seq }: Part, { events, view }: PolicyInput): Remedy {
+  if (seq < 0) return "fixed";
+  if (kind === "user") return "yours";
+  if (kind === "instructions") return "file";
+  const focus = openFocus(events);
+  if (focus && seq > focus.resultSeq) return "/focus fold";
+  return compactable(view).some((entry) => entry.seq === seq) ? "/compact" : "newest";
+}
+
+function adviceOn(part: Part, snapshot: PolicyInput): string {
+  switch (part.kind) {
+    case "system":
+    case "tools":
+      return "fixed for the session";
+    case "instructions":
+      return "shorten the instructions file";
+    case "user":
+      return "kept; a file's path is shorter";
+    case "reasoning":
+      return snapshot.model.contract.history === "prefix_bound"
+        ? "goes with an edit before it"
+        : "kept; less of it with --effort";
+    case "actions":
+      return "editor inputs go near the limit";
+    case "observations":
+      return adviceOnResult(part, snapshot);
+    case "knowledge":
+      return "kept: it stands for folded steps";
+    case "reminders":
+      return "kept";
+  }
+}
+
+function adviceOnResult({ seq }: Part, snapshot: PolicyInput): string {
+  const { events, view, settings } = snapshot;
+  const { context } = currentEngine(events);
+  const index = view.entries.findIndex((entry) => entry.seq === seq);
+  if (view.entries[index]?.edited) return "shortened already";
+  const { policies, masks } = stackNamed(context);
+  if (policies.length === 0) return `stays: ${context} forgets nothing`;
+  if (index >= newestStep(view)) return "the newest step is never edited";
+  const [offloads, economises] = [policies.includes(offloadPolicy), policies.includes(economistPolicy)];
+  if ((offloads || economises) && isOversized(seq, snapshot) && !isQueued(seq, snapshot))
+    return offloads ? "offloaded next" : "offloaded near the limit";
+  if (!masks) return "goes with its focus or a summary";
+  if (isQueued(seq, snapshot)) return economises ? "goes as soon as it pays" : "goes next";
+  const turns = turnsOf(view.entries);
+  const at = turns.findIndex(({ results }) => results.some((entry) => entry.seq === seq));
+  const left = settings.maskKeep - turns.slice(at + 1).filter(({ effective }) => effective).length;
+  return at === 0 ? "stays: the first is never masked" : `may go in ${plural(Math.max(1, left), "step")}`;
+}
+
+function isOversized(seq: number, snapshot: PolicyInput): boolean {
+  return offloadCandidates(snapshot).some(({ edit }) => edit.seq === seq);
+}
+
+function isQueued(seq: number, snapshot: PolicyInput): boolean {
+  const { policies } = stackNamed(currentEngine(snapshot.events).context);
+  const stale = policies.includes(economistPolicy) ? supersedeCandidates(snapshot) : [];
+  const old = maskCandidates(snapshot, snapshot.settings.maskKeep);
+  return [...stale, ...old].some(({ edit }) => edit.seq === seq);
+}

@@ -1,0 +1,130 @@
+/** From the log to the next request. Pure: the same log gives the same bytes, today and in a report. */
+
+import type { Message } from "../../core/blocks.ts";
+import type { LogEvent } from "../../core/events.ts";
+import type { Contract } from "../../core/model-card.ts";
+import { currentModel, lastOf, openFocus, started } from "../../core/questions.ts";
+import type { ModelRequest } from "../../core/request.ts";
+import { maskOf } from "../policies/masking.ts";
+import { messagesOf, type Placed } from "../view/messages.ts";
+import { calibration, fixedTokens } from "../view/tokens.ts";
+import { applyEvents, type Entry, firstChanged, type View, withdrawnIn } from "../view/view.ts";
+import { type Checkpoint, cachePoints, type Untouched } from "./cache-points.ts";
+
+/** No reply is asked to be longer: a longer one is better split, and a cut call is lost work. */
+const maxReplyTokens = 32_000;
+
+/** `estimated`: input tokens as bytes over four; `expected`: the same, calibrated by what the API reported. */
+export type Composed = { request: ModelRequest; estimated: number; expected: number };
+
+/** The request that follows from a log whose view is `view`. */
+export function composeRequest(events: readonly LogEvent[], view: View): Composed {
+  const { system, tools } = started(events);
+  const { model, effort } = currentModel(events);
+  const sent = view.entries.filter((entry) => isSent(entry, model.contract));
+  const placed = messagesOf(sent.filter((entry) => !entry.sentOnce));
+  const previous = lastOf(events, "assistant_message");
+  const caches = model.contract.cache.kind === "breakpoints";
+  const estimated = fixedTokens(events) + view.tokens;
+  const expected = Math.ceil(estimated * calibration(events));
+  const request: ModelRequest = {
+    model: model.id,
+    system,
+    tools,
+    messages: withTail(placed, sent),
+    cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view), untouched(events, view)),
+    ...withheld(view, model.contract),
+    maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
+    thinking: model.thinking,
+    ...(effort ? { effort } : {}),
+    ...(view.dropBlock && model.contract.history === "prefix_bound"
+      ? { blockBinding: "drop_block" as const }
+      : {}),
+    ...(previous?.messageId && caches && sameModel(events, previous)
+      ? { previousMessageId: previous.messageId }
+      : {}),
+  };
+  return { request, estimated, expected };
+}
+
+/** A system message reaches only models that take one: after a change of model the others leave it out. */
+function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
+  if (entry.withdrawn) return toolGating === "tool_changes";
+  return entry.role !== "system" || reminders === "turn_scoped";
+}
+
+function withheld(view: View, { toolGating }: Contract): Pick<ModelRequest, "withdrawn"> {
+  const withdrawn = toolGating === "allowed_tools" ? withdrawnIn(view) : [];
+  return withdrawn.length > 0 ? { withdrawn: [...withdrawn] } : {};
+}
+
+/** What another model, or another provider, called its reply means nothing to this one. */
+function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
+  return (lastOf(events, "model_changed")?.seq ?? 0) < seq;
+}
+
+/** What is said for this request alone stands behind the last cache breakpoint. */
+function withTail(placed: readonly Placed[], entries: readonly Entry[]): Message[] {
+  const messages = placed.map(({ message }) => message);
+  const content = entries.flatMap((entry) => (entry.sentOnce ? entry.blocks : []));
+  if (content.length === 0) return messages;
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", content }];
+  return [...messages.slice(0, -1), { ...last, content: [...last.content, ...content] }];
+}
+
+/**
+ * The last entry that the next fold or flush keeps: the one before the open focus, else the one before the first
+ * result that could still be masked. It is read, and so kept alive, by every request until then.
+ */
+function checkpoint(events: readonly LogEvent[], view: View): Checkpoint | undefined {
+  const focus = openFocus(events);
+  if (focus) {
+    const entry = view.entries.findLast((each) => each.seq < focus.resultSeq);
+    return entry && { seq: entry.seq, long: true };
+  }
+  const first = view.entries.findIndex(isResult);
+  const whole = view.entries.findIndex(
+    (each, index) => index > first && isResult(each) && maskOf(each, { events, view }, index).length > 0,
+  );
+  const entry = view.entries[whole - 1];
+  return entry && { seq: entry.seq, long: false };
+}
+
+function isResult({ blocks }: Entry): boolean {
+  return blocks[0]?.type === "tool_result";
+}
+
+/** In the request after an edit: up to where the view is as it was, and what of that is in the cache. */
+function untouched(events: readonly LogEvent[], view: View): Untouched | undefined {
+  let first = Number.POSITIVE_INFINITY;
+  let since: Untouched | undefined;
+  let answered = false;
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index];
+    if (event?.type === "context_edited") first = Math.min(first, firstChanged(event.edits));
+    if (event?.type === "assistant_message") {
+      if (first === Number.POSITIVE_INFINITY) return undefined;
+      answered = true;
+    }
+    // Of a request that failed nothing is known to be in the cache.
+    if (event?.type !== "model_request" || !answered) continue;
+    answered = false;
+    since ??= {
+      seq: view.entries.findLast((entry) => entry.seq < first)?.seq ?? -1,
+      points: event.cacheAfter,
+    };
+    // All that this request ended with stands before what was edited since.
+    if (first >= event.seq) return { ...since, written: event.seq - 1 };
+  }
+  return since;
+}
+
+/** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */
+export function requestOfStep(events: readonly LogEvent[], step: number): Composed | undefined {
+  let count = 0;
+  const index = events.findIndex((event) => event.type === "model_request" && ++count === step);
+  if (index < 0) return undefined;
+  const before = events.slice(0, index);
+  return composeRequest(before, applyEvents(before));
+}

@@ -1,0 +1,304 @@
+/** The view: what is left of the log after every edit in it was applied. Pure; extended one event at a time. */
+
+import { type AssistantBlock, type Block, isThinking } from "../../core/blocks.ts";
+import type { ContextEdit, EventOf, LogEvent, Rejection } from "../../core/events.ts";
+import { memoizeBy } from "../../core/memoize.ts";
+import { eventAt, indexFrom } from "../../core/questions.ts";
+import { blocksTokens } from "./tokens.ts";
+
+/** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
+export type Entry = {
+  seq: number;
+  role: "user" | "assistant" | "system";
+  blocks: Block[];
+  tokens: number;
+  edited?: true;
+  /** The call whose result this is did not run. */
+  rejected?: Rejection;
+  /** Index of the block that takes what is learned. */
+  knowledge?: number;
+  /** The person's own words: no collapse takes them. */
+  isUserText?: true;
+  /** Leaves the view with the next reply: a reminder for one request. */
+  sentOnce?: true;
+  /** The tools not offered from here on; its blocks follow from the entries before it, when the messages are made. */
+  withdrawn?: readonly string[];
+};
+
+export type View = {
+  entries: Entry[];
+  /** Sum over the entries, uncalibrated; system and tools not included. */
+  tokens: number;
+  /** Events folded so far. */
+  folded: number;
+  /** Entries at the beginning that the newest call of `foldView` left as they were. */
+  kept: number;
+  /** The model that thinking is made for. */
+  model: { id: string; history: "free" | "prefix_bound" };
+  /** Whether what is sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
+  dropBlock: boolean;
+};
+
+/**
+ * The view of a log. Given the view of an earlier state of the same log, only the new events are folded: that view
+ * is extended in place and must not be used afterwards.
+ */
+export function applyEvents(events: readonly LogEvent[], earlier?: View): View {
+  const none = { id: "", history: "free" as const };
+  const view = earlier ?? { entries: [], tokens: 0, folded: 0, kept: 0, model: none, dropBlock: false };
+  view.kept = view.entries.length;
+  for (let index = view.folded; index < events.length; index++) {
+    const event = events[index];
+    if (event?.type === "context_edited") applyEdits(view, event.edits);
+    else if (event?.type === "session_started" || event?.type === "model_changed")
+      changeModel(view, event, events);
+    else if (event) push(view, event);
+  }
+  view.folded = events.length;
+  return view;
+}
+
+/**
+ * A bound model accepts no thinking but its own; a free one passes over foreign thinking, and may ask for that of a
+ * running tool loop, so there it stays, or comes back when it was left out for a bound model. A change of effort
+ * changes nothing.
+ */
+function changeModel(
+  view: View,
+  { seq, model }: EventOf<"session_started"> | EventOf<"model_changed">,
+  events: readonly LogEvent[],
+): void {
+  const other = view.model.id !== "" && view.model.id !== model.id;
+  view.model = { id: model.id, history: model.contract.history };
+  if (!other) return;
+  if (view.model.history === "prefix_bound") applyEdits(view, [{ type: "drop_thinking", to: seq }]);
+  else giveBackThinking(view, events);
+}
+
+/** The newest reply as it was made: no edit but the loss of its thinking can have touched it. */
+function giveBackThinking(view: View, events: readonly LogEvent[]): void {
+  const index = view.entries.findLastIndex(({ role }) => role === "assistant");
+  const entry = view.entries[index];
+  const reply = entry && eventAt(events, entry.seq);
+  if (!entry || reply?.type !== "assistant_message") return;
+  const kept = entry.blocks.filter((block) => !isThinking(block));
+  const same = reply.content.filter((block) => !isThinking(block)).every((block, at) => block === kept[at]);
+  if (!same || entry.blocks.length === reply.content.length) return;
+  rewrite(view, index, [...reply.content]);
+}
+
+/** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
+export function missingUserMessages(events: readonly LogEvent[], view: View): number {
+  const held = new Set(view.entries.filter((entry) => entry.isUserText).map((entry) => entry.seq));
+  return events.filter((event) => event.type === "user_message" && !held.has(event.seq)).length;
+}
+
+/** The tools that are not offered at the end of the view. */
+export function withdrawnIn(view: View): readonly string[] {
+  return view.entries.findLast((entry) => entry.withdrawn)?.withdrawn ?? [];
+}
+
+function push(view: View, event: LogEvent): void {
+  if (event.type === "assistant_message") dropPassing(view);
+  const made = entryOf(event);
+  if (!made || (made.blocks.length === 0 && !made.withdrawn)) return;
+  const entry: Entry = { seq: event.seq, ...made, tokens: blocksTokens(made.blocks) };
+  view.entries.push(entry);
+  view.tokens += entry.tokens;
+}
+
+/** A reply has come: what was said for its request alone has had its effect. */
+function dropPassing(view: View): void {
+  for (let index = view.entries.length - 1; index >= 0; index--) {
+    const entry = view.entries[index];
+    if (entry?.role === "assistant") return;
+    if (!entry?.sentOnce) continue;
+    view.entries.splice(index, 1);
+    view.tokens -= entry.tokens;
+    view.kept = Math.min(view.kept, index);
+  }
+}
+
+function messageEntry({ preamble = [], content, knowledge }: EventOf<"user_message">) {
+  const blocks = [...preamble, ...content];
+  return {
+    role: "user" as const,
+    blocks,
+    said: true as const,
+    ...(knowledge === undefined ? {} : { knowledge }),
+  };
+}
+
+function entryOf(
+  event: LogEvent,
+):
+  | Pick<Entry, "role" | "blocks" | "rejected" | "knowledge" | "isUserText" | "sentOnce" | "withdrawn">
+  | undefined {
+  switch (event.type) {
+    case "user_message":
+      return messageEntry(event);
+    case "assistant_message":
+      return { role: "assistant", blocks: event.content };
+    case "tool_result":
+      return {
+        role: "user",
+        blocks: [resultBlock(event)],
+        ...(event.rejected ? { rejected: event.rejected } : {}),
+      };
+    case "tools_gated":
+      return { role: "system", blocks: [], withdrawn: event.withdrawn };
+    case "reminder":
+      return {
+        role: event.channel === "turn_scoped" ? "system" : "user",
+        blocks: [{ type: "text", text: event.text }],
+        ...(event.channel === "tail" ? { sentOnce: true } : {}),
+      };
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "permission_decided":
+    case "context_edited":
+    case "model_request":
+    case "summary_call":
+    case "model_failed":
+    case "warning":
+    case "turn_ended":
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The same block for every view of the log, so that its tokens are counted once. */
+const resultBlock = memoizeBy(
+  (event: EventOf<"tool_result">): Block => ({
+    type: "tool_result",
+    tool_use_id: event.toolUseId,
+    content: event.content,
+    ...(event.isError ? { is_error: true as const } : {}),
+  }),
+);
+
+/**
+ * Edits of one event are made on the view that they were planned on; only then goes the thinking behind them, which
+ * would shift the blocks that they name.
+ */
+function applyEdits(view: View, edits: readonly ContextEdit[]): void {
+  const bound = view.model.history === "prefix_bound";
+  for (const edit of edits) applyEdit(view, edit, bound);
+  const changed = edits.filter(({ type }) => type !== "drop_thinking");
+  if (bound && changed.length > 0) dropThinkingFrom(view, firstChanged(changed));
+}
+
+/** Seq of the first event that reads otherwise after these edits; infinite without any. */
+export function firstChanged(edits: readonly ContextEdit[]): number {
+  let first = Number.POSITIVE_INFINITY;
+  for (const edit of edits) first = Math.min(first, startOf(edit));
+  return first;
+}
+
+function startOf(edit: ContextEdit): number {
+  switch (edit.type) {
+    case "replace":
+      return edit.seq;
+    case "collapse":
+      return edit.from;
+    case "drop_thinking":
+      return 0;
+  }
+}
+
+function applyEdit(view: View, edit: ContextEdit, bound: boolean): void {
+  switch (edit.type) {
+    case "replace":
+      replaceBlock(view, edit);
+      break;
+    case "collapse":
+      collapse(view, edit);
+      break;
+    case "drop_thinking": {
+      const end = indexFrom(view.entries, edit.to + 1);
+      for (let index = 0; index < end; index++) withoutThinking(view, index);
+      view.dropBlock ||= bound;
+    }
+  }
+}
+
+function replaceBlock(view: View, edit: Extract<ContextEdit, { type: "replace" }>): void {
+  const index = indexFrom(view.entries, edit.seq);
+  const entry = view.entries[index];
+  const block = entry?.seq === edit.seq ? entry.blocks[edit.block] : undefined;
+  if (!entry || !block) return;
+  rewrite(view, index, entry.blocks.with(edit.block, withText(block, edit.text)));
+}
+
+/** The same block reading `text`; pairing and error state stay. */
+function withText(block: Block, text: string): Block {
+  switch (block.type) {
+    case "tool_result":
+      return { ...block, content: text };
+    case "tool_use":
+      return { ...block, input: shortenedInput(block.input, text) };
+    default:
+      return { type: "text", text };
+  }
+}
+
+/** A call's input without its long strings, and `text` in their place. */
+export function shortenedInput(input: unknown, text: string): Record<string, unknown> {
+  const short = Object.entries(input ?? {}).filter(([, value]) => String(value).length <= 200);
+  return { ...Object.fromEntries(short), omitted: text };
+}
+
+function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>): void {
+  const start = indexFrom(view.entries, edit.from);
+  if (start === view.entries.length) return;
+  const end = Math.max(start, indexFrom(view.entries, edit.to + 1));
+  const span = view.entries.slice(start, end);
+  // What was withdrawn stays withdrawn: the newest such entry says all that is so.
+  const gate = span.findLast((entry) => entry.withdrawn);
+  const kept = span.filter((entry) => entry.isUserText || entry === gate);
+  const standIn = collapsedEntry(span[0], edit);
+  view.entries.splice(start, end - start, standIn, ...kept);
+  view.tokens += standIn.tokens + tokensOf(kept) - tokensOf(span);
+  view.kept = Math.min(view.kept, start);
+}
+
+function tokensOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function collapsedEntry(first: Entry | undefined, edit: { from: number; text: string }): Entry {
+  const result =
+    first?.seq === edit.from ? first.blocks.find((block) => block.type === "tool_result") : undefined;
+  const blocks: Block[] = result
+    ? [{ type: "tool_result", tool_use_id: result.tool_use_id, content: edit.text }]
+    : [{ type: "text", text: edit.text }];
+  return { seq: edit.from, role: "user", blocks, tokens: blocksTokens(blocks), edited: true };
+}
+
+/** Thinking at or after a changed position is bound to what is no longer there: out for good. */
+function dropThinkingFrom(view: View, seq: number): void {
+  for (let index = indexFrom(view.entries, seq + 1); index < view.entries.length; index++) {
+    if (withoutThinking(view, index)) view.dropBlock = true;
+  }
+}
+
+function withoutThinking(view: View, index: number): boolean {
+  const blocks = view.entries[index]?.blocks ?? [];
+  if (!blocks.some(isThinking)) return false;
+  rewrite(view, index, blocks.filter((block) => !isThinking(block)) as AssistantBlock[]);
+  return true;
+}
+
+function rewrite(view: View, index: number, blocks: Block[]): void {
+  const entry = view.entries[index];
+  if (!entry) return;
+  view.tokens -= entry.tokens;
+  entry.blocks = blocks;
+  entry.tokens = blocksTokens(blocks);
+  entry.edited = true;
+  view.tokens += entry.tokens;
+  view.kept = Math.min(view.kept, index);
+}

@@ -1,0 +1,179 @@
+/** The project as git sees it, frozen at moments: what changed between them, and the way back. Touches no index of the user. */
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Change } from "../cli/fix/guard.ts";
+import { cleanLine } from "../core/clean-text.ts";
+import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
+import { strayKind } from "./stray-files.ts";
+import { gitFolderOf } from "./work-tree.ts";
+
+export type Tree = Awaited<ReturnType<typeof openTree>>;
+
+/** What runs of tests leave behind; not part of a repair unless the project tracks it. */
+const byproducts =
+  "node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv venv .nyc_output coverage .coverage .cache .gradle .DS_Store *.pyc *.class".split(
+    " ",
+  );
+const asPatch = "diff-tree -r -p --binary --no-renames --no-ext-diff --no-textconv".split(" ");
+/** Longer files are compared, but their text is not looked into. */
+const mostTextBytes = 2 * 1024 * 1024;
+
+/**
+ * `env`: what git gets of the environment. `warn`: is told once of what is left out of the states. A folder that is no
+ * repository gets a shadow one, outside of it. Throws `GitError`.
+ */
+export async function openTree(root: string, env: Record<string, string>, warn: (text: string) => void) {
+  const opened = Date.now();
+  const gitFolder = gitFolderOf(root);
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-tree-"));
+  const own: Repository = gitFolder ? { GIT_DIR: gitFolder, GIT_WORK_TREE: root } : {};
+  const repository = gitFolder
+    ? await besideRepository(root, folder, { env, own })
+    : await shadow(root, folder, env);
+  const git = gitIn(root, env, { repository });
+  const bytes = gitIn(root, env, { repository, encoding: "latin1" });
+  const told = new Set<string>();
+  const tell = (text: string): void => {
+    if (!told.has(text)) warn(text);
+    told.add(text);
+  };
+  return {
+    root,
+    isRepository: gitFolder !== undefined,
+    /** git over the repository as it is, with its own index and objects. */
+    git: gitIn(root, env, { repository: own, encoding: "latin1" }),
+    /** The same with an index of its own, empty at first. */
+    beside: gitIn(root, env, {
+      repository: { ...own, GIT_INDEX_FILE: join(folder, "commit-index") },
+      encoding: "latin1",
+    }),
+    /** Those of the paths that go through a filter that the repository's own configuration names. It was not run. */
+    async filtered(paths: readonly string[]): Promise<string[]> {
+      return throughFilters(git, await localFilters(root, env, { repository }), paths);
+    },
+    /** Freezes the files as they are now; returns the id of that state. */
+    async take(): Promise<string> {
+      const filters = await localFilters(root, env, { repository });
+      if (filters.length > 0) tell(filtersText(filters));
+      const taken = (await changedFiles(bytes)).filter((path) => {
+        const what = strayKind(root, path, opened);
+        if (what) tell(`${shown(path)} is not part of the patch: ${what} that appeared while it ran`);
+        return what === undefined;
+      });
+      // Not `git add`: it would start git in submodules, whose configuration is their own.
+      await bytes(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], taken.join("\0"));
+      return (await git(["write-tree"])).trim();
+    },
+    changes: (from: string, to: string) => changesBetween(git, from, to),
+    /** As bytes, one character each: files may be in any encoding. */
+    patch: (from: string, to: string) => bytes([...asPatch, from, to]),
+    text: (tree: string, path: string) => textIn(git, tree, path),
+    /** Puts these files back as they were; those that were not there go. */
+    restore: (from: string, paths: readonly string[]) => restore(git, root, from, paths),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function changesBetween(git: Git, from: string, to: string): Promise<Change[]> {
+  const words = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to];
+  const fields = (await git(words)).split("\0");
+  const changes: Change[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [status = "", path = ""] = [fields[index], fields[index + 1]];
+    const [before, after] = [await textIn(git, from, path), await textIn(git, to, path)];
+    changes.push({ path, status, before, after });
+  }
+  return changes;
+}
+
+async function restore(git: Git, root: string, from: string, paths: readonly string[]): Promise<void> {
+  const known = new Set((await git(["ls-tree", "-r", "-z", "--name-only", from])).split("\0"));
+  const [back, gone] = [paths.filter((path) => known.has(path)), paths.filter((path) => !known.has(path))];
+  for (const path of gone) rmSync(join(root, path), { recursive: true, force: true });
+  const words = ["checkout", "--quiet", from, "--pathspec-from-file=-", "--pathspec-file-nul"];
+  if (back.length > 0) await git(["--literal-pathspecs", ...words], back.join("\0"));
+}
+
+async function throughFilters(git: Git, filters: readonly string[], paths: readonly string[]) {
+  if (filters.length === 0) return [];
+  const fields = (await git(["check-attr", "-z", "--stdin", "filter"], paths.join("\0"))).split("\0");
+  return fields.filter((_, index) => index % 3 === 0 && filters.includes(fields[index + 2] ?? ""));
+}
+
+function filtersText(names: readonly string[]): string {
+  const list = names.map((name) => JSON.stringify(name)).join(", ");
+  return `filters that .git/config names were not run (${list}): their files are compared as they lie in the folder`;
+}
+
+/** Bytes of a name as text of one line. */
+function shown(path: string): string {
+  return cleanLine(
+    Buffer.from(path, "latin1")
+      .toString("utf8")
+      .replace(/\p{Cc}/gu, "?"),
+  );
+}
+
+/** Tracked files that differ from the index, and new ones that are no by-products. As bytes, one character each. */
+async function changedFiles(git: Git): Promise<string[]> {
+  const excluded = byproducts.flatMap((name) => [
+    `:(exclude,glob)**/${name}`,
+    `:(exclude,glob)**/${name}/**`,
+  ]);
+  const tracked = await git(["ls-files", "-z", "--modified", "--deleted", "--deduplicate"]);
+  const fresh = await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ".", ...excluded]);
+  // A repository in the folder is told with a slash at its end.
+  const names = [...tracked.split("\0"), ...fresh.split("\0")].map((path) => path.replace(/\/$/, ""));
+  return names.filter((path) => path !== "");
+}
+
+/** An index of our own, begun from the user's so that unchanged files need not be read; new objects stay outside. */
+async function besideRepository(
+  root: string,
+  folder: string,
+  { env, own }: { env: Record<string, string>; own: Repository },
+): Promise<Repository> {
+  const git = gitIn(root, env, { repository: own });
+  const pathOf = async (name: string) => resolve(root, (await git(["rev-parse", "--git-path", name])).trim());
+  const [index, objects, copy] = [await pathOf("index"), await pathOf("objects"), join(folder, "index")];
+  if (existsSync(index)) {
+    copyFileSync(index, copy);
+    // By its time git knows which entries it must look at again.
+    const { atime, mtime } = statSync(index);
+    utimesSync(copy, atime, mtime);
+  }
+  mkdirSync(join(folder, "objects"));
+  return {
+    ...own,
+    GIT_INDEX_FILE: copy,
+    GIT_OBJECT_DIRECTORY: join(folder, "objects"),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
+  };
+}
+
+async function shadow(root: string, folder: string, env: Record<string, string>): Promise<Repository> {
+  const repository = { GIT_DIR: join(folder, "git"), GIT_WORK_TREE: root };
+  await gitIn(root, env, { repository })(["init", "--quiet"]);
+  writeFileSync(join(folder, "git", "info", "exclude"), `${byproducts.join("\n")}\n`);
+  return repository;
+}
+
+/** The text of a file in a state; undefined when it is not there, not text, or very long. */
+async function textIn(git: Git, tree: string, path: string): Promise<string | undefined> {
+  const entry = await git(["--literal-pathspecs", "ls-tree", "-l", "-z", tree, "--", path]);
+  const [, hash, size] = /^\d+ blob (\w+)\s+(\d+)\t/.exec(entry) ?? [];
+  if (hash === undefined || Number(size) > mostTextBytes) return undefined;
+  const text = await git(["cat-file", "blob", hash]);
+  return text.includes("\0") ? undefined : text;
+}

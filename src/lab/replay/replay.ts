@@ -1,0 +1,294 @@
+/** Feeds the events of a recording, step by step, to another policy stack at another model's prices. Pure. */
+
+import { handoffText } from "../../context/handoff/handoff.ts";
+import { resultBudget } from "../../context/policies/budget.ts";
+import { knowledgeHead } from "../../context/policies/focus.ts";
+import type { Plan } from "../../context/policies/policy.ts";
+import { policyInputOf } from "../../context/policies/policy-input.ts";
+import { stackNamed } from "../../context/policies/stacks.ts";
+import { composeRequest } from "../../context/request/compose.ts";
+import { proseTokens } from "../../context/request/summary-call.ts";
+import { brokenRules, violationText } from "../../context/rules/request.ts";
+import { checkRequest, type PreviousRequest } from "../../context/rules/sequence.ts";
+import { blockTokens, textTokens } from "../../context/view/tokens.ts";
+import { applyEvents, type View } from "../../context/view/view.ts";
+import { type AssistantBlock, isThinking } from "../../core/blocks.ts";
+import type { EventBody, EventOf, LogEvent } from "../../core/events.ts";
+import { addUsage, costOf, inputTotal, type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
+import { started } from "../../core/questions.ts";
+import type { ModelRequest } from "../../core/request.ts";
+import { truncateOutput } from "../../core/truncate-output.ts";
+import { type Bill, type Meter, meter } from "./bill.ts";
+import { extraSteps } from "./fold.ts";
+import { lastWords, outputTokens } from "./output.ts";
+import type { Stack } from "./stack.ts";
+
+export type ReplayOptions = {
+  card: ModelCard;
+  stack: Stack;
+  /** `ignore`: every step follows the one before at once, so that no turn is cold. */
+  gaps: "recorded" | "ignore";
+  /** Called with each request that goes out. */
+  onRequest?: (sent: Sent) => void;
+};
+
+/** A request as it goes out, what it is billed, the log before it, and its time (milliseconds). */
+export type Sent = { request: ModelRequest; bill: Bill; log: readonly LogEvent[]; now: number };
+
+export type Replayed = {
+  /** Replies, those that the fold's stand-in added among them. */
+  steps: number;
+  /** Input tokens of each step. */
+  sizes: number[];
+  /** Steps (from 1) whose request came after an edit. */
+  editedAt: number[];
+  edits: number;
+  /** Of all requests, summary calls among them. */
+  usage: Usage;
+  /** Dollars. */
+  cost: number;
+  /** Dollars of the output alone, which is the same under every stack but for summaries and folds. */
+  outputCost: number;
+  summaries: number;
+  /** Requests that an API would refuse, and why: distinct sentences. */
+  invalid: number;
+  broken: string[];
+};
+
+/** Some agents ask again after a reply that was cut, with nothing said between; our requests end with the user. */
+const goOn: EventBody = { type: "user_message", content: [{ type: "text", text: "Continue." }] };
+
+type Player = {
+  options: ReplayOptions;
+  log: LogEvent[];
+  view: View;
+  meter: Meter;
+  /** What the next request is held against. */
+  held: PreviousRequest | undefined;
+  result: Replayed;
+  append(at: number, body: EventBody): void;
+};
+
+/** The whole recording under one stack. Recorded edits, reminders and requests are left out: they are the stack's. */
+export function replay(recorded: readonly LogEvent[], options: ReplayOptions): Replayed {
+  const player = playerOf(options);
+  const folds = options.stack.foldAfter > 0 && !recorded.some(opensFocus);
+  player.append(started(recorded).at, opening(recorded, options));
+  for (const event of recorded) {
+    switch (event.type) {
+      case "user_message":
+        player.append(event.at, firstWords(event, player));
+        break;
+      case "tool_result":
+        player.append(event.at, options.stack.ingests ? ingested(event, player) : bodyOf(event));
+        break;
+      case "reminder":
+        // What watching said belongs to the recorded stack; a notice of a job does not.
+        if (!event.about) player.append(event.at, bodyOf(event));
+        break;
+      case "assistant_message":
+        if (folds) playExtraSteps(player, options.stack.foldAfter);
+        playStep(player, event.content, outputTokens(event), event.at);
+        break;
+    }
+  }
+  return player.result;
+}
+
+function playerOf(options: ReplayOptions): Player {
+  const log: LogEvent[] = [];
+  return {
+    options,
+    log,
+    view: applyEvents([]),
+    meter: meter(options.card),
+    held: undefined,
+    result: {
+      steps: 0,
+      sizes: [],
+      editedAt: [],
+      edits: 0,
+      usage: noUsage,
+      cost: 0,
+      outputCost: 0,
+      summaries: 0,
+      invalid: 0,
+      broken: [],
+    },
+    append(at, body) {
+      log.push({ seq: log.length, at, ...body });
+    },
+  };
+}
+
+function opensFocus(event: LogEvent): boolean {
+  return event.type === "tool_result" && event.toolName === "start_focus";
+}
+
+function opening(recorded: readonly LogEvent[], { card, stack }: ReplayOptions): EventBody {
+  const { sessionId, cwd, folder, system, tools } = started(recorded);
+  const { base, ingests, engine } = stack;
+  // The budget of a result follows from the stack's name, and `raw` has none to speak of.
+  const context = base === "raw" && ingests ? "ingest" : base;
+  return { type: "session_started", sessionId, cwd, folder, model: card, system, tools, context, engine };
+}
+
+function bodyOf(event: LogEvent): EventBody {
+  const { seq: _, at: __, ...body } = event;
+  return body;
+}
+
+/** As the wiring does: `focus-top` keeps its knowledge in a block of the first message. */
+function firstWords(event: EventOf<"user_message">, { log, options }: Player): EventBody {
+  const { content, preamble = [], knowledge } = event;
+  const facts = preamble.filter((_, index) => index !== knowledge);
+  const isFirst = !log.some(({ type }) => type === "user_message");
+  if (!isFirst || !stackNamed(options.stack.base).knowledgeFirst)
+    return { type: "user_message", content, preamble: facts };
+  const top = { type: "text" as const, text: knowledgeHead };
+  return { type: "user_message", content, preamble: [...facts, top], knowledge: facts.length };
+}
+
+function ingested(event: EventOf<"tool_result">, { log }: Player): EventBody {
+  const body = bodyOf(event) as typeof event;
+  if (typeof event.content !== "string") return body;
+  const path = event.artifact ?? `${started(log).folder}/artifacts/${String(event.seq).padStart(6, "0")}.txt`;
+  const { text } = truncateOutput(event.content, { maxBytes: 4 * resultBudget(log), path });
+  return { ...body, content: text, artifact: path };
+}
+
+function playExtraSteps(player: Player, foldAfter: number): void {
+  for (const { content, toolUseId, toolName, result } of extraSteps(player.log, foldAfter)) {
+    const at = nowOf(player);
+    playStep(
+      player,
+      content,
+      content.reduce((sum, block) => sum + blockTokens(block), 0),
+      at,
+    );
+    player.append(at, { type: "tool_result", toolUseId, toolName, content: result, isError: false });
+  }
+}
+
+/** A request starts when the last thing that it answers was there. */
+function nowOf({ log, options, result }: Player): number {
+  return options.gaps === "ignore" ? (log[0]?.at ?? 0) + 1000 * result.steps : (log.at(-1)?.at ?? 0);
+}
+
+function playStep(player: Player, content: readonly AssistantBlock[], output: number, at: number): void {
+  const { options, log, result } = player;
+  if (log.at(-1)?.type === "assistant_message") player.append(log.at(-1)?.at ?? at, goOn);
+  const now = nowOf(player);
+  const heldTokens = plan(player, now);
+  player.view = applyEvents(log, player.view);
+  const composed = composeRequest(log, player.view);
+  const { request, estimated } = composed;
+  const { broken, held } = checkRequest(composed, { events: log, view: player.view }, player.held);
+  player.held = held;
+  const usage = send(player, request, { output, now, broken: broken.map(violationText) });
+  player.append(now, {
+    type: "model_request",
+    bodyHash: "",
+    tokensEstimated: estimated,
+    cacheAfter: request.cacheAfter,
+    heldTokens,
+  });
+  result.steps += 1;
+  result.sizes.push(inputTotal(usage));
+  player.append(at, {
+    type: "assistant_message",
+    content: content.map((block) => resigned(block, player.meter)),
+    stopReason: content.some((block) => block.type === "tool_use") ? "tool_use" : "end_turn",
+    usage,
+    model: options.card.id,
+    durationMs: Math.max(0, at - now),
+  });
+}
+
+/** The recorded signature binds the recorded history; in this one it is made here. */
+function resigned(block: AssistantBlock, { sign }: Meter): AssistantBlock {
+  if (!isThinking(block)) return block;
+  return block.type === "thinking" ? { ...block, signature: sign() } : { ...block, data: sign() };
+}
+
+/** `broken`: the rules that the engine itself finds broken. */
+function send(
+  player: Player,
+  request: ModelRequest,
+  { output, now, broken }: { output: number; now: number; broken: readonly string[] },
+): Usage {
+  const { result, options } = player;
+  const bill = player.meter.bill(request, now);
+  options.onRequest?.({ request, bill, log: player.log, now });
+  const usage = { ...bill.usage, outputTokens: output };
+  const cost = costOf(usage, options.card.prices);
+  result.usage = addUsage(result.usage, usage);
+  result.cost += cost;
+  result.outputCost += cost - costOf(bill.usage, options.card.prices);
+  note(result, [...broken, ...bill.broken]);
+  return usage;
+}
+
+function note(result: Replayed, broken: readonly string[]): void {
+  if (broken.length === 0) return;
+  result.invalid += 1;
+  result.broken = [...new Set([...result.broken, ...broken])].slice(0, 20);
+}
+
+/** As the agent does: each policy in turn is asked what to forget. Returns what is held back. */
+function plan(player: Player, now: number): number {
+  const { log, options, result } = player;
+  let held = 0;
+  let edits = 0;
+  for (const policy of stackNamed(options.stack.base).policies) {
+    player.view = applyEvents(log, player.view);
+    const decision = policy.plan(policyInputOf(log, player.view, now));
+    held += decision.heldTokens ?? 0;
+    if (!decision.plan) continue;
+    edits += 1;
+    if (decision.plan.summarize) summarize(player, decision.plan, decision.plan.summarize, now);
+    else player.append(now, { type: "context_edited", ...decision.plan });
+  }
+  result.edits += edits;
+  if (edits > 0) result.editedAt.push(result.steps + 1);
+  return held;
+}
+
+/** No model is asked: the mechanical handoff, and for the prose what the model said last, to the usual length. */
+function askForProse(player: Player, now: number): string {
+  const { log, view, options, result } = player;
+  const { request } = composeRequest(log, view);
+  const usage = send(player, request, {
+    output: proseTokens,
+    now,
+    broken: brokenRules(request).map(violationText),
+  });
+  const model = options.card.id;
+  player.append(now, {
+    type: "summary_call",
+    purpose: "summary",
+    usage,
+    model,
+    durationMs: 0,
+    outcome: "accepted",
+  });
+  result.summaries += 1;
+  return lastWords(log);
+}
+
+function summarize(player: Player, plan: Plan, span: { from: number; to: number }, now: number): void {
+  const { log, view } = player;
+  const prose = plan.mechanical ? "" : askForProse(player, now);
+  const replaced = view.entries
+    .filter((entry) => entry.seq >= span.from && entry.seq <= span.to)
+    .reduce((sum, entry) => sum + entry.tokens, 0);
+  const text = handoffText(log, prose);
+  const removed = replaced - textTokens(text);
+  player.append(now, {
+    type: "context_edited",
+    policy: plan.policy,
+    reason: plan.reason,
+    edits: [{ type: "collapse", ...span, text }],
+    economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
+  });
+}

@@ -1,0 +1,215 @@
+/** The result of a replay as a table, JSON or CSV. Pure. */
+
+import { basename } from "node:path";
+import { formatPercent, formatTokens, money, signedPercent } from "../../context/report/amounts.ts";
+import { addUsage, inputTotal, noUsage, type Usage } from "../../core/model-card.ts";
+import type { ReplayRow } from "./run.ts";
+
+/** A row as it is shown: the figures of one recording, or of all together, under one stack at one price. */
+export type Figures = {
+  recording: string;
+  context: string;
+  prices: string;
+  steps: number;
+  peak: number;
+  mean: number;
+  usage: Usage;
+  cost: number;
+  /** Dollars of the input alone. */
+  inputCost: number;
+  /** Share of the input that was read from the cache. */
+  hit: number;
+  edits: number;
+  summaries: number;
+  invalid: number;
+  broken: string[];
+  /** Cost over that of `raw`; undefined when `raw` was not asked for. */
+  ratio?: number;
+  /** The same for the input alone. */
+  inputRatio?: number;
+};
+
+const everything = "all";
+
+/** What stands for the cheapest masking in hindsight among the contexts. */
+export function optimumName(context: string): string {
+  return `${context}, in hindsight`;
+}
+
+/** Every row, then for each price and context all recordings together. */
+export function figuresOf(rows: readonly ReplayRow[]): Figures[] {
+  const each = rows.flatMap((row) => [figureOf(row), ...hindsight(row)]);
+  const keys = [...new Set(each.map(keyOf))];
+  const files = new Set(rows.map(({ file }) => file));
+  const sums = files.size < 2 ? [] : keys.map((key) => sumOf(each.filter((one) => keyOf(one) === key)));
+  const all = [...each, ...sums];
+  return all.map((one) => {
+    const same = (other: Figures) => other.recording === one.recording && other.prices === one.prices;
+    const raw = all.find((other) => same(other) && other.context === "raw");
+    return raw ? { ...one, ratio: one.cost / raw.cost, inputRatio: one.inputCost / raw.inputCost } : one;
+  });
+}
+
+function keyOf({ prices, context }: Figures): string {
+  return `${prices}\n${context}`;
+}
+
+function figureOf(row: ReplayRow): Figures {
+  const { file, context, prices, steps, sizes, usage, cost, outputCost, edits, summaries, invalid, broken } =
+    row;
+  return {
+    recording: nameOf(file),
+    context,
+    prices,
+    steps,
+    peak: Math.max(0, ...sizes),
+    mean: Math.round(sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, steps)),
+    usage,
+    cost,
+    inputCost: cost - outputCost,
+    hit: usage.cacheReadTokens / Math.max(1, inputTotal(usage)),
+    edits,
+    summaries,
+    invalid,
+    broken,
+  };
+}
+
+/** Only a cost is known of it. */
+function hindsight(row: ReplayRow): Figures[] {
+  if (row.optimum === undefined) return [];
+  const figure = figureOf({
+    ...row,
+    sizes: [],
+    usage: noUsage,
+    edits: 0,
+    summaries: 0,
+    invalid: 0,
+    broken: [],
+  });
+  const cost = row.optimum;
+  const inputCost = cost - row.outputCost;
+  return [{ ...figure, context: optimumName(row.context), cost, inputCost }];
+}
+
+/** A file is named by its last part; our own logs all have the same, so by their folder. */
+export function nameOf(file: string): string {
+  const name = basename(file).replace(/(\.traj)?\.jsonl?$|\.traj$/, "");
+  return name === "events" ? basename(file.replace(/[/\\][^/\\]*$/, "")) : name;
+}
+
+function sumOf(parts: readonly Figures[]): Figures {
+  const total = (of: (one: Figures) => number) => parts.reduce((sum, one) => sum + of(one), 0);
+  const usage = parts.reduce((sum, one) => addUsage(sum, one.usage), noUsage);
+  const [first] = parts;
+  const steps = total(({ steps }) => steps);
+  return {
+    recording: everything,
+    context: first?.context ?? "",
+    prices: first?.prices ?? "",
+    steps,
+    peak: Math.max(0, ...parts.map(({ peak }) => peak)),
+    mean: Math.round(total(({ mean, steps }) => mean * steps) / Math.max(1, steps)),
+    usage,
+    cost: total(({ cost }) => cost),
+    inputCost: total(({ inputCost }) => inputCost),
+    hit: usage.cacheReadTokens / Math.max(1, inputTotal(usage)),
+    edits: total(({ edits }) => edits),
+    summaries: total(({ summaries }) => summaries),
+    invalid: total(({ invalid }) => invalid),
+    broken: [...new Set(parts.flatMap(({ broken }) => broken))],
+  };
+}
+
+const columns: [title: string, cell: (one: Figures) => string][] = [
+  ["steps", ({ steps }) => String(steps)],
+  ["peak", ({ peak }) => known(peak)],
+  ["mean", ({ mean }) => known(mean)],
+  ["uncached", ({ usage, peak }) => known(peak && usage.inputTokens)],
+  ["read", ({ usage }) => known(usage.cacheReadTokens)],
+  ["written", ({ usage }) => known(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens)],
+  ["output", ({ usage }) => known(usage.outputTokens)],
+  ["cost", ({ cost }) => money(cost)],
+  ["hit", ({ hit, peak }) => (peak === 0 ? "" : formatPercent(hit, 0))],
+  ["edits", ({ edits, peak }) => (peak === 0 ? "" : String(edits))],
+  ["invalid", ({ invalid, peak }) => (peak === 0 ? "" : String(invalid))],
+  ["to raw", ({ ratio }) => (ratio === undefined ? "" : signedPercent(ratio - 1))],
+];
+
+function known(tokens: number): string {
+  return tokens === 0 ? "" : formatTokens(tokens);
+}
+
+/** One table for each price, one block for each recording. */
+export function tableText(rows: readonly ReplayRow[]): string {
+  const figures = figuresOf(rows);
+  const prices = [...new Set(figures.map((one) => one.prices))];
+  return prices
+    .map((price) => {
+      const history = rows.find((row) => row.prices === price)?.history === "free" ? "free" : "prefix-bound";
+      return `${price} (${history} history)\n${blocks(figures.filter((one) => one.prices === price))}`;
+    })
+    .join("\n\n");
+}
+
+const nameWidth = 28;
+
+function blocks(figures: readonly Figures[]): string {
+  const cells = figures.map((one) => columns.map(([, cell]) => cell(one)));
+  const widths = columns.map(([title], index) =>
+    Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
+  );
+  const wide = Math.max(9, ...figures.map(({ context }) => context.length));
+  const line = (name: string, context: string, row: readonly string[]) =>
+    `${short(name).padEnd(nameWidth)}  ${context.padEnd(wide)}  ${row.map((cell, index) => cell.padStart(widths[index] ?? 0)).join("  ")}`.trimEnd();
+  const head = line(
+    "recording",
+    "context",
+    columns.map(([title]) => title),
+  );
+  const body = figures.map((one, index) => {
+    const isFirst = figures[index - 1]?.recording !== one.recording;
+    return `${isFirst ? "\n" : ""}${line(isFirst ? one.recording : "", one.context, cells[index] ?? [])}`;
+  });
+  return [head, ...body].join("\n");
+}
+
+function short(name: string): string {
+  return name.length > nameWidth ? `${name.slice(0, nameWidth - 1)}…` : name;
+}
+
+/** All figures, and every step's size, as JSON. */
+export function jsonText(rows: readonly ReplayRow[]): string {
+  return JSON.stringify({ figures: figuresOf(rows), replays: rows }, undefined, 2);
+}
+
+/** One line for each figure, for a spreadsheet. */
+export function csvText(rows: readonly ReplayRow[]): string {
+  const head =
+    "recording,context,prices,steps,peak,mean,uncached,read,written,output,cost,input_cost,hit,edits,summaries,invalid,ratio,input_ratio";
+  const lines = figuresOf(rows).map(({ usage, ...one }) =>
+    [
+      ...[one.recording, one.context, one.prices].map(quoted),
+      ...[one.steps, one.peak, one.mean, usage.inputTokens, usage.cacheReadTokens],
+      ...[usage.cacheWrite5mTokens + usage.cacheWrite1hTokens, usage.outputTokens, one.cost, one.inputCost],
+      ...[one.hit, one.edits, one.summaries, one.invalid, one.ratio ?? "", one.inputRatio ?? ""],
+    ].join(","),
+  );
+  return [head, ...lines].join("\n");
+}
+
+/** A cell that a spreadsheet takes as text: quoted, and never as a formula. */
+function quoted(text: string): string {
+  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** What makes requests invalid, one sentence each with the stack it happened under; empty when none is. */
+export function brokenText(rows: readonly ReplayRow[]): string[] {
+  return rows
+    .filter(({ invalid }) => invalid > 0)
+    .map(({ file, context, prices, invalid, broken }) => {
+      const where = `${nameOf(file)} under ${context} at ${prices}`;
+      return `${where}: ${invalid} invalid ${invalid === 1 ? "request" : "requests"}: ${broken[0] ?? ""}`;
+    });
+}

@@ -1,0 +1,156 @@
+/** From the events of a stream to a reply. Blocks stay as the wire spelled them, unknown fields included. */
+
+import type {
+  BetaMessage,
+  BetaMessageDeltaUsage,
+  BetaRawContentBlockDelta,
+  BetaRawMessageStreamEvent,
+  BetaUsage,
+} from "@anthropic-ai/sdk/resources/beta/messages/messages";
+import { type AssistantBlock, isThinking, isToolUse } from "../../core/blocks.ts";
+import type { Usage } from "../../core/model-card.ts";
+import { ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
+import type { Assembly } from "../http/attempt.ts";
+
+/** A block that is being streamed; `json` gathers the input of a call. */
+type Growing = { block: AssistantBlock; json: string; complete: boolean };
+
+type Heard = {
+  message: BetaMessage | undefined;
+  blocks: Growing[];
+  stopReason: string | undefined;
+  usage: BetaMessageDeltaUsage | undefined;
+  transformations: BetaMessage["input_transformations"];
+  stopped: boolean;
+};
+
+/** After these the last call may be cut, or was withdrawn: no call of the reply may run. */
+const cutReasons = ["max_tokens", "model_context_window_exceeded", "refusal"];
+
+/** Gathers the events of one reply, telling `onPart` of each as it comes. */
+export function assembleReply(onPart: (part: ModelPart) => void): Assembly<BetaRawMessageStreamEvent> {
+  const heard: Heard = {
+    message: undefined,
+    blocks: [],
+    stopReason: undefined,
+    usage: undefined,
+    transformations: undefined,
+    stopped: false,
+  };
+  return {
+    take(event) {
+      take(heard, event, onPart);
+      // The SDK leaves out pings: every event is progress.
+      return true;
+    },
+    whole: () => heard.stopped,
+    reply: () => replyOf(heard),
+    // Whole signed blocks and begun text.
+    partial: () =>
+      heard.blocks.filter((growing) => isKept(growing) && !isToolUse(growing.block)).map(blockOf),
+  };
+}
+
+function take(heard: Heard, event: BetaRawMessageStreamEvent, onPart: (part: ModelPart) => void): void {
+  switch (event.type) {
+    case "message_start":
+      heard.message = event.message;
+      heard.transformations = event.message.input_transformations;
+      return;
+    case "content_block_start": {
+      const block = event.content_block as AssistantBlock;
+      heard.blocks[event.index] = { block, json: "", complete: false };
+      if (isToolUse(block)) onPart({ type: "tool_use_started", id: block.id, name: block.name });
+      if (block.type === "text" && block.text) onPart({ type: "text_delta", text: block.text });
+      return;
+    }
+    case "content_block_delta":
+      grow(growingAt(heard, event.index), event.delta, onPart);
+      return;
+    case "content_block_stop":
+      growingAt(heard, event.index).complete = true;
+      return;
+    case "message_delta":
+      heard.stopReason = event.delta.stop_reason ?? heard.stopReason;
+      heard.usage = event.usage;
+      heard.transformations = event.input_transformations ?? heard.transformations;
+      return;
+    case "message_stop":
+      heard.stopped = true;
+  }
+}
+
+function growingAt(heard: Heard, index: number): Growing {
+  const growing = heard.blocks[index];
+  if (!growing) throw new ModelError("incomplete", `block ${index} of the stream was never started`);
+  return growing;
+}
+
+/** The start's own object grows, so its key order is kept. */
+function grow(growing: Growing, delta: BetaRawContentBlockDelta, onPart: (part: ModelPart) => void): void {
+  const { block } = growing;
+  if (delta.type === "text_delta" && block.type === "text") {
+    block.text += delta.text;
+    onPart({ type: "text_delta", text: delta.text });
+  } else if (delta.type === "thinking_delta" && block.type === "thinking") {
+    block.thinking += delta.thinking;
+    onPart({ type: "thinking_delta", text: delta.thinking });
+  } else if (delta.type === "signature_delta" && block.type === "thinking") {
+    block.signature = delta.signature;
+  } else if (delta.type === "input_json_delta" && isToolUse(block)) {
+    growing.json += delta.partial_json;
+    onPart({ type: "input_delta", id: block.id, text: delta.partial_json });
+  }
+}
+
+function replyOf(heard: Heard): ModelReply {
+  const { message, stopReason } = heard;
+  if (!message || !stopReason || !heard.stopped)
+    throw new ModelError("incomplete", "the stream ended before the reply was whole");
+  const cut = cutReasons.includes(stopReason);
+  const blocks = heard.blocks.filter((growing) => !(cut && isToolUse(growing.block)));
+  if (!cut && blocks.some((growing) => !growing.complete))
+    throw new ModelError("incomplete", "the stream ended in the middle of a block");
+  const cacheMissReason = message.diagnostics?.cache_miss_reason?.type;
+  const dropped = heard.transformations?.filter((entry) => entry.type === "thinking_dropped").length;
+  return {
+    content: blocks.filter(isKept).map(blockOf),
+    stopReason,
+    usage: usageOf(message, heard.usage),
+    model: message.model,
+    messageId: message.id,
+    ...(cacheMissReason ? { cacheMissReason } : {}),
+    ...(dropped ? { droppedThinking: dropped } : {}),
+  };
+}
+
+/** Unsigned thinking and empty text cannot be sent back (provider-facts §1). */
+function isKept({ block, complete }: Growing): boolean {
+  if (block.type === "text") return block.text !== "";
+  if (block.type === "thinking" && !block.signature) return false;
+  return complete || !isThinking(block);
+}
+
+/** The block with a call's input read; no input at all means no arguments. */
+function blockOf({ block, json }: Growing): AssistantBlock {
+  if (!isToolUse(block) || !json) return block;
+  try {
+    return { ...block, input: JSON.parse(json) };
+  } catch {
+    throw new ModelError("incomplete", `the input of the call ${block.name} is not JSON`);
+  }
+}
+
+/** The last event's counts win; what it leaves out was final at the start. */
+function usageOf({ usage }: BetaMessage, last: BetaMessageDeltaUsage | undefined): Usage {
+  const known = Object.entries(last ?? {}).filter(([, count]) => count !== null);
+  const final: Partial<BetaUsage> = { ...usage, ...Object.fromEntries(known) };
+  const written1h = final.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  return {
+    inputTokens: final.input_tokens ?? 0,
+    cacheReadTokens: final.cache_read_input_tokens ?? 0,
+    cacheWrite5mTokens: Math.max(0, (final.cache_creation_input_tokens ?? 0) - written1h),
+    cacheWrite1hTokens: written1h,
+    outputTokens: final.output_tokens ?? 0,
+  };
+}

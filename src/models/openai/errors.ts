@@ -1,0 +1,57 @@
+/** What went wrong at an OpenAI-compatible server, as one of our kinds. Messages are the server's own words. */
+
+import type { ModelErrorKind } from "../../core/events.ts";
+import { ModelError } from "../../core/ports.ts";
+import { modelErrorOf } from "../http/errors.ts";
+
+type WireError = { message?: unknown; type?: unknown; code?: unknown };
+
+/** The error of an answer with a bad status. `body` is JSON as a rule, else a proxy's page. */
+export function answerError(status: number, body: string, headers: Headers, secret: string): ModelError {
+  return errorOf(status, wireErrorOf(body), headers, secret);
+}
+
+/** The error in the middle of a stream: it has no status, but a code or a type that stands for one. */
+export function streamError(error: unknown, secret: string): ModelError {
+  const wire = typeof error === "object" && error ? (error as WireError) : { message: error };
+  return errorOf(statusOf(wire), wire, new Headers(), secret);
+}
+
+function errorOf(status: number, wire: WireError, headers: Headers, secret: string): ModelError {
+  const message = String(wire.message || `the server answered ${status}`).slice(0, 1000);
+  const general = modelErrorOf(Object.assign(new Error(message), { status, headers }), secret);
+  const kind = kindOf(status, `${wire.code} ${wire.type}`, message);
+  if (!kind) return general;
+  return new ModelError(kind, general.message, { status });
+}
+
+/** What only these servers say; the rest goes by status. */
+function kindOf(status: number, code: string, message: string): ModelErrorKind | undefined {
+  // Spent credit comes as 429, and waiting does not help.
+  if (/insufficient_quota|billing_hard_limit/.test(code)) return "credentials";
+  const full = /context_length_exceeded|exceed_context_size/.test(code);
+  if (full || (status === 400 && /maximum context length|context (size|length)/i.test(message)))
+    return "context_full";
+  return undefined;
+}
+
+function statusOf({ code, type }: WireError): number {
+  const number = Number(code);
+  if (number >= 400 && number < 600) return number;
+  const words = `${code} ${type}`;
+  if (/rate_limit|quota/.test(words)) return 429;
+  if (/authentication|api_key|permission/.test(words)) return 401;
+  if (/overloaded/.test(words)) return 529;
+  return /invalid_request|context/.test(words) ? 400 : 500;
+}
+
+/** `{error: {…}}`, `{error: "…"}` or the error itself; anything else is the message. */
+function wireErrorOf(body: string): WireError {
+  try {
+    const parsed = JSON.parse(body);
+    const error = parsed?.error ?? parsed?.detail ?? parsed;
+    return typeof error === "object" && error ? error : { message: error };
+  } catch {
+    return { message: body.trim() };
+  }
+}

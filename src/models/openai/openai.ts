@@ -1,0 +1,127 @@
+/**
+ * OpenAI's chat completions, and every server that speaks them. No SDK: one POST and a few lines that read events
+ * do all there is to do, where the SDK would cost start-up and memory. One attempt a call; retry.ts makes more.
+ */
+
+import { createHash } from "node:crypto";
+import { type AssistantBlock, isToolUse } from "../../core/blocks.ts";
+import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
+import { type Model, ModelError } from "../../core/ports.ts";
+import type { ModelRequest } from "../../core/request.ts";
+import { attempt, checkAccess } from "../http/attempt.ts";
+import { modelErrorOf } from "../http/errors.ts";
+import { httpFetch } from "../http/fetch.ts";
+import { type Dialect, encodeOpenai } from "./encoding.ts";
+import { answerError, streamError } from "./errors.ts";
+import { type AssemblyOptions, assembleReply, type Chunk } from "./stream.ts";
+
+export type OpenaiOptions = {
+  card: ModelCard;
+  /** Without it and without `baseUrl` every `send` fails with `credentials`; many servers ask for none. */
+  apiKey?: string;
+  /** Default: the public API. A URL without a path gets `/v1`. */
+  baseUrl?: string;
+  /** Milliseconds without a content event after which a request is given up. Default 90,000. */
+  idleMs?: number;
+};
+
+const publicApi = "https://api.openai.com/v1";
+
+/** What a server at this base URL understands. */
+export function dialectOf(baseUrl: string | undefined): Dialect {
+  const url = baseUrl || publicApi;
+  return { official: URL.canParse(url) && new URL(url).hostname === "api.openai.com" };
+}
+
+/** A model behind chat completions. */
+export function openaiModel(options: OpenaiOptions): Model {
+  const { card, apiKey, baseUrl, idleMs } = options;
+  const dialect = dialectOf(baseUrl);
+  return {
+    card,
+    encode: (request) => encodeOpenai(request, dialect),
+    async send(request, body, onPart, signal) {
+      if (!apiKey && !baseUrl) throw new ModelError("credentials", "no API key: set OPENAI_API_KEY");
+      checkAccess(apiKey, baseUrl);
+      const assembly = assembleReply(assemblyOptions(options, request, body, onPart));
+      return attempt((either) => chunksOf(options, body, either), assembly, { signal, idleMs });
+    },
+  };
+}
+
+function assemblyOptions(
+  { card }: OpenaiOptions,
+  request: ModelRequest,
+  body: string,
+  onPart: AssemblyOptions["onPart"],
+): AssemblyOptions {
+  const calls = request.messages.flatMap(({ content }) => content.filter(isToolUse));
+  return {
+    card,
+    onPart,
+    taken: new Set(calls.map(({ id }) => id)),
+    // Bound to the request, so that no two replies of a session share an id.
+    makeId: (index) => `call_${createHash("sha256").update(body).digest("hex").slice(0, 16)}_${index}`,
+    estimate: (content) => estimatedUsage(body, content),
+  };
+}
+
+/** Four bytes a token; an image costs about 1,500 whatever its bytes. */
+function estimatedUsage(body: string, content: readonly AssistantBlock[]): Usage {
+  const words = body.replace(/data:[\w/+.-]+;base64,[\w+/=]+/g, "x".repeat(6000));
+  const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
+  return { ...noUsage, inputTokens: tokens(words), outputTokens: tokens(JSON.stringify(content)) };
+}
+
+/** The chunks of the answer. Throws `ModelError`. */
+async function* chunksOf(options: OpenaiOptions, body: string, signal: AbortSignal): AsyncGenerator<Chunk> {
+  const { apiKey = "" } = options;
+  try {
+    for await (const data of eventData(await post(options, body, signal))) {
+      if (data === "[DONE]") continue;
+      const chunk = JSON.parse(data) as Chunk & { error?: unknown };
+      if (chunk.error) throw streamError(chunk.error, apiKey);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof ModelError ? error : modelErrorOf(error, apiKey);
+  }
+}
+
+/** A stream that has begun. Throws `ModelError` for what the server says, else the network's error. */
+async function post(
+  { apiKey = "", baseUrl }: OpenaiOptions,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const headers = {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
+  };
+  const sent = { method: "POST", headers, body: Buffer.from(body), signal };
+  const answer = await httpFetch(endpoint(baseUrl || publicApi), sent);
+  if (!answer.ok) throw answerError(answer.status, await answer.text(), answer.headers, apiKey);
+  const type = answer.headers.get("content-type") ?? "";
+  if (/html|^application\/json/.test(type))
+    throw new ModelError("bad_request", `the server answered ${type}, no stream: is the base URL right?`);
+  return answer;
+}
+
+function endpoint(baseUrl: string): URL {
+  const url = new URL(baseUrl);
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = `${path || "/v1"}/chat/completions`;
+  return url;
+}
+
+/** The `data` lines of server-sent events; these servers write one to an event. Comments are left out. */
+async function* eventData(answer: Response): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (rest + text).split(/\r?\n/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim();
+  }
+  if (rest.startsWith("data:")) yield rest.slice(5).trim();
+}

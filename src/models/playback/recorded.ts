@@ -1,0 +1,182 @@
+/** Cassettes: real exchanges with a model, one JSON line each, kept to be played again. No headers, so no keys. */
+
+import { createHash } from "node:crypto";
+import type { AssistantBlock } from "../../core/blocks.ts";
+import type { ModelErrorKind } from "../../core/events.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import { type Model, ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
+import type { ModelRequest } from "../../core/request.ts";
+import { encodeAnthropic } from "../anthropic/encoding.ts";
+
+/** The first line. The player encodes as the recorded model did and has its card, else no hash would match. */
+type Header = { cassette: 1; encoding: string; card: ModelCard };
+
+/** What a request looked like, for saying how another one differs. */
+type Summary = {
+  model: string;
+  messages: number;
+  /** The beginning of the last message. */
+  last: string;
+  /** Short hashes of the system text, the tools and each message. */
+  prints: string;
+};
+
+/** One exchange: a reply, or the failure that came instead. */
+type Exchange = {
+  bodyHash: string;
+  request: Summary;
+  reply?: ModelReply;
+  failure?: { kind: ModelErrorKind; message: string };
+};
+
+const encoders: Record<string, (request: ModelRequest) => string> = {
+  anthropic: encodeAnthropic,
+  json: (request) => JSON.stringify(request),
+};
+const lastChars = 200;
+const printChars = 4;
+
+/** The same model; every exchange goes to `write` as one line, newline included. Interrupted ones are left out. */
+export function recording(model: Model, write: (line: string) => void): Model {
+  let begun = false;
+  return {
+    ...model,
+    async send(request, body, onPart, signal) {
+      const keep = (outcome: Pick<Exchange, "reply" | "failure">) => {
+        const exchange: Exchange = { bodyHash: hash(body), request: summaryOf(request), ...outcome };
+        const header: Header = { cassette: 1, encoding: encodingOf(request, body), card: model.card };
+        for (const line of begun ? [exchange] : [header, exchange]) write(`${JSON.stringify(line)}\n`);
+        begun = true;
+      };
+      try {
+        const reply = await model.send(request, body, onPart, signal);
+        keep({ reply });
+        return reply;
+      } catch (error) {
+        if (error instanceof ModelError && error.kind !== "aborted")
+          keep({ failure: { kind: error.kind, message: error.message } });
+        throw error;
+      }
+    },
+  };
+}
+
+export type RecordedOptions = {
+  /** The text of the file. */
+  cassette: string;
+  /** Plays by order instead of by request. */
+  loose: boolean;
+  /** For messages. */
+  fileName: string;
+};
+
+/**
+ * Plays a cassette, under the card of the model that was recorded. Requests that it does not hold fail with
+ * `ModelError("script")`, which says what differs. Throws an Error of one line when the text is not a cassette.
+ */
+export function recordedModel({ cassette, loose, fileName }: RecordedOptions): Model {
+  const { header, exchanges } = parseCassette(cassette, fileName);
+  const encode = encoders[header.encoding];
+  if (!encode) throw new Error(`${fileName} was recorded in an unknown encoding: ${header.encoding}`);
+  const left: (Exchange | undefined)[] = [...exchanges];
+  let played = 0;
+  return {
+    card: header.card,
+    encode,
+    async send(request, body, onPart, signal) {
+      if (signal.aborted) throw new ModelError("aborted", "interrupted");
+      const bodyHash = hash(body);
+      const index = left.findIndex((one) => one && (loose || one.bodyHash === bodyHash));
+      const exchange = left[index];
+      if (!exchange)
+        throw new ModelError("script", `${fileName}: ${missing(request, played, exchanges[played])}`);
+      left[index] = undefined;
+      played++;
+      const { reply, failure } = exchange;
+      if (failure) throw new ModelError(failure.kind, failure.message);
+      if (!reply) throw new ModelError("script", `${fileName}: exchange ${index + 1} holds no reply`);
+      for (const part of reply.content.flatMap(partsOf)) onPart(part);
+      return reply;
+    },
+  };
+}
+
+function parseCassette(text: string, fileName: string): { header: Header; exchanges: Exchange[] } {
+  const [header, ...exchanges] = text
+    .split("\n")
+    .flatMap((line, index) => (line.trim() ? [parseLine(line, `${fileName}:${index + 1}`)] : []));
+  if ((header as Header | undefined)?.cassette !== 1) throw new Error(`${fileName} is not a cassette`);
+  return { header: header as Header, exchanges: exchanges as Exchange[] };
+}
+
+function parseLine(line: string, where: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error(`${where} is not JSON`);
+  }
+}
+
+/** Why no exchange fits, against the one that was recorded at this place. */
+function missing(request: ModelRequest, played: number, expected: Exchange | undefined): string {
+  if (!expected) return `the cassette ends after ${played} requests, and this is one more`;
+  const [now, then] = [summaryOf(request), expected.request];
+  const intro = `request ${played + 1} is not on the cassette:`;
+  if (now.model !== then.model) return `${intro} its model is ${now.model}, recorded was ${then.model}`;
+  const index = firstDifference(now.prints, then.prints);
+  if (index === 0) return `${intro} the system text differs`;
+  if (index === 1) return `${intro} the tools differ`;
+  if (index < 0) return `${intro} its settings differ (length, effort, thinking or cache breakpoints)`;
+  const counts = `${now.messages} messages, recorded were ${then.messages}`;
+  const ends = `the last one begins ${JSON.stringify(now.last)}, recorded was ${JSON.stringify(then.last)}`;
+  return `${intro} it differs from message ${index - 2} on (counted from 0; ${counts}); ${ends}`;
+}
+
+function firstDifference(a: string, b: string): number {
+  for (let at = 0; at < Math.max(a.length, b.length); at += printChars)
+    if (a.slice(at, at + printChars) !== b.slice(at, at + printChars)) return at / printChars;
+  return -1;
+}
+
+function summaryOf({ model, system, tools, messages }: ModelRequest): Summary {
+  const last = messages
+    .at(-1)
+    ?.content.map((block) => ("text" in block ? block.text : JSON.stringify(block)));
+  return {
+    model,
+    messages: messages.length,
+    last: (last ?? []).join("\n").slice(0, lastChars).toWellFormed(),
+    prints: [system, tools, ...messages].map(print).join(""),
+  };
+}
+
+function print(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, printChars);
+}
+
+function hash(body: string): string {
+  return createHash("sha256").update(body).digest("hex");
+}
+
+function encodingOf(request: ModelRequest, body: string): string {
+  const found = Object.entries(encoders).find(([, encode]) => encode(request) === body);
+  if (!found) throw new Error("a model with an encoding of its own cannot be recorded");
+  return found[0];
+}
+
+/** The parts of a block, as a stream would bring them. */
+function partsOf(block: AssistantBlock): ModelPart[] {
+  switch (block.type) {
+    case "text":
+      return [{ type: "text_delta", text: block.text }];
+    case "thinking":
+      return [{ type: "thinking_delta", text: block.thinking }];
+    case "redacted_thinking":
+      return [];
+    case "tool_use":
+      return [
+        { type: "tool_use_started", id: block.id, name: block.name },
+        { type: "input_delta", id: block.id, text: JSON.stringify(block.input) },
+      ];
+  }
+}

@@ -1,0 +1,275 @@
+/** What is refused in every mode, whatever the rules say. Pure. */
+
+import type { Candidate } from "./bash/programs.ts";
+import { onlyReads } from "./bash/read-only.ts";
+import { neverWrites } from "./bash/readers/table.ts";
+import type { SimpleCommand } from "./bash/scanner.ts";
+import { withoutUnknown } from "./bash/words.ts";
+import { canReach, folded } from "./names.ts";
+import {
+  canBe,
+  globExpression,
+  hasGlob,
+  isInside,
+  masked,
+  nameOf,
+  parentOf,
+  plain,
+  resolvePath,
+  withAncestors,
+} from "./paths.ts";
+
+export type Places = {
+  /** Real paths. */
+  workspace: string[];
+  home: string;
+  /** Sawtooth's own configuration and state. */
+  protectedPaths: string[];
+  /** The session's own folder: reading it is free. */
+  readable: string[];
+  /** An absolute path with its links resolved, as far as it exists. */
+  realPath(path: string): string;
+};
+
+const systemFolders =
+  "/bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /Applications /Library /System /Users /private".split(
+    " ",
+  );
+/** Below the home: what shells, git and ssh run or trust as they start. Folders count with all that is in them. */
+const startFiles =
+  ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .gitconfig .config/fish .config/git .ssh".split(
+    " ",
+  );
+const devices = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|dm-|md|loop|mem|kmem|port)/;
+/** Inside a `.git` these hold the repository; the rest (a lock, a half-done rebase) may be cleared away. */
+const vital = [
+  "objects",
+  "refs",
+  "HEAD",
+  "packed-refs",
+  "config",
+  "hooks",
+  "logs",
+  "index",
+  "modules",
+  "worktrees",
+];
+
+/** Why writing this path is refused always, if it is. The path may be a glob; names count in any case. */
+export function deniedWrite(path: string, { home, protectedPaths }: Places): string | undefined {
+  if (canReach(path, protectedPaths))
+    return "Sawtooth's own configuration and sessions are not to be written";
+  const parts = folded(path).split("/");
+  const git = parts.findIndex((part) => canBe(part, ".git"));
+  const inGit = git < 0 ? [] : parts.slice(git + 1);
+  if (inGit.some((part) => canBe(part, "hooks"))) return "git hooks are not to be written";
+  const last = inGit.at(-1) ?? "";
+  if (canBe(last, "config") || canBe(last, "config.worktree"))
+    return "the configuration of a repository is not to be written directly";
+  if (
+    canReach(
+      path,
+      startFiles.map((name) => `${home === "/" ? "" : home}/${name}`),
+    )
+  )
+    return "the start-up files of the shell, of git and of ssh are not to be written";
+  return devices.test(folded(plain(path))) ? "devices are not to be written" : undefined;
+}
+
+/** Why a command line is refused always, if it is. `programs` is everything the line may run. */
+export function deniedCommand(programs: Candidate[], places: Places): string | undefined {
+  const judgeLoss = judgedOnce(
+    (path) => deniedDeletion(path, places) ?? deniedDeletion(inRealFolder(path, places), places),
+  );
+  const judgeWrite = judgedOnce((path) => refusedWriteTo(path, places));
+  for (const program of programs) {
+    const { words, folders, written } = program;
+    const reason =
+      (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "") ? "disks are not to be erased" : undefined) ??
+      firstReason(folders, deleted(words), judgeLoss) ??
+      (written && firstReason(folders, redirectTargets(written), judgeWrite)) ??
+      (written && refusedTarget(program, places));
+    if (reason) return `${plain(withoutUnknown(words.join(" "))).slice(0, 120)}: ${reason}`;
+  }
+  return undefined;
+}
+
+function refusedWriteTo(path: string, places: Places): string | undefined {
+  return deniedWrite(path, places) ?? deniedWrite(realOf(path, places), places);
+}
+
+/** A write follows the links of its path. */
+function realOf(path: string, { realPath }: Places): string {
+  return hasGlob(path) ? path : masked(realPath(plain(path)));
+}
+
+/** Deleting takes a link itself, but follows those on the way to it. */
+function inRealFolder(path: string, places: Places): string {
+  return resolvePath(realOf(parentOf(path), places), nameOf(path));
+}
+
+type Judge = (path: string) => string | undefined;
+
+/** Wrappers repeat the same paths many times. */
+function judgedOnce(judge: Judge): Judge {
+  const harmless = new Set<string>();
+  return (path) => {
+    if (harmless.has(path)) return undefined;
+    harmless.add(path);
+    return judge(path);
+  };
+}
+
+function firstReason(folders: string[], targets: string[], judge: Judge): string | undefined {
+  for (const target of new Set(targets.map(withoutUnknown).filter(Boolean))) {
+    for (const folder of folders) {
+      const reason = judge(resolvePath(folder, target));
+      if (reason) return reason;
+    }
+  }
+  return undefined;
+}
+
+function redirectTargets({ redirects }: SimpleCommand): string[] {
+  return redirects.filter(({ operator }) => operator !== "<").map(({ target }) => target);
+}
+
+/** The paths that a command deletes, moves away, or changes with all that is below. */
+function deleted([program = "", ...args]: string[]): string[] {
+  const operands = operandsOf(args);
+  switch (program) {
+    case "rm":
+    case "unlink":
+    case "shred":
+    case "srm":
+    case "trash":
+    case "trash-put":
+      return operands;
+    case "mv":
+      return operands.length > 1 && !args.some((arg) => /^-\w*t|^--target/.test(arg))
+        ? operands.slice(0, -1)
+        : operands;
+    case "chmod":
+    case "chown":
+    case "chgrp":
+      return args.some((arg) => /^-\w*R|^--recursive/.test(arg)) ? operands.slice(1) : [];
+    case "rsync":
+      return args.some((arg) => arg.startsWith("--del")) ? operands.slice(-1) : [];
+    case "find":
+      return foundAndDeleted(args);
+    default:
+      return [];
+  }
+}
+
+function operandsOf(args: string[]): string[] {
+  const end = args.indexOf("--");
+  const before = end < 0 ? args : args.slice(0, end);
+  return [...before.filter((arg) => !arg.startsWith("-")), ...(end < 0 ? [] : args.slice(end + 1))];
+}
+
+/** Where `find` deletes without being narrowed down by a name, an age or the like. */
+function foundAndDeleted(args: string[]): string[] {
+  const deletes = args.some(
+    (arg, index) =>
+      arg === "-delete" ||
+      (/^-(?:exec|ok)(?:dir)?$/.test(arg) &&
+        /(?:^|\/)(?:rm|shred|unlink|sh|bash|mv)$/.test(plain(args[index + 1] ?? ""))),
+  );
+  if (!deletes) return [];
+  const firstFlag = args.findIndex((arg) => /^[-(!]/.test(arg) && !/^-[HLPO]/.test(arg));
+  const roots = args.slice(0, firstFlag).filter((arg) => !arg.startsWith("-"));
+  const tests = args.map((arg, index) => ({
+    test: arg,
+    value: args[index + 1] ?? "",
+    negated: args[index - 1] === "!" || args[index - 1] === "-not",
+  }));
+  const positive = tests.filter(
+    ({ test, negated }) => !negated && /^-(?:i?name|i?path|i?wholename|i?regex)$/.test(test),
+  );
+  if (positive.some(({ value }) => nameOf(value.replace(/\/[*]$/, "")) === ".git")) return [".git"];
+  const named = positive.some(({ value }) => /[^*?./[\]\\]/.test(plain(value)));
+  const timed = tests.some(
+    ({ test, negated }) =>
+      !negated && /^-(?:newer|[acm](?:min|time)|size|empty|user|group|perm|inum)/.test(test),
+  );
+  const widened = args.some((arg) => arg === "-o" || arg === "-or" || arg === ",");
+  if ((named || timed) && !widened) return [];
+  return roots.length > 0 ? roots : ["."];
+}
+
+/** Why the loss of this path (perhaps a glob) is refused. */
+function deniedDeletion(path: string, { home, workspace }: Places): string | undefined {
+  const expression = globExpression(folded(path));
+  const folders = [...withAncestors(home), ...systemFolders].map(folded);
+  const covered = emptied(folded(path));
+  if (folders.some((folder) => expression.test(folder) || covered?.test(folder)))
+    return "this would delete the home, the root or a folder of the system";
+  if (
+    workspace
+      .flatMap(withAncestors)
+      .map(folded)
+      .some((folder) => expression.test(folder))
+  )
+    return "this would delete the whole workspace with its .git";
+  const parts = folded(path).split("/");
+  const git = parts.findIndex((part) => canBe(part, ".git"));
+  if (git < 0) return undefined;
+  const next = parts[git + 1];
+  const lost = next === undefined || vital.some((name) => canBe(next, folded(name)));
+  return lost ? "this would delete a .git" : undefined;
+}
+
+/** The folders of which `~/*`, `/.*` and their like leave nothing but the name. */
+function emptied(path: string): RegExp | undefined {
+  const name = nameOf(path);
+  const takesAll = hasGlob(name) && !/[^*?.]/.test(name.replace(/\[[^\]]*\]/g, ""));
+  return takesAll ? globExpression(parentOf(path)) : undefined;
+}
+
+/** Programs that read the files they are given, or run them. */
+const sources = /^(?:source|\.|sed|awk|gawk|less|more|bat|git|sh|bash|zsh|dash|jq)$/;
+const copiers = /^(?:cp|mv|ln|install|rsync|scp)$/;
+
+/** Why a file that a command is given to write is refused; what an unknown program is given may be written. */
+function refusedTarget({ words, folders }: Candidate, places: Places): string | undefined {
+  const [program = "", ...args] = words;
+  const own = args.map(plain);
+  if (program === "git") return gitConfiguration(own);
+  const inPlace = /^(?:sed|awk|gawk)$/.test(program) && own.some((arg) => /^-\w*i|^--in-place/.test(arg));
+  if (neverWrites(program) || onlyReads(words) || (sources.test(program) && !inPlace)) return undefined;
+  const written = copiers.test(program)
+    ? destinations(args)
+    : args.map((arg) => arg.replace(/^(?:-[^=]*|(?!if=)[a-z]+)=/, ""));
+  const certain = copiers.test(program) || /^(?:tee|dd|truncate|rm|touch|sed)$/.test(program);
+  const judge: Judge = (path) => {
+    const mayBeRead = !certain && places.readable.some((folder) => isInside(plain(path), folder));
+    return mayBeRead ? undefined : refusedWriteTo(path, places);
+  };
+  return firstReason(
+    folders,
+    written.filter((target) => !target.startsWith("if=")),
+    judge,
+  );
+}
+
+/** Where a copy ends up: the last operand, or a file of the same name inside it. */
+function destinations(args: string[]): string[] {
+  const operands = operandsOf(args);
+  const option = args.findIndex((arg) => arg === "-t" || arg === "--target-directory");
+  const last = option < 0 ? operands.at(-1) : args[option + 1];
+  if (last === undefined) return [];
+  return [last, ...operands.filter((one) => one !== last).map((one) => `${last}/${nameOf(one)}`)];
+}
+
+function gitConfiguration(args: string[]): string | undefined {
+  const key = args.findIndex((arg) =>
+    /^core\.(?:hookspath|fsmonitor|sshcommand|editor|pager)$|^alias\./i.test(arg),
+  );
+  const writes =
+    args.includes("config") &&
+    key >= 0 &&
+    args[key + 1] !== undefined &&
+    !args.some((arg) => arg.startsWith("--get"));
+  return writes ? "git is not to be told to run other programs" : undefined;
+}

@@ -1,0 +1,92 @@
+/**
+ * Reads a command line twice, by hand and by the grammar of bash, and tells where the two differ: then nobody knows for
+ * certain what would run, and a person is asked each time. Neither reader alone is enough. The grammar takes `a\r b`,
+ * `ec\` with `ho` on the next line, `time a` and `>f a` for something else without a word of error; the hand-written
+ * reader knows only what its author thought of. Pure.
+ */
+
+import type { ParseShell } from "../../core/shell-tree.ts";
+import { nameOf, plain } from "../paths.ts";
+import { type LineContext, readCommandLine } from "./command-line.ts";
+import { programsOf } from "./programs.ts";
+import { type CommandLine, type SimpleCommand, unbalanced } from "./scanner.ts";
+import { readTree, type TreeReading } from "./syntax-tree.ts";
+
+/** `unreadable`: why no rule but one for the whole tool may allow it. */
+export type AgreedReading = CommandLine & { unreadable?: string };
+
+/** `parse` is undefined where the grammar could not be loaded: then only a list of plain words is read. */
+export function parseTwice(
+  text: string,
+  surroundings: LineContext,
+  parse: ParseShell | undefined,
+): AgreedReading {
+  const line = readCommandLine(text, surroundings);
+  const root = parse?.(text);
+  const [folder = "/"] = surroundings.folders;
+  const tree = root && readTree(text, root, { home: surroundings.home, folder });
+  const folders = [...new Set(line.commands.flatMap((command) => command.folders))];
+  const missed = tree ? missedCommands(line, tree, surroundings.home) : [];
+  const why =
+    oddCharacters(text) ??
+    line.problems.find((problem) => problem === unbalanced || problem === "commands nested too deeply") ??
+    (tree ? tree.broken : withoutTree(text, parse)) ??
+    (missed.length > 0 || differ(line, tree) ? "two ways of reading it differ" : undefined);
+  const commands = [
+    ...line.commands,
+    ...missed.map((command) => ({
+      ...command,
+      folders: folders.length > 0 ? folders : surroundings.folders,
+    })),
+  ];
+  if (why !== undefined) return { commands, problems: [why, ...line.problems], unreadable: why };
+  const problems =
+    line.problems.length === 0 && tree?.plain === false ? ["more than plain words"] : line.problems;
+  return { commands, problems };
+}
+
+/** Whether the two readers differ over a text that is to be run, or one of them cannot read it. */
+export function isDoubtful(text: string, surroundings: LineContext, parse: ParseShell | undefined): boolean {
+  return parseTwice(text, surroundings, parse).unreadable !== undefined;
+}
+
+/** What bash takes for a part of a word, and people for a blank or for nothing. */
+function oddCharacters(text: string): string | undefined {
+  if (!text.isWellFormed()) return "characters that are not Unicode";
+  if (/(?![\n\t])\p{Cc}/u.test(text)) return "a control character";
+  return /(?![ \n\t])[\p{Z}\p{Cf}\u115f\u1160\u2800\u3164\uffa0]|\p{Co}/u.test(text)
+    ? "characters that cannot be seen"
+    : undefined;
+}
+
+function withoutTree(text: string, parse: ParseShell | undefined): string | undefined {
+  if (parse) return "it is too long";
+  return isPlainWords(text) ? undefined : "the grammar of bash could not be loaded";
+}
+
+/** Nothing but a program's name and words that mean themselves: what one reader says of it is all there is to say. */
+export function isPlainWords(text: string): boolean {
+  return /^ *[\w./][\w./:@,+-]*(?: +[\w./:@,+=-]+)* *$/.test(text);
+}
+
+/** Where both readers find nothing but plain words, they must be the same. */
+function differ(line: CommandLine, tree: TreeReading | undefined): boolean {
+  if (!tree || line.problems.length > 0 || !tree.plain) return false;
+  return JSON.stringify(line.commands.map(comparable)) !== JSON.stringify(tree.commands.map(comparable));
+}
+
+function comparable({ words, redirects, after }: SimpleCommand, index: number, all: SimpleCommand[]) {
+  // A line break ends a command like a semicolon, and the last one needs neither.
+  const end = /^[;\n]?$/.test(after) ? "" : after;
+  return { words, redirects, end: index === all.length - 1 && end === "" ? "" : end };
+}
+
+/** Commands that only the grammar finds. */
+function missedCommands(line: CommandLine, tree: TreeReading, home: string): SimpleCommand[] {
+  const nameOfFirst = ([first = ""]: string[]): string => nameOf(plain(first));
+  const without = (found: Set<string>, commands: SimpleCommand[]): SimpleCommand[] =>
+    commands.filter(({ words }) => words.length > 0 && !found.has(nameOfFirst(words)));
+  const rest = without(new Set(line.commands.map(({ words }) => nameOfFirst(words))), tree.commands);
+  if (rest.length === 0) return [];
+  return without(new Set(programsOf(line, { home }).map(({ words }) => nameOfFirst(words))), rest);
+}

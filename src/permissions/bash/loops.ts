@@ -1,0 +1,79 @@
+/** Writes a loop over a list of words out as the commands that it runs, one body after the other. Pure. */
+
+import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
+
+const mostLoops = 4;
+const longest = 20_000;
+const header = /^for[ \t]+([a-z_][a-z0-9_]*)[ \t]+in((?:[ \t]+[\w./:@%+*?,=-]+)+)[ \t]*[;\n][ \t\n]*$/;
+/** Variables by which bash itself is changed. */
+const ofBash = /^(?:histchars|auto_resume)$/;
+
+/**
+ * The line with each loop of the form `for name in words; do …; done` written out; undefined when it has none, or one
+ * that is not as simple. Whatever is left of a loop's variable has no known value.
+ */
+export function withoutLoops(text: string, parse: ParseShell): string | undefined {
+  let written = text;
+  for (let count = 0; count <= mostLoops; count++) {
+    const root = parse(written);
+    const loop = root && innermost(root);
+    if (!root || (loop && count === mostLoops)) return undefined;
+    if (!loop) return count === 0 ? undefined : written;
+    const bodies = bodiesOf(written, loop);
+    if (bodies === undefined) return undefined;
+    written = written.slice(0, loop.start) + bodies + written.slice(loop.end);
+    if (written.length > longest) return undefined;
+  }
+  return undefined;
+}
+
+function innermost(node: ShellNode): ShellNode | undefined {
+  for (const child of node.children) {
+    const found = innermost(child);
+    if (found) return found;
+  }
+  return node.type === "for_statement" ? node : undefined;
+}
+
+function bodiesOf(text: string, loop: ShellNode): string | undefined {
+  const group = loop.children.find(({ type }) => type === "do_group");
+  const [first, last] = [group?.children[0], group?.children.at(-1)];
+  if (!group || first?.type !== "do" || last?.type !== "done" || group.end !== loop.end) return undefined;
+  const [, name = "", list = ""] = header.exec(text.slice(loop.start, group.start)) ?? [];
+  if (name === "" || ofBash.test(name)) return undefined;
+  const uses = usesOf(text, group, name, false);
+  const bodies = list
+    .trim()
+    .split(/[ \t]+/)
+    .map((word) => bodyWith(text, { from: first.end, to: last.start, word, uses }));
+  return bodies.some((body) => body === undefined) ? undefined : bodies.join("\n");
+}
+
+type Use = { start: number; end: number; quoted: boolean };
+
+/** Where the variable is used; `$name` and `${name}` alone count. */
+function usesOf(text: string, node: ShellNode, name: string, quoted: boolean): Use[] {
+  if (/^(?:simple_)?expansion$/.test(node.type)) {
+    // What leads up to it may belong to its node.
+    const start = node.start + text.slice(node.start, node.end).search(/\$/);
+    const isUse = [`$${name}`, `\${${name}}`].includes(text.slice(start, node.end));
+    return isUse ? [{ start, end: node.end, quoted }] : [];
+  }
+  return node.children.flatMap((child) => usesOf(text, child, name, quoted || node.type === "string"));
+}
+
+/** The body for one word; undefined where what a glob stands for would fall apart at blanks. */
+function bodyWith(
+  text: string,
+  { from, to, word, uses }: { from: number; to: number; word: string; uses: Use[] },
+): string | undefined {
+  const isGlob = /[*?]/.test(word);
+  let body = "";
+  let at = from;
+  for (const { start, end, quoted } of uses) {
+    if (isGlob && !quoted) return undefined;
+    body += text.slice(at, start) + (isGlob ? `"${word}"` : word);
+    at = end;
+  }
+  return (body + text.slice(at, to)).trim().replace(/;$/, "");
+}

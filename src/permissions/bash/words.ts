@@ -1,0 +1,114 @@
+/** What becomes of a word of a shell command before the program sees it: braces, tilde, variables. Pure. */
+
+import { masked, parentOf } from "../paths.ts";
+
+/** Stands for a value that is not known and may be empty. */
+export const unknownValue = "\ue0ff";
+/** Stands for a value that is not known and is not empty. */
+export const someValue = "\ue0fe";
+
+/** The word with every unknown value taken as empty: the worst case of `rm -rf "$X"/*`. */
+export function withoutUnknown(word: string): string {
+  return word.replaceAll(unknownValue, "");
+}
+
+export function isUnknown(word: string): boolean {
+  return word.includes(unknownValue) || word.includes(someValue);
+}
+
+const mostWords = 256;
+
+/** `a{b,c}` as `ab` and `ac`; a range becomes a `*`. Inner braces first; quoted braces are masked already. */
+export function expandBraces(word: string): string[] {
+  const words = [word];
+  for (let at = 0; at < words.length && words.length < mostWords; ) {
+    const group = /^([\s\S]*?)\{([^{}]*(?:,|\.\.)[^{}]*)\}([\s\S]*)$/.exec(words[at] ?? "");
+    if (!group) {
+      at += 1;
+      continue;
+    }
+    const [, before = "", inside = "", behind = ""] = group;
+    const choices = inside.includes(",") ? inside.split(",") : ["*"];
+    words.splice(at, 1, ...choices.map((choice) => before + choice + behind));
+  }
+  return words;
+}
+
+/** `~` and `~/x` in the home, also behind `name=`; `~name` in the folder where homes are. */
+export function expandTilde(word: string, home: string): string {
+  const [whole, before = "", name] = /^([A-Za-z_]\w*=)?~([\w.-]*)(?=\/|$)/.exec(word) ?? [];
+  if (whole === undefined) return word;
+  const folder = name ? `${parentOf(home)}/${name}`.replace("//", "/") : home;
+  return before + masked(folder) + word.slice(whole.length);
+}
+
+export type Parameter = {
+  value: string;
+  /** Why the value may be another. */
+  problem?: string;
+  /** Text of the expansion in which commands may be nested. */
+  nested?: string;
+};
+
+/** The value of `${body}`, as far as the line itself tells. */
+export function parameterValue(body: string, variables: ReadonlyMap<string, string>): Parameter {
+  const [, sign = "", name = "", operation = ""] =
+    /^([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])([\s\S]*)$/.exec(body) ?? [];
+  if (/^[?#$!-]$/.test(name) && !sign && !operation) return { value: someValue };
+  const known = variables.get(name);
+  const value = known ?? unknownValue;
+  if (!sign && !operation && known !== undefined) return { value };
+  const problem = `the value of \${${body}}, which is not known`;
+  if (sign || !name) return { value: sign === "#" ? someValue : unknownValue, problem, nested: operation };
+  if (/^:?\?/.test(operation)) return { value: known || someValue, problem, nested: operation };
+  const [, otherwise] = /^:?[-=]([\s\S]*)$/.exec(operation) ?? [];
+  if (otherwise !== undefined) {
+    const home = variables.get("HOME") ?? "";
+    return { value: known || otherwise.replace(/^~(?=\/|$)/, home), problem, nested: otherwise };
+  }
+  return { value: operation ? unknownValue : value, problem, nested: operation };
+}
+
+const controls: Record<string, string> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  a: "\x07",
+  b: "\b",
+  e: "\x1b",
+  E: "\x1b",
+};
+
+/** The text of `$'…'`. */
+export function ansiText(body: string): string {
+  return body.replace(
+    /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|U([\da-fA-F]{1,8})|([0-7]{1,3})|([\s\S]))/g,
+    (_, x, u, wide, octal, char) => {
+      const hex = x ?? u ?? wide;
+      if (hex) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+      return octal ? String.fromCharCode(Number.parseInt(octal, 8) & 255) : (controls[char] ?? char);
+    },
+  );
+}
+
+/**
+ * Where the quote or bracket ends that was opened before `from`: the index of `close`, or the length of the text when
+ * it never ends. Inside double quotes single ones do not quote.
+ */
+export function quoteEnd(text: string, from: number, close: string, singleQuotes: boolean): number {
+  const open = { ")": "(", "}": "{" }[close];
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === "\\") at += 1;
+    else if (char === close) {
+      depth -= 1;
+      if (depth === 0) return at;
+    } else if (char === open) depth += 1;
+    else if (close === "'" || close === "`") continue;
+    else if (text.startsWith("$(", at)) at = quoteEnd(text, at + 2, ")", true);
+    else if (char === '"') at = quoteEnd(text, at + 1, '"', false);
+    else if (char === "'" && singleQuotes) at = quoteEnd(text, at + 1, "'", false);
+  }
+  return text.length;
+}

@@ -1,0 +1,50 @@
+/** Links in a call: where the paths that it names really lead, for the person who is asked. Pure. */
+
+import { resolvePath } from "./paths.ts";
+
+/** `path`: as the call names it. `target`: absolute, every link resolved. */
+export type PathLink = { path: string; target: string };
+
+export type LinkScope = {
+  /** Absolute folder that relative paths begin at. */
+  cwd: string;
+  home: string;
+  /** The absolute path with links resolved, as far as it exists. May throw. */
+  realPath?: ((path: string) => string) | undefined;
+};
+
+/** Words of a command line that are looked at; each costs a look at the disk. */
+const mostWords = 300;
+/** Links of the system itself, such as those of `/bin`. */
+const ofTheSystem = /^\/(?:usr|bin|sbin|lib\w*|etc\/alternatives)\//;
+
+/**
+ * Returns the paths in a call that a link takes somewhere else. A command is not parsed for it: each of its words is
+ * tried as a path, so that no way of quoting hides one.
+ */
+export function linksIn(input: Readonly<Record<string, unknown>>, scope: LinkScope): PathLink[] {
+  const { path, command } = input;
+  const words =
+    typeof path === "string" ? [path] : typeof command === "string" ? wordsOf(command) : ([] as string[]);
+  const base = resolved(scope.cwd, scope);
+  const found = new Map<string, PathLink>();
+  for (const word of words) {
+    const named = resolvePath(base, word.startsWith("~/") ? scope.home + word.slice(1) : word);
+    const target = resolved(named, scope);
+    if (target !== named && !ofTheSystem.test(target)) found.set(target, { path: word, target });
+  }
+  return [...found.values()];
+}
+
+function wordsOf(command: string): string[] {
+  const words = command.replaceAll(/\\(.)/g, "$1").split(/[\s'"`=<>|&;()${},]+/);
+  return [...new Set(words)].filter((word) => word !== "").slice(0, mostWords);
+}
+
+function resolved(path: string, { realPath }: LinkScope): string {
+  try {
+    return realPath?.(path) ?? path;
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,119 @@
+/** Rules such as `bash(npm test:*)`, `edit(src/**)` or `todo`: how they are read and what they match. Pure. */
+
+import type { RuleScope } from "../core/decision.ts";
+import type { Candidate } from "./bash/programs.ts";
+import { exceedsRule } from "./bash/read-only.ts";
+import { isUnknown } from "./bash/words.ts";
+import { globExpression, hasGlob, isInside, nameOf, plain, resolvePath } from "./paths.ts";
+
+export type Rule = {
+  /** As the user wrote it. */
+  text: string;
+  /** A tool's name; `edit` and `read` stand for whatever writes or reads files. */
+  tool: string;
+  pattern?: string;
+};
+
+export type { RuleScope } from "../core/decision.ts";
+
+/** `where`: the file or the place that holds it, for people. */
+export type StandingRule = {
+  rule: string;
+  kind: "allow" | "deny";
+  scope: RuleScope | "flags";
+  where: string;
+};
+
+/** The rules in force, as a person sees and changes them. */
+export type StandingRules = {
+  list(): StandingRule[];
+  /** Allows from now on; a rule that cannot be stored counts for the session, and the person hears of it. */
+  add(rule: string, scope: RuleScope): void;
+  /** Why it could not be removed, if so. */
+  remove(rule: StandingRule): string | undefined;
+  places: Readonly<Record<RuleScope, string>>;
+};
+
+/** A rule that cannot be read. */
+export class RuleError extends Error {
+  override readonly name = "RuleError";
+  readonly exitCode = 2;
+}
+
+/** Reads a rule. Throws a `RuleError` whose message says what is wrong with it and how to write it. */
+export function parseRule(text: string): Rule {
+  const wrong = (what: string): RuleError =>
+    new RuleError(
+      `the rule "${text}" ${what}: write tool, bash(command:*), bash(exact command) or edit(folder/**)`,
+    );
+  const trimmed = text.trim();
+  const [, tool, behind] = /^([A-Za-z_][\w-]*)([\s\S]*)$/.exec(trimmed) ?? [];
+  if (tool === undefined || behind === undefined) throw wrong("does not begin with the name of a tool");
+  if (behind === "") return { text: trimmed, tool };
+  if (/^\s/.test(behind))
+    throw new RuleError(
+      `the rule "${text}" is a command, not a tool: write bash(${commandPattern(trimmed)})`,
+    );
+  if (!behind.startsWith("(")) throw wrong("has something else than (…) behind the tool's name");
+  if (!behind.endsWith(")")) throw wrong("lacks its closing parenthesis");
+  const pattern = behind.slice(1, -1).trim();
+  if (pattern === "") throw wrong("has nothing between its parentheses");
+  return { text: trimmed, tool, pattern };
+}
+
+function commandPattern(text: string): string {
+  return text.replace(/\s+\*$/, ":*");
+}
+
+/** The words with which a command begins under a `bash` rule, and whether more may follow. */
+function commandWords(pattern: string): { words: string[]; open: boolean } {
+  const prefix = /^([\s\S]*?)(?::\*|\s+\*|^\*)$/.exec(pattern)?.[1];
+  const words = (prefix ?? pattern).split(/\s+/).filter(Boolean);
+  return { words, open: prefix !== undefined };
+}
+
+/** Whether an allow rule covers the command with these words (quotes gone). Must be certain. */
+export function allowsCommand({ pattern }: Rule, words: string[]): boolean {
+  if (pattern === undefined) return true;
+  const rule = commandWords(pattern);
+  const fits = rule.words.every((word, index) => word === words[index]);
+  if (!rule.open) return fits && words.length === rule.words.length;
+  return fits && (rule.words.length === 0 || !exceedsRule(words));
+}
+
+export type Certainty = "yes" | "maybe" | "no";
+
+/** Whether a deny rule covers what may run here. */
+export function deniesCommand({ pattern }: Rule, { words, certain }: Candidate): Certainty {
+  const rule = pattern === undefined ? [] : commandWords(pattern).words;
+  if (isUnknown(words[0] ?? "") && !certain) return "no";
+  const found = matchLoosely(rule, words);
+  return found === "yes" && !certain ? "maybe" : found;
+}
+
+/** Between the words of the rule options may stand, and what may be their values: `git -C x push`. */
+function matchLoosely(rule: string[], words: string[]): Certainty {
+  let next = 0;
+  let mayBeValue = false;
+  let certainty: Certainty = "yes";
+  for (const word of words) {
+    const wanted = next === 0 ? rule[0] && nameOf(rule[0]) : rule[next];
+    if (wanted === undefined) return certainty;
+    const isOption = next > 0 && word.startsWith("-");
+    if (isUnknown(word)) certainty = "maybe";
+    if (plain(word) === wanted || isUnknown(word) || globExpression(word).test(wanted)) next += 1;
+    else if (!isOption && !mayBeValue) return "no";
+    mayBeValue = isOption;
+  }
+  return next >= rule.length ? certainty : "no";
+}
+
+/** Whether a rule's glob covers a path: relative to a workspace, absolute, or from the home with `~/`. */
+export function coversPath({ pattern }: Rule, path: string, workspace: string[], home: string): boolean {
+  if (pattern === undefined) return true;
+  const bases = pattern.startsWith("/") ? ["/"] : pattern.startsWith("~/") ? [home] : workspace;
+  return bases.some((base) => {
+    const glob = resolvePath(base, pattern.replace(/^~\//, ""));
+    return globExpression(glob).test(path) || (!hasGlob(glob) && isInside(path, glob));
+  });
+}

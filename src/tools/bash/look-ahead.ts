@@ -1,0 +1,73 @@
+/** What a reading command would come across, looked at before it may run: names behind a glob, links out of a folder. */
+
+import { type Dirent, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { FolderSurvey } from "../../permissions/decide.ts";
+import { canBe, hasGlob, isInside, plain } from "../../permissions/paths.ts";
+import { realTarget } from "../editor/paths.ts";
+
+const mostNames = 2_000;
+const mostEntries = 20_000;
+
+/** The absolute paths that an absolute glob stands for, as bash would list them; undefined when they are too many. */
+export function namesMatching(glob: string): string[] | undefined {
+  let paths = ["/"];
+  for (const part of glob.split("/").filter(Boolean)) {
+    if (!hasGlob(part)) paths = paths.map((path) => join(path, plain(part)));
+    else
+      paths = paths.flatMap((path) =>
+        entriesOf(path)
+          .filter(({ name }) => canBe(part, name))
+          .map(({ name }) => join(path, name)),
+      );
+    if (paths.length > mostNames) return undefined;
+  }
+  return paths;
+}
+
+/** The first link below a folder that leads out of it, and the first name that falls apart at blanks. */
+export function surveyFolder(folder: string): FolderSurvey {
+  const survey: FolderSurvey = {};
+  let count = 0;
+  for (const { entry, path } of entriesBelow(folder)) {
+    count += 1;
+    if (count > mostEntries) {
+      const why = `${folder} holds too much to look at first`;
+      return { link: why, oddName: why };
+    }
+    if (/^-|[\s'"\\\p{Cc}]/u.test(entry.name)) survey.oddName ??= `${path} is an odd name to hand over`;
+    if (entry.isSymbolicLink() && leads(path, folder))
+      survey.link ??= `the link ${path} leads out of ${folder}`;
+    if (survey.link !== undefined && survey.oddName !== undefined) return survey;
+  }
+  return survey;
+}
+
+/** What lies in a `.git` is git's own. */
+function* entriesBelow(folder: string): Generator<{ entry: Dirent; path: string }> {
+  const waiting = [folder];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const entry of entriesOf(at)) {
+      const path = join(at, entry.name);
+      yield { entry, path };
+      if (entry.isDirectory() && entry.name !== ".git") waiting.push(path);
+    }
+  }
+}
+
+function leads(path: string, folder: string): boolean {
+  try {
+    return !isInside(realTarget(path), folder);
+  } catch {
+    return true;
+  }
+}
+
+/** What cannot be listed holds nothing for the command either. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,246 @@
+/** Reads the output file of a command, of any size and while it grows, in bounded memory, and makes its view. */
+
+import { isUtf8 } from "node:buffer";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { cleanLine } from "../../core/clean-text.ts";
+import {
+  type Line,
+  lineOf,
+  linesOf,
+  renderView,
+  type ShortenedOutput,
+  type ViewOptions,
+  wordsOf,
+} from "../../core/truncate-output.ts";
+
+/** Small enough that its text is cheap garbage. */
+const chunkBytes = 64 * 1024;
+/** Above these sizes only the ends are read as text; the middle is searched for matches. */
+const wholeBytes = 2 * 1024 * 1024;
+const wholeLines = 20_000;
+const endBytes = 32 * 1024;
+const matchesPerChunk = 8;
+const matchesPerEnd = 40;
+/** Read before and after a match for its neighbours. */
+const nearBytes = 2048;
+/** Scanned at a stretch before other work gets its turn. */
+const sliceBytes = 8 * 1024 * 1024;
+
+export type OutputReader = {
+  /** Scans what was appended since, at most 8 MB; whether more is there. */
+  advance(): boolean;
+  /** Bytes in the file now. */
+  size(): number;
+  /** The last lines, cleaned, for people. */
+  tail(maxLines: number): string;
+  /** The view of everything from byte `from` of the file on. */
+  view(options: ViewOptions): Promise<ShortenedOutput>;
+  close(): void;
+};
+
+/** Where a line that matches begins. */
+type Mark = { line: number; offset: number };
+type Scan = { offset: number; newlines: number; first: Mark[]; last: Mark[] };
+type Read = (offset: number, length: number) => Buffer;
+
+/** Follows the file at `path` from byte `from` on. Throws when it cannot be opened. */
+export function followOutput(
+  path: string,
+  { want, from = 0 }: { want?: string; from?: number } = {},
+): OutputReader {
+  const file = openSync(path, "r");
+  let buffer = Buffer.alloc(0);
+  let isOpen = true;
+  const words = wordsOf(want, (word) => Buffer.from(word).toString("latin1"));
+  const scan: Scan = { offset: 0, newlines: 0, first: [], last: [] };
+  const size = () => fstatSync(file).size - from;
+  const read = (offset: number, length: number) => readFully(file, from + offset, length);
+
+  function advance(limit = isOpen ? size() : 0): boolean {
+    if (!isOpen) return false;
+    const stop = Math.min(limit, scan.offset + sliceBytes);
+    if (buffer.length < chunkBytes) buffer = Buffer.allocUnsafe(Math.min(chunkBytes, stop - scan.offset));
+    while (scan.offset < stop) {
+      const length = readSync(
+        file,
+        buffer,
+        0,
+        Math.min(buffer.length, limit - scan.offset),
+        from + scan.offset,
+      );
+      if (length === 0) return false;
+      const lineEnd = buffer.subarray(0, length).lastIndexOf(10) + 1;
+      scanChunk(scan, buffer.subarray(0, lineEnd > 0 ? lineEnd : length), words);
+    }
+    return stop < limit;
+  }
+
+  return {
+    advance: () => advance(),
+    size,
+    tail: (maxLines) => {
+      const start = Math.max(0, size() - 4096);
+      const lines = read(start, 4096).toString("utf8").trimEnd().split("\n");
+      return lines
+        .slice(start > 0 ? 1 : 0)
+        .slice(-maxLines)
+        .map(cleanLine)
+        .join("\n");
+    },
+    async view(options) {
+      const bytes = size();
+      while (advance(bytes)) await setImmediate();
+      const openEnd = bytes > 0 && read(bytes - 1, 1)[0] !== 10;
+      const total = { bytes, lines: scan.newlines + (openEnd ? 1 : 0) };
+      const whole = bytes <= wholeBytes && scan.newlines <= wholeLines;
+      const lines = whole
+        ? linesOfBytes(read(0, bytes), { line: 0, offset: 0 })
+        : selectLines(scan, bytes, read);
+      return renderView(lines, total, { want, ...options });
+    },
+    close() {
+      isOpen = false;
+      closeSync(file);
+    },
+  };
+}
+
+/** Counts the lines of a chunk and notes those that match. */
+function scanChunk(scan: Scan, chunk: Buffer, words: RegExp): void {
+  const text = chunk.toString("latin1");
+  let [newlines, counted] = [0, 0];
+  words.lastIndex = 0;
+  for (let matches = 0; matches < matchesPerChunk; matches++) {
+    const match = words.exec(text);
+    if (!match) break;
+    const start = text.lastIndexOf("\n", match.index) + 1;
+    newlines += countNewlines(chunk, counted, start);
+    counted = start;
+    keepMark(scan, { line: scan.newlines + newlines, offset: scan.offset + start });
+    const end = text.indexOf("\n", match.index);
+    if (end < 0) break;
+    words.lastIndex = end;
+  }
+  scan.newlines += newlines + countNewlines(chunk, counted, chunk.length);
+  scan.offset += chunk.length;
+}
+
+function keepMark({ first, last }: Scan, mark: Mark): void {
+  if (first.length < matchesPerEnd) first.push(mark);
+  else last.push(mark);
+  if (last.length > matchesPerEnd) last.shift();
+}
+
+/** The marked lines between `from` and `to`, with two lines around each where they are near. */
+function linesAt(marks: readonly Mark[], from: number, to: number, read: Read): Line[] {
+  const lines: Line[] = [];
+  let covered = from;
+  for (const mark of marks) {
+    if (mark.offset < covered || mark.offset >= to) continue;
+    const start = Math.max(covered, mark.offset - nearBytes);
+    const bytes = read(start, Math.min(to, mark.offset + nearBytes) - start);
+    const begin = stepBack(bytes, mark.offset - start, 2);
+    const end = stepForward(bytes, mark.offset - start, 3);
+    const line = mark.line - countNewlines(bytes, begin, mark.offset - start);
+    lines.push(...linesOfBytes(bytes.subarray(begin, end), { line, offset: start + begin }));
+    covered = start + end;
+  }
+  return lines;
+}
+
+/** The start of the line that is `count` lines before the one that starts at `at`, as far as `bytes` reach. */
+function stepBack(bytes: Buffer, at: number, count: number): number {
+  let start = at;
+  for (let line = 0; line < count && start > 0; line++) {
+    const before = start > 1 ? bytes.lastIndexOf(10, start - 2) : -1;
+    if (before < 0) return start;
+    start = before + 1;
+  }
+  return start;
+}
+
+function stepForward(bytes: Buffer, at: number, count: number): number {
+  let end = at;
+  for (let line = 0; line < count; line++) {
+    const next = bytes.indexOf(10, end);
+    if (next < 0) return end > at ? end : bytes.length;
+    end = next + 1;
+  }
+  return end;
+}
+
+/** Four bytes at a time: a byte of `zeros` has its top bit set exactly where the output has a line feed. */
+function countNewlines(bytes: Buffer, from: number, to: number): number {
+  const aligned = (bytes.byteOffset + from + 3) & ~3;
+  const first = Math.min(to, aligned - bytes.byteOffset);
+  const count = (to - first) >> 2;
+  let newlines = countOneByOne(bytes, from, first) + countOneByOne(bytes, first + count * 4, to);
+  const words = new Int32Array(bytes.buffer, count > 0 ? aligned : 0, count);
+  for (let index = 0; index < count; index++) {
+    const other = (words[index] ?? 0) ^ 0x0a0a0a0a;
+    const zeros = ~(((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other | 0x7f7f7f7f);
+    if (zeros !== 0) newlines += Math.imul(zeros >>> 7, 0x01010101) >>> 24;
+  }
+  return newlines;
+}
+
+function countOneByOne(bytes: Buffer, from: number, to: number): number {
+  let newlines = 0;
+  for (let index = from; index < to; index++) if (bytes[index] === 10) newlines += 1;
+  return newlines;
+}
+
+/** The head, the matches of the middle, and the tail. */
+function selectLines(scan: Scan, bytes: number, read: Read): Line[] {
+  const head = alignEnd(read(0, endBytes));
+  const tail = alignStart(read(bytes - endBytes, endBytes));
+  const tailAt = { line: scan.newlines - countNewlines(tail, 0, tail.length), offset: bytes - tail.length };
+  return [
+    ...linesOfBytes(head, { line: 0, offset: 0 }),
+    ...linesAt([...scan.first, ...scan.last], head.length, tailAt.offset, read),
+    ...linesOfBytes(tail, tailAt),
+  ];
+}
+
+/** Up to the last line feed, or to the last whole character of a line without end. */
+function alignEnd(bytes: Buffer): Buffer {
+  const lineFeed = bytes.lastIndexOf(10);
+  if (lineFeed > 0) return bytes.subarray(0, lineFeed + 1);
+  let end = bytes.length;
+  while (end > 0 && ((bytes[end - 1] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, Math.max(0, end - 1));
+}
+
+function alignStart(bytes: Buffer): Buffer {
+  const lineFeed = bytes.indexOf(10);
+  if (lineFeed >= 0 && lineFeed < bytes.length - 1) return bytes.subarray(lineFeed + 1);
+  let start = 0;
+  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.subarray(start);
+}
+
+/** Cleaned lines with the sizes that they have in the file, also where the bytes are no valid UTF-8. */
+function linesOfBytes(bytes: Buffer, start: { line: number; offset: number }): Line[] {
+  if (isUtf8(bytes)) return linesOf(bytes.toString("utf8"), start);
+  const lines: Line[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const lineFeed = bytes.indexOf(10, at);
+    const end = lineFeed < 0 ? bytes.length : lineFeed + 1;
+    const text = bytes.toString("utf8", at, lineFeed < 0 ? end : lineFeed);
+    lines.push(lineOf(text, { line: start.line + lines.length, offset: start.offset + at, bytes: end - at }));
+    at = end;
+  }
+  return lines;
+}
+
+function readFully(file: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const got = readSync(file, bytes, filled, length - filled, offset + filled);
+    if (got === 0) break;
+    filled += got;
+  }
+  return bytes.subarray(0, filled);
+}

@@ -1,0 +1,52 @@
+/** Processes that a killed agent left behind, found by the mark in their environment. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { readJobRecords } from "./jobs.ts";
+import { openProcessTable } from "./open-process-table.ts";
+import { isRunning, type ProcessTable, signal } from "./process-table.ts";
+import { usualTiming } from "./timing.ts";
+
+export type Orphan = { pid: number; command: string; sessionId: string };
+
+/** The value of SAWTOOTH_AGENT for processes that this process starts: it names us, not a later one with our pid. */
+export function agentMark(processes: ProcessTable = openProcessTable()): string {
+  return `${process.pid}.${processes.find(process.pid)?.startTime ?? 0}`;
+}
+
+/**
+ * Processes of sessions whose state lies in `stateFolder` (or below it) and whose agent is gone. Background jobs
+ * that the user kept are not among them.
+ */
+export function findOrphans(stateFolder: string, processes: ProcessTable = openProcessTable()): Orphan[] {
+  return processes.all().flatMap(({ pid }) => {
+    const variable = (name: string) => processes.variableOf(pid, name);
+    const state = variable("SAWTOOTH_STATE");
+    if (state === undefined || !(state === stateFolder || state.startsWith(`${stateFolder}/`))) return [];
+    const isAlive = isAgent(processes, variable("SAWTOOTH_AGENT") ?? "");
+    if (isAlive || isKept(state, variable("SAWTOOTH_JOB"))) return [];
+    const command = processes.commandLine(pid);
+    return [{ pid, command, sessionId: variable("SAWTOOTH_SESSION") ?? "" }];
+  });
+}
+
+/** Ends them: SIGTERM, and SIGKILL for those that are still there half a second later. */
+export async function removeLeftovers(
+  leftovers: readonly Orphan[],
+  processes: ProcessTable = openProcessTable(),
+): Promise<void> {
+  const isThere = ({ pid }: Orphan) => isRunning(processes, pid);
+  for (const { pid } of leftovers) signal(pid, "SIGTERM");
+  for (const { pid } of leftovers) signal(pid, "SIGHUP");
+  for (let waited = 0; waited < usualTiming.terminate && leftovers.some(isThere); waited += 20)
+    await sleep(20);
+  for (const { pid } of leftovers.filter(isThere)) signal(pid, "SIGKILL");
+}
+
+function isAgent(processes: ProcessTable, agent: string): boolean {
+  const [pid, startTime] = agent.split(".").map(Number);
+  return pid !== undefined && processes.find(pid)?.startTime === startTime;
+}
+
+function isKept(folder: string, mark: string | undefined): boolean {
+  return mark !== undefined && readJobRecords(folder).some((job) => job.kept && job.mark === mark);
+}

@@ -1,0 +1,115 @@
+/** Which processes of a session belong to what: to the running command, to an earlier one, to a background job. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Jobs } from "./jobs.ts";
+import {
+  descendants,
+  isRunning,
+  type Process,
+  type ProcessTable,
+  sessionProcesses,
+  signal,
+} from "./process-table.ts";
+
+export type FoundProcess = { pid: number; command: string };
+export type SessionProcesses = ReturnType<typeof createSessionProcesses>;
+
+/** Processes have so long to end by themselves, and a fork of the shell some looks more to become a program. */
+const lookMs = 25;
+const looks = 5;
+
+export type MembersOptions = {
+  sessionId: string;
+  jobs: Jobs;
+  processes: ProcessTable;
+  /** Milliseconds from SIGTERM to SIGKILL at the end of the session. */
+  graceMs: number;
+  /** Undefined while there is no shell. */
+  shellPid: () => number | undefined;
+};
+
+type State = MembersOptions & {
+  /** Left running by earlier commands: pid and start time. */
+  left: Map<number, number>;
+};
+
+export function createSessionProcesses(options: MembersOptions) {
+  const state: State = { ...options, left: new Map() };
+  return {
+    /** Every process of the session but its shell, and but kept jobs. */
+    all: () => endable(state),
+    /** What the running command has started, parents before children. */
+    foreground: () => foreground(state),
+    /** What the command that began after `lastPid` left running; from now on it counts as earlier. */
+    leftBy: (lastPid: number) => leftBy(state, lastPid),
+    /** Processes that are there before the first command, from an agent before us, are none of ours to end. */
+    adopt(): void {
+      for (const { pid, startTime } of endable(state)) state.left.set(pid, startTime);
+    },
+    /** Ends everything but kept jobs. */
+    endAll: () => endAll(state),
+  };
+}
+
+function endable({ processes, sessionId, jobs, shellPid }: State): Process[] {
+  const everything = processes.all();
+  const kept = jobs.pids("kept", everything);
+  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !kept.has(pid));
+}
+
+function foreground({ processes, sessionId, jobs, shellPid, left }: State): Process[] {
+  const everything = processes.all();
+  for (const [pid, startTime] of left) if (processes.find(pid)?.startTime !== startTime) left.delete(pid);
+  const roots = new Set([...left.keys(), ...jobs.pids("all", everything)]);
+  const others = new Set([...roots, ...descendants(everything, roots).map(({ pid }) => pid)]);
+  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !others.has(pid));
+}
+
+async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
+  const { processes } = state;
+  const { commandLine } = processes;
+  processes.refresh();
+  const shell = state.shellPid();
+  const shellCommand = shell === undefined ? "" : commandLine(shell);
+  const find = () => processes.startedSince(lastPid).filter((one) => isNew(state, one));
+  let found = find();
+  for (let look = 0; look < looks && found.length > 0; look++) {
+    await sleep(lookMs);
+    processes.refresh();
+    found = find();
+    if (found.every(({ pid }) => commandLine(pid) !== shellCommand)) break;
+  }
+  for (const { pid, startTime } of found) state.left.set(pid, startTime);
+  return found.map(({ pid }) => {
+    const command = commandLine(pid);
+    return { pid, command: command === shellCommand ? "(subshell)" : command };
+  });
+}
+
+/** Whether a process is the session's, and neither of a job nor of an earlier command. */
+function isNew({ processes, sessionId, shellPid, left }: State, one: Process): boolean {
+  const { find, variableOf } = processes;
+  const shell = shellPid();
+  if (one.pid === shell || variableOf(one.pid, "SAWTOOTH_JOB") !== undefined) return false;
+  if (one.session !== shell && variableOf(one.pid, "SAWTOOTH_SESSION") !== sessionId) return false;
+  for (let at: Process | undefined = one; at && at.pid > 1; at = find(at.parent)) {
+    if (left.get(at.pid) === at.startTime) return false;
+  }
+  return true;
+}
+
+/** SIGTERM, then SIGKILL for what is there after the grace. */
+async function endAll(state: State): Promise<void> {
+  const { processes, graceMs } = state;
+  const isThere = (pid: number) => isRunning(processes, pid);
+  const ending = endable(state).map(({ pid }) => pid);
+  for (const pid of ending) signal(pid, "SIGTERM");
+  for (let waited = 0; waited < graceMs && ending.some(isThere); waited += 20) await sleep(20);
+  for (let round = 0; round < 5; round++) {
+    processes.refresh();
+    const rest = endable(state);
+    if (rest.length === 0) return;
+    for (const { pid } of rest) signal(pid, "SIGKILL");
+    await sleep(10);
+  }
+}

@@ -1,0 +1,101 @@
+/** What a new shell takes over from the one before: folder and exports, and functions where it could still tell. */
+
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { files } from "./protocol.ts";
+
+export type ShellState = { number: number; cwd: string; exports: string };
+
+/** Names that every shell sets for itself. */
+const own = new Set(["PWD", "OLDPWD", "SHLVL", "_", "SAWTOOTH_SESSION", "SAWTOOTH_STATE", "SAWTOOTH_AGENT"]);
+
+/** The newest complete snapshot in the folder, undefined when there is none. */
+export function readShellState(folder: string): ShellState | undefined {
+  const left = parseSnapshot(join(folder, files.left));
+  if (left) return left;
+  const snapshots = files.snapshots.map((name) => parseSnapshot(join(folder, name)));
+  return snapshots.filter((one) => one !== undefined).sort((a, b) => b.number - a.number)[0];
+}
+
+/** A file that a dying shell did not finish does not end with its number and counts for nothing. */
+function parseSnapshot(path: string): ShellState | undefined {
+  const [number, cwd, exports, end] = readOr(path, "").split("\0");
+  if (!number || end !== number || cwd === undefined || exports === undefined) return undefined;
+  return { number: Number(number), cwd, exports };
+}
+
+export type Restoration = {
+  cwd: string;
+  /** Bash lines that set again what the former shell had exported and start-up does not give. */
+  script: string;
+  /** Names of the restored exports. */
+  names: string[];
+  /** Known only where the former shell ended by itself. */
+  functions: "restored" | "none" | "lost";
+};
+
+/** How to bring a new shell to the state of the snapshot; `cwds` are known folders, the newest last. */
+export function restoration(folder: string, snapshot: ShellState, cwds: readonly string[]): Restoration {
+  const before = exportEntries(readOr(join(folder, files.baseline), ""));
+  const after = exportEntries(snapshot.exports);
+  const changed = [...after].filter(([name, entry]) => !own.has(name) && before.get(name) !== entry);
+  const removed = [...before.keys()].filter((name) => !own.has(name) && !after.has(name));
+  const functionsFile = join(folder, files.functions);
+  const functions = readOr(functionsFile, "");
+  return {
+    cwd: lastExisting([...cwds, snapshot.cwd]),
+    names: changed.map(([name]) => name),
+    functions: functions === "" ? "lost" : hasUserFunctions(functions) ? "restored" : "none",
+    script: [
+      functions,
+      ...changed.map(([, entry]) => entry),
+      removed.length > 0 ? `unset ${removed.join(" ")}` : "",
+    ].join("\n"),
+  };
+}
+
+function hasUserFunctions(text: string): boolean {
+  return text
+    .split("\n")
+    .some((line) => /^(alias |\S+ \(\)\s*$)/.test(line) && !line.startsWith("__sawtooth_"));
+}
+
+/** Forgets what an ended shell left, once it is restored. */
+export function clearLeft(folder: string): void {
+  for (const name of [files.left, files.functions]) writeFileSync(join(folder, name), "", { mode: 0o600 });
+}
+
+/** The newest folder of the list that is there, else the nearest existing one above the newest. */
+export function lastExisting(cwds: readonly string[]): string {
+  const existing = cwds.findLast(isFolder);
+  if (existing !== undefined) return existing;
+  let above = cwds.at(-1) ?? "/";
+  while (!isFolder(above)) above = dirname(above);
+  return above;
+}
+
+function isFolder(path: string): boolean {
+  return path.startsWith("/") && existsSync(path) && statSync(path).isDirectory();
+}
+
+/** `export -p` by name. Values may span lines, so quotes are followed. */
+function exportEntries(text: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  const entry =
+    /(?:declare -\w+|export) ([A-Za-z_]\w*)(?:=("(?:[^"\\]|\\[\s\S])*"|\$'(?:[^'\\]|\\[\s\S])*'|[^\n]*))?\n/y;
+  while (entry.lastIndex < text.length) {
+    const at = entry.lastIndex;
+    const match = entry.exec(text);
+    if (match?.[1]) entries.set(match[1], match[0].trimEnd());
+    else entry.lastIndex = text.indexOf("\n", at) + 1 || text.length;
+  }
+  return entries;
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,182 @@
+/** Bytes to text and back without losing one. What does not survive the round trip is not taken for an encoding. */
+
+import { isAscii, isUtf8 } from "node:buffer";
+import { Refusal } from "../refusal.ts";
+
+/**
+ * `damaged`: UTF-8 but for some lines. `bytes`: no encoding fits, and only ASCII may be edited. In both the high bytes
+ * of a line that is no UTF-8 are lone surrogates (U+DC80 to U+DCFF), as Python's `surrogateescape` has it.
+ */
+export type Encoding =
+  | "UTF-8"
+  | "UTF-16LE"
+  | "UTF-16BE"
+  | "windows-1252"
+  | "GBK"
+  | "Shift_JIS"
+  | "damaged"
+  | "bytes";
+/** `text` is without the byte order mark. */
+export type Decoded = { text: string; encoding: Encoding; bom: boolean };
+
+const marks: Partial<Record<Encoding, Buffer>> = {
+  "UTF-8": Buffer.from([0xef, 0xbb, 0xbf]),
+  "UTF-16LE": Buffer.from([0xff, 0xfe]),
+  "UTF-16BE": Buffer.from([0xfe, 0xff]),
+};
+
+/** Never fails: the last resort is `bytes`. */
+export async function decode(bytes: Buffer): Promise<Decoded> {
+  for (const [name, mark] of Object.entries(marks)) {
+    if (!bytes.subarray(0, mark.length).equals(mark)) continue;
+    const marked = await firstThatFits(bytes.subarray(mark.length), [name as Encoding]);
+    if (marked) return { ...marked, bom: true };
+  }
+  const wide = wideEncoding(bytes);
+  return (
+    (await firstThatFits(bytes, wide ? [wide, "UTF-8"] : ["UTF-8"])) ??
+    (await firstThatFits(bytes, [likely(bytes), "windows-1252"])) ?? {
+      text: await toText(bytes, "bytes"),
+      encoding: "bytes",
+      bom: false,
+    }
+  );
+}
+
+/** The text in the first encoding that gives the same bytes back. */
+async function firstThatFits(bytes: Buffer, encodings: readonly Encoding[]): Promise<Decoded | undefined> {
+  for (const encoding of encodings) {
+    const text = await toText(bytes, encoding);
+    if ((await toBytes(text, encoding)).equals(bytes)) return { text, encoding, bom: false };
+  }
+  return undefined;
+}
+
+/** The bytes of a text in the encoding of its file. Throws a Refusal that names what cannot be written in it. */
+export async function encode(text: string, { encoding, bom }: Omit<Decoded, "text">): Promise<Buffer> {
+  const bytes = await toBytes(text, encoding);
+  const back = await toText(bytes, encoding);
+  if (back !== text) {
+    const [wanted, got] = [[...text], [...back]];
+    const lost = wanted.find((char, index) => char !== got[index]) ?? "";
+    const code = lost.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    const where =
+      encoding === "damaged"
+        ? "the line holds bytes that are no UTF-8, and takes no"
+        : `the file is encoded in ${encoding}, which has no`;
+    throw new Refusal(`Nothing was written: ${where} character U+${code} (${lost.toWellFormed()}).`);
+  }
+  return bom ? Buffer.concat([marks[encoding] ?? Buffer.alloc(0), bytes]) : bytes;
+}
+
+async function toText(bytes: Buffer, encoding: Encoding): Promise<string> {
+  switch (encoding) {
+    case "UTF-8":
+      return bytes.toString("utf8");
+    case "UTF-16LE":
+      return bytes.toString("utf16le");
+    case "UTF-16BE":
+      return bytes.length % 2 === 0 ? Buffer.from(bytes).swap16().toString("utf16le") : "";
+    case "damaged":
+    case "bytes":
+      return splitLines(bytes).map(escaped).join("");
+    default:
+      return (await codec()).decode(bytes, encoding, { stripBOM: false });
+  }
+}
+
+async function toBytes(text: string, encoding: Encoding): Promise<Buffer> {
+  switch (encoding) {
+    case "UTF-8":
+      return Buffer.from(text, "utf8");
+    case "UTF-16LE":
+      return Buffer.from(text, "utf16le");
+    case "UTF-16BE":
+      return Buffer.from(text, "utf16le").swap16();
+    case "damaged":
+    case "bytes":
+      return Buffer.concat(text.split(/(?<=\n)/).map(unescaped));
+    default:
+      return (await codec()).encode(text, encoding);
+  }
+}
+
+function splitLines(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += lines.at(-1)?.length ?? 1) {
+    const end = bytes.indexOf(10, at);
+    lines.push(bytes.subarray(at, end < 0 ? bytes.length : end + 1));
+  }
+  return lines;
+}
+
+function escaped(line: Buffer): string {
+  if (isUtf8(line)) return line.toString("utf8");
+  return line
+    .toString("latin1")
+    .replace(/[\x80-\xff]/g, (char) => String.fromCharCode(0xdc00 + char.charCodeAt(0)));
+}
+
+/** What else was put into such a line comes out wrong here, and does not survive the way back. */
+function unescaped(line: string): Buffer {
+  if (line.isWellFormed()) return Buffer.from(line, "utf8");
+  return Buffer.from(
+    line.replace(/[\uDC80-\uDCFF]/g, (char) => String.fromCharCode(char.charCodeAt(0) & 0xff)),
+    "latin1",
+  );
+}
+
+/** Its tables are large and most files are UTF-8: loaded when first needed. */
+async function codec() {
+  return (await import("iconv-lite")).default;
+}
+
+/**
+ * The likeliest encoding of bytes that are not UTF-8, by what their high bytes look like: GBK text is pairs of high
+ * bytes, Shift-JIS is full of kana, Western text has single letters between ASCII ones. A wrong guess is shown wrong
+ * but never written wrong, because it must survive the round trip.
+ */
+function likely(bytes: Buffer): Encoding {
+  if (isMostlyUtf8(bytes)) return "damaged";
+  let [units, pairs, kana, accents] = [0, 0, 0, 0];
+  for (let index = 0; index < bytes.length; index++) {
+    const [lead = 0, trail = 0] = [bytes[index], bytes[index + 1]];
+    if (lead < 0x80) continue;
+    units += 1;
+    const accent = trail < 0x80 || isBetweenLetters(bytes, index);
+    accents += +accent;
+    kana += +isKana(lead, trail);
+    pairs += +(!accent && lead >= 0xa1 && lead <= 0xf7 && trail >= 0xa1);
+    if (trail >= 0x40) index += 1;
+  }
+  if (kana * 5 >= units) return "Shift_JIS";
+  if (pairs * 5 >= units * 4) return "GBK";
+  return accents * 2 <= units ? "Shift_JIS" : "windows-1252";
+}
+
+/** Beyond ASCII, at least as many lines are UTF-8 as are not. */
+function isMostlyUtf8(bytes: Buffer): boolean {
+  const lines = splitLines(bytes).filter((line) => !isAscii(line));
+  const valid = lines.filter((line) => isUtf8(line)).length;
+  return valid > 0 && valid * 2 >= lines.length;
+}
+
+/** UTF-16 without a mark: ASCII in it makes every second byte zero. */
+export function wideEncoding(bytes: Buffer): Encoding | undefined {
+  const zeros = [0, 0];
+  for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1))
+    zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  if (Math.max(even, odd) * 5 <= bytes.length || Math.min(even, odd) * 50 > bytes.length) return undefined;
+  return odd > even ? "UTF-16LE" : "UTF-16BE";
+}
+
+function isKana(lead: number, trail: number): boolean {
+  return (lead === 0x82 && trail >= 0x9f) || (lead === 0x83 && trail >= 0x40 && trail <= 0x96);
+}
+
+/** Two high bytes with a letter on both sides are accents, as in `créée`. */
+function isBetweenLetters(bytes: Buffer, index: number): boolean {
+  const isLetter = (byte = 0) => /[A-Za-z]/.test(String.fromCharCode(byte));
+  return isLetter(bytes[index - 1]) && isLetter(bytes[index + 2]);
+}

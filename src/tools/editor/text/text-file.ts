@@ -1,0 +1,33 @@
+/** A file as the editor reads it: bytes, text, encoding, line endings, and a hash that tells whether it changed. */
+
+import { hash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { Refusal } from "../refusal.ts";
+import { type Decoded, decode } from "./encoding.ts";
+import { type Endings, endingsOf } from "./line-endings.ts";
+
+/** Larger files are not read whole. */
+const maxFileBytes = 64 * 1024 * 1024;
+
+/** `path` is absolute with links resolved. */
+export type RawFile = { path: string; bytes: Buffer; hash: string };
+export type TextFile = RawFile & Decoded & { endings: Endings };
+
+/** Throws a Refusal for what is no regular file or too large, and the system's error otherwise. */
+export async function readRaw(path: string): Promise<RawFile> {
+  const stats = await stat(path);
+  if (!stats.isFile()) throw new Refusal(`${path} is not a regular file.`);
+  if (stats.size > maxFileBytes) {
+    const size = Math.round(stats.size / 1024 / 1024);
+    throw new Refusal(
+      `${path} is ${size} MB, too large for the editor. Use bash: grep -n, sed -n, head, tail.`,
+    );
+  }
+  const bytes = await readFile(path);
+  return { path, bytes, hash: hash("sha256", bytes) };
+}
+
+export async function asText(raw: RawFile): Promise<TextFile> {
+  const decoded = await decode(raw.bytes);
+  return { ...raw, ...decoded, endings: endingsOf(decoded.text) };
+}

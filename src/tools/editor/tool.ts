@@ -1,0 +1,97 @@
+/** The `str_replace_editor` tool: looks at files, images and folders, and changes files all or nothing. */
+
+import { resolve } from "node:path";
+import type { Tool, ToolOutput } from "../../core/ports.ts";
+import type { JsonSchema } from "../../core/request.ts";
+import type { Call, EditorInput } from "./call.ts";
+import { accessOf, realTarget } from "./paths.ts";
+import { asRefusal, clipped, Refusal } from "./refusal.ts";
+import { editorName, failuresOf, type Memory } from "./seen.ts";
+import { view } from "./view-command.ts";
+import { create, insert, strReplace } from "./write.ts";
+
+const maxErrorBytes = 2000;
+
+const text: JsonSchema = { type: "string" };
+const inputSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    command: { type: "string", enum: ["view", "create", "str_replace", "insert"] },
+    path: { type: "string", description: "Absolute, or relative to the workspace." },
+    view_range: {
+      type: "array",
+      items: { type: "integer" },
+      description: "[first, last]; last -1 is the end.",
+    },
+    file_text: { type: "string", description: "create: the whole text." },
+    old_str: text,
+    new_str: text,
+    replace_all: { type: "boolean" },
+    edits: {
+      type: "array",
+      description: "str_replace: several at once, in order, all or none.",
+      items: {
+        type: "object",
+        properties: { old_str: text, new_str: text },
+        required: ["old_str", "new_str"],
+        additionalProperties: false,
+      },
+    },
+    insert_line: { type: "integer", minimum: 0, description: "insert: after this line; 0 is the top." },
+    insert_text: text,
+  },
+  required: ["command", "path"],
+  additionalProperties: false,
+};
+
+/** `workspace`: absolute real path that relative paths start from. */
+export function editorTool(options: { description: string; workspace: string }): Tool {
+  const memory: Memory = new Map();
+  return {
+    name: editorName,
+    description: options.description,
+    inputSchema,
+    access: (input) => accessOf(input, options.workspace),
+    run: async (raw, context) => {
+      const input = raw as EditorInput;
+      try {
+        if (input.path.includes("\0")) throw new Refusal("A path cannot hold a NUL character.");
+        const path = realTarget(resolve(options.workspace, input.path));
+        return await perform({ input, path, memory, context });
+      } catch (error) {
+        const before = failuresOf(context.events, raw);
+        return refused(input, asRefusal(error, input.path), before + 1);
+      }
+    },
+  };
+}
+
+function perform(call: Call): Promise<ToolOutput> {
+  switch (call.input.command) {
+    case "view":
+      return view(call);
+    case "create":
+      return create(call);
+    case "str_replace":
+      return strReplace(call);
+    case "insert":
+      return insert(call);
+  }
+}
+
+/** From the third time the same call fails on, another way is pointed out. */
+function refused(input: EditorInput, { message, lines }: Refusal, times: number): ToolOutput {
+  const other = times < 3 ? "" : `\n\n${anotherWay(input, lines, times)}`;
+  return { content: clipped(message, maxErrorBytes - Buffer.byteLength(other)) + other, isError: true };
+}
+
+function anotherWay(input: EditorInput, lines: Refusal["lines"], times: number): string {
+  const said = `This very call has failed ${times} times and will fail again. Do not repeat it.`;
+  if (input.command === "view" || input.command === "create")
+    return `${said} Look with bash (ls -la, stat, file) at what is there.`;
+  const range = lines ? ` with view_range [${lines.first}, ${lines.last}]` : "";
+  const look = `First view the file${range}, and copy old_str from what you see, with more lines around it.`;
+  return times === 3
+    ? `${said} ${look}`
+    : `${said} ${look} Or leave this tool and change it with bash (sed, python).`;
+}

@@ -1,0 +1,76 @@
+/** The `todo` tool: rewrites the checklist in todo.md; its result recites it. The person may edit the file too. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import type { LogEvent } from "../../core/events.ts";
+import type { Tool, ToolOutput } from "../../core/ports.ts";
+import {
+  checklist,
+  isSameList,
+  knownTasks,
+  maxListLength,
+  recital,
+  type Task,
+} from "../../core/task-list.ts";
+
+/** `file`: absolute path of the session's todo.md. */
+export function todoTool(options: { description: string; file: string }): Tool {
+  return {
+    name: "todo",
+    description: options.description,
+    inputSchema: {
+      type: "object",
+      properties: {
+        items: {
+          type: "array",
+          description: "The whole list, in order.",
+          items: {
+            type: "object",
+            properties: {
+              text: { type: "string" },
+              status: { type: "string", enum: ["open", "active", "done"] },
+            },
+            required: ["text", "status"],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ["items"],
+      additionalProperties: false,
+    },
+    access: () => ({ kind: "session" }),
+    run: async (input, { events }) => rewrite(options.file, input.items as Task[], events),
+  };
+}
+
+/** What todo.md says; undefined when it cannot be read: there is none yet, or the person put it away. */
+export function readTaskList(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8").slice(0, maxListLength).toWellFormed();
+  } catch {
+    return undefined;
+  }
+}
+
+function rewrite(file: string, tasks: Task[], events: readonly LogEvent[]): ToolOutput {
+  const blank = tasks.findIndex((task) => task.text.trim() === "");
+  if (blank >= 0) return refusal(`Item ${blank + 1} has no text. The list was not changed.`);
+  if (wasEdited(file, events)) {
+    return refusal(
+      "The person changed the list a moment ago, so yours was not written. Their version follows: send the whole list again with their changes in it.",
+    );
+  }
+  writeFileSync(file, `${checklist(tasks)}\n`, { mode: 0o600 });
+  return { content: recital(tasks), tasks };
+}
+
+/** Whether the file is not as the model knows it. Where a secret was taken out of the log they cannot be compared. */
+function wasEdited(file: string, events: readonly LogEvent[]): boolean {
+  const present = readTaskList(file);
+  const known = knownTasks(events) ?? "";
+  if (present === undefined || known.includes("[redacted:")) return false;
+  return !isSameList(present, known);
+}
+
+function refusal(text: string): ToolOutput {
+  return { content: text, isError: true };
+}

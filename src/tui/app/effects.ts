@@ -1,0 +1,166 @@
+/** Carries out what the state asks for: turns, shell lines, commands, and programs that take the terminal. */
+
+import type { UserBlock } from "../../core/blocks.ts";
+import { noteRows } from "../blocks/event-rows.ts";
+import type { RowContext } from "../blocks/tool-rows.ts";
+import { commandsOf } from "../commands/commands.ts";
+import { prepareFiles } from "../input/completion.ts";
+import type { Host } from "../ports/session.ts";
+import { type App, dispatch, draw, streamMs } from "./app.ts";
+import { ask } from "./permission-prompt.ts";
+import { pick } from "./picking.ts";
+import { aroundOf, type Effect, shellId } from "./state.ts";
+import { offer, takeOver } from "./terminal-handover.ts";
+
+/**
+ * Milliseconds that a mode stands before it answers an open question. Shift-Tab goes through the modes one by one: on
+ * the way to another one `plan` must not refuse what is asked, and `auto` must not run it.
+ */
+const modeRestsMs = 800;
+
+/** One effect; what takes time goes on in the background. */
+export function perform(app: App, effect: Effect): void {
+  const { host } = app;
+  if (!host) return;
+  switch (effect.type) {
+    case "submit":
+      follow(app, work(app, host, effect.text));
+      break;
+    case "shell":
+      follow(app, runShell(app, host, effect.text));
+      break;
+    case "command":
+      void runCommand(app, host, effect.text).catch((error: Error) =>
+        dispatch(app, { type: "print", rows: noteRows(["warn", error.message], around(app)) }),
+      );
+      break;
+    case "remember":
+      host.rememberTyped(effect.text);
+      break;
+    case "interrupt":
+      for (const stop of app.stops) stop.abort("interrupted");
+      break;
+    case "quit":
+      app.leave({ type: "quit" });
+      break;
+    case "suspend":
+      process.kill(0, "SIGTSTP");
+      break;
+    case "edit_outside":
+      void editOutside(app, host);
+      break;
+    case "load_files":
+      void host.files().then((paths) => dispatch(app, { type: "files", files: prepareFiles(paths) }));
+      break;
+    case "take_over":
+      takeOver(app);
+      break;
+    case "redraw":
+      app.screen.clear();
+      break;
+    case "mode":
+      host.setMode(effect.mode);
+      clearTimeout(app.modeTimer);
+      app.modeTimer = setTimeout(() => host.judgeAgain(), modeRestsMs);
+      break;
+    case "answer":
+      app.answers.get(effect.id)?.(effect.answer);
+      break;
+  }
+}
+
+function around({ state }: App): RowContext {
+  return state ? aroundOf(state) : { cwd: "", columns: 80 };
+}
+
+function follow(app: App, work: Promise<void>): void {
+  app.works.add(work);
+  void work.finally(() => app.works.delete(work));
+}
+
+async function work(app: App, host: Host, text: string): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "turn_started", now: Date.now() });
+  const reason = await host.turn([{ type: "text", text }], stop.signal);
+  app.stops.delete(stop);
+  dispatch(app, { type: "turn_over", reason });
+}
+
+async function runShell(app: App, host: Host, command: string): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "shell_started", command, now: Date.now() });
+  const output = await host.shell(command, stop.signal, {
+    onProgress: (text) => dispatch(app, { type: "progress", id: shellId, text }, streamMs),
+    onWaiting: (waiting) => void offer(app, waiting),
+  });
+  app.stops.delete(stop);
+  const content: UserBlock[] = [{ type: "text", text: output }];
+  if (app.state?.busy?.turn) app.heard.push(content);
+  else host.say(content);
+  dispatch(app, { type: "shell_over" });
+}
+
+async function runCommand(app: App, host: Host, line: string): Promise<void> {
+  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const { state } = app;
+  if (!state) return;
+  dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
+  const commands = commandsOf(host.desk.own());
+  const command = commands.find((each) => each.name === name);
+  try {
+    await command?.run(argument.trim(), {
+      host,
+      commands,
+      events: host.log.events(),
+      columns: state.size.columns,
+      busy: state.busy !== undefined,
+      print: (rows) => dispatch(app, { type: "print", rows }),
+      notice: (text) => dispatch(app, { type: "notice", text }),
+      leave: (how) => app.leave(how),
+      pick: (request) => pick(app, request),
+      say: (text) => dispatch(app, { type: "say", text }),
+      confirm: async (title, rows, signal = new AbortController().signal) =>
+        (await ask(app, { title, rows }, signal)).decision === "allow",
+      work: (what, action) => workOn(app, what, action),
+      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.desk.own()) }),
+    });
+  } finally {
+    app.deciding = false;
+    app.feed();
+  }
+}
+
+/** Something that takes time and can be interrupted; what is typed meanwhile is said after it. */
+async function workOn(app: App, what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  app.stops.add(stop);
+  dispatch(app, { type: "turn_started", now: Date.now(), what });
+  const work = action(stop.signal).finally(() => {
+    app.stops.delete(stop);
+    dispatch(app, { type: "turn_over", reason: stop.signal.aborted ? "interrupted" : "completed" });
+  });
+  follow(
+    app,
+    work.catch(() => undefined),
+  );
+  await work;
+}
+
+/** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */
+async function editOutside(app: App, host: Host): Promise<void> {
+  const text = app.state?.editor.text ?? "";
+  app.screen.clear();
+  app.terminal.release();
+  app.held = true;
+  const edited = await host.editText(text).catch((error: Error) => {
+    dispatch(app, { type: "notice", text: error.message });
+    return undefined;
+  });
+  app.terminal.take();
+  app.screen.locate();
+  app.held = false;
+  if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
+  draw(app);
+}

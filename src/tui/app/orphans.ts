@@ -1,0 +1,13 @@
+/** What a killed run left running: told at the start, ended when the person says so. */
+
+import type { Host } from "../ports/session.ts";
+
+/** `/jobs clean`: what was ended, as one line. */
+export async function endOrphans({ leftovers }: Host): Promise<string> {
+  const found = leftovers.find();
+  if (found.length === 0) return "no killed run left a process";
+  await leftovers.end();
+  const rest = leftovers.find();
+  if (rest.length > 0) return `these could not be ended: ${rest.map(({ pid }) => pid).join(" ")}`;
+  return `ended ${found.length === 1 ? "1 process" : `${found.length} processes`} of killed runs`;
+}

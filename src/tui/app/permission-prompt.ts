@@ -1,0 +1,24 @@
+/** Asks the person at the screen, and waits for the answer. */
+
+import type { Answer, Confirmation, Question } from "../ports/session.ts";
+import { type App, dispatch } from "./app.ts";
+
+/** Withdrawn, and answered with no, when the signal fires. */
+export function ask(app: App, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
+  const id = ++app.lastId;
+  return new Promise<Answer>((resolve) => {
+    const settle = (answer: Answer) => {
+      signal.removeEventListener("abort", withdraw);
+      app.answers.delete(id);
+      resolve(answer);
+    };
+    const withdraw = () => {
+      dispatch(app, { type: "withdrawn", id });
+      settle({ decision: "deny", say: "" });
+    };
+    if (signal.aborted) return withdraw();
+    signal.addEventListener("abort", withdraw);
+    app.answers.set(id, settle);
+    dispatch(app, { type: "asked", id, question });
+  });
+}

@@ -1,0 +1,277 @@
+/** The whole state of the screen as one value, and what events, parts and keys make of it. Pure. */
+
+import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
+import type { LogEvent, TurnEnd } from "../../core/events.ts";
+import type { ModelPart } from "../../core/ports.ts";
+import { knownTasks } from "../../core/task-list.ts";
+import type { PermissionMode } from "../../permissions/decide.ts";
+import { turnSummary } from "../blocks/event-rows.ts";
+import { type Facts, factsOf, turnStart } from "../blocks/status.ts";
+import type { RowContext } from "../blocks/tool-rows.ts";
+import { addEvent, addPart, block, emptyTranscript, type Transcript } from "../blocks/transcript.ts";
+import { type PendingQuestion, pendingQuestion } from "../dialogs/dialog.ts";
+import {
+  type Completion,
+  completionFor,
+  type Prepared,
+  type Sources,
+  wantsFiles,
+} from "../input/completion.ts";
+import { type Editor, editorWith, emptyEditor } from "../input/editor.ts";
+import { type Recall, recallOf, type Search } from "../input/recall.ts";
+import type { Answer, Confirmation, Question } from "../ports/session.ts";
+import type { Row, Size } from "../rows/rows.ts";
+import type { ShownTerminal } from "./terminal-rows.ts";
+
+/** A call whose result is not there yet. `output`: the end of what it printed. */
+export type RunningCall = { call: ToolUseBlock; since: number; output: string };
+
+/** What the model is doing: it streams a reply, or waits to try again until `until`. */
+export type Doing =
+  | { type: "waiting" | "thinking" | "writing" }
+  | { type: "calling"; name: string }
+  | { type: "retrying"; until: number; why: string };
+
+export type State = {
+  size: Size;
+  editor: Editor;
+  recall: Recall;
+  search?: Search | undefined;
+  completion?: Completion | undefined;
+  files: readonly Prepared[] | undefined;
+  commands: Sources["commands"];
+  /** Typed while it works: goes in at the next step. */
+  queue: string[];
+  asked: PendingQuestion[];
+  transcript: Transcript;
+  running: RunningCall[];
+  doing: Doing;
+  /** Set while a turn, a shell line of the person or a command that takes time runs. `what`: what a command does. */
+  busy?: { since: number; stopping: boolean; turn: boolean; what?: string | undefined } | undefined;
+  mode: PermissionMode;
+  place: { cwd: string; shortCwd: string; branch?: string | undefined };
+  facts: Facts;
+  tasks?: string | undefined;
+  /** Which of the newest calls is looked at in full, and from which row on. */
+  details?: { back: number; scroll: number } | undefined;
+  /** Of the command that waits for input there. */
+  terminal?: ShownTerminal | undefined;
+  /** One line that goes with the next key. */
+  notice?: string | undefined;
+  pressed: { ctrlC: number; escape: number; any: number };
+};
+
+/** What the reducer asks for; the app does it. */
+export type Effect =
+  | { type: "submit" | "shell" | "command" | "remember"; text: string }
+  | { type: "interrupt" | "quit" | "suspend" | "edit_outside" | "load_files" | "redraw" | "take_over" }
+  | { type: "mode"; mode: PermissionMode }
+  | { type: "answer"; id: number; answer: Answer };
+
+export type Action =
+  | { type: "event"; event: LogEvent; events: readonly LogEvent[] }
+  | { type: "part"; part: ModelPart; now: number }
+  | { type: "progress"; id: string; text: string }
+  | { type: "asked"; id: number; question: Question | Confirmation }
+  | { type: "withdrawn"; id: number }
+  | { type: "turn_started"; now: number; what?: string }
+  | { type: "turn_over"; reason: TurnEnd }
+  | { type: "shell_started"; command: string; now: number }
+  | { type: "shell_over" }
+  | { type: "steered" }
+  | { type: "say"; text: string }
+  | { type: "commands"; commands: Sources["commands"] }
+  | { type: "files"; files: readonly Prepared[] }
+  | { type: "written"; text: string }
+  | { type: "print"; rows: Row[] }
+  | { type: "notice"; text: string }
+  | { type: "terminal"; terminal?: ShownTerminal }
+  | { type: "mode"; mode: PermissionMode }
+  | { type: "size"; size: Size };
+
+/** The state after, rows for the history, and what is to be done. */
+export type Change = { state: State; rows: Row[]; effects: Effect[] };
+
+export type Beginning = Pick<State, "size" | "mode" | "place" | "commands"> & {
+  typed: readonly string[];
+  events: readonly LogEvent[];
+};
+
+export function initialState({ typed, events, ...given }: Beginning): State {
+  return {
+    ...given,
+    editor: emptyEditor,
+    recall: recallOf(typed),
+    files: undefined,
+    queue: [],
+    asked: [],
+    transcript: { ...emptyTranscript(), last: "text" },
+    facts: factsOf(events),
+    tasks: knownTasks(events),
+    running: [],
+    doing: { type: "waiting" },
+    pressed: { ctrlC: 0, escape: 0, any: 0 },
+  };
+}
+
+export function aroundOf({ size, place }: State): RowContext {
+  return { cwd: place.cwd, columns: size.columns };
+}
+
+export function change(state: State, rows: Row[] = [], effects: Effect[] = []): Change {
+  return { state, rows, effects };
+}
+
+/** What anything but a key makes of the state. */
+export function reduce(state: State, action: Action): Change {
+  switch (action.type) {
+    case "event":
+      return onEvent(state, action.event, action.events);
+    case "part": {
+      const { transcript, rows } = addPart(state.transcript, action.part, aroundOf(state));
+      return change({ ...state, transcript, doing: doingAfter(action.part, action.now) }, rows);
+    }
+    case "progress":
+      return change({ ...state, running: withOutput(state.running, action.id, action.text) });
+    case "asked":
+      return change({ ...state, asked: [...state.asked, pendingQuestion(action.id, action.question)] });
+    case "withdrawn":
+      return change({ ...state, asked: state.asked.filter(({ id }) => id !== action.id) });
+    case "turn_started":
+      return change({
+        ...state,
+        busy: { since: action.now, stopping: false, turn: true, what: action.what },
+        doing: { type: "waiting" },
+      });
+    case "turn_over":
+      return onTurnOver(state, action.reason);
+    case "shell_started":
+      return change(withShell(state, action.command, action.now));
+    case "shell_over": {
+      const running = state.running.filter(({ call }) => call.id !== shellId);
+      return state.busy?.turn
+        ? change({ ...state, running })
+        : onTurnOver({ ...state, running }, "completed");
+    }
+    case "steered":
+      return change({ ...state, queue: [] });
+    case "say":
+      return said(state, action.text);
+    case "commands":
+      return change({ ...state, commands: action.commands });
+    case "files":
+      return change(completed({ ...state, files: action.files }));
+    case "written":
+      return change({ ...state, editor: editorWith(action.text, state.editor.pastes) });
+    case "print": {
+      const { transcript, rows } = block(state.transcript, "note", action.rows);
+      return change({ ...state, transcript: { ...transcript, last: "text" } }, rows);
+    }
+    case "notice":
+      return change({ ...state, notice: action.text });
+    case "terminal":
+      return change({ ...state, terminal: action.terminal });
+    case "mode":
+      return change({ ...state, mode: action.mode });
+    case "size":
+      return change({ ...state, size: action.size });
+  }
+}
+
+function withOutput(running: RunningCall[], id: string, output: string): RunningCall[] {
+  return running.map((one) => (one.call.id === id ? { ...one, output } : one));
+}
+
+/** Goes to the model at once, or waits for the next step. */
+export function said(state: State, text: string, effects: Effect[] = []): Change {
+  return state.busy
+    ? change({ ...state, queue: [...state.queue, text] }, [], effects)
+    : change(state, [], [...effects, { type: "submit", text }]);
+}
+
+/** Stands for the shell line of the person among the running calls. */
+export const shellId = "!";
+
+function withShell(state: State, command: string, now: number): State {
+  const call: ToolUseBlock = { type: "tool_use", id: shellId, name: "bash", input: { command } };
+  const busy = state.busy ?? { since: now, stopping: false, turn: false };
+  return { ...state, busy, running: [...state.running, { call, since: now, output: "" }] };
+}
+
+function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Change {
+  const { transcript, rows } = addEvent(state.transcript, event, events, aroundOf(state));
+  const next: State = {
+    ...state,
+    transcript,
+    running: runningAfter(state.running, event),
+    facts: factsOf(events),
+    tasks: event.type === "tool_result" || event.type === "reminder" ? knownTasks(events) : state.tasks,
+    ...(event.type === "tool_result" || event.type === "model_request"
+      ? { doing: { type: "waiting" as const } }
+      : {}),
+  };
+  if (event.type !== "turn_ended") return change(next, rows);
+  const summary = turnSummary(events.slice(turnStart(events)), next.facts.turnCost);
+  return change(next, summary ? [...rows, [], [{ text: `  ${summary}`, tone: "dim" }]] : rows);
+}
+
+function runningAfter(running: RunningCall[], event: LogEvent): RunningCall[] {
+  const shell = running.filter(({ call }) => call.id === shellId);
+  switch (event.type) {
+    case "assistant_message":
+      return [
+        ...shell,
+        ...event.content.filter(isToolUse).map((call) => ({ call, since: event.at, output: "" })),
+      ];
+    case "tool_result":
+      return running.filter(({ call }) => call.id !== event.toolUseId);
+    case "turn_ended":
+      return shell;
+    default:
+      return running;
+  }
+}
+
+function doingAfter(part: ModelPart, now: number): Doing {
+  switch (part.type) {
+    case "text_delta":
+      return { type: "writing" };
+    case "thinking_delta":
+      return { type: "thinking" };
+    case "tool_use_started":
+      return { type: "calling", name: part.name };
+    case "input_delta":
+      return { type: "calling", name: "" };
+    case "attempt_failed":
+      return { type: "retrying", until: now + part.waitMs, why: part.message };
+  }
+}
+
+/** What was typed meanwhile is sent now, unless the turn failed: then it goes back to where it was written. */
+function onTurnOver(state: State, reason: TurnEnd): Change {
+  const { busy: _, ...rest } = state;
+  // Questions of the turn were withdrawn with it; one that a command asks meanwhile goes on.
+  const over: State = { ...rest, running: [], doing: { type: "waiting" } };
+  if (state.queue.length === 0) return change(over);
+  if (reason === "completed" || reason === "interrupted")
+    return change({ ...over, queue: [] }, [], [{ type: "submit", text: state.queue.join("\n\n") }]);
+  return change(withQueueBack(over));
+}
+
+/** The queued text stands before what is being written. */
+export function withQueueBack(state: State): State {
+  if (state.queue.length === 0) return state;
+  const { editor } = state;
+  const text = [...state.queue, editor.text].filter((part) => part !== "").join("\n\n");
+  return { ...state, queue: [], editor: editorWith(text, editor.pastes) };
+}
+
+/** The state with the completion that belongs to its editor. */
+export function completed(state: State): State {
+  const sources = { files: state.files, commands: state.commands };
+  return { ...state, completion: completionFor(state.editor, sources, state.completion) };
+}
+
+export function needsFiles(state: State): boolean {
+  return state.files === undefined && wantsFiles(state.editor);
+}

@@ -1,0 +1,129 @@
+/**
+ * Takes a waiting command's terminal over: keys go there, and its screen is shown in the live area, or on the whole
+ * terminal while a program like an editor has it. Nothing that is typed is kept.
+ */
+
+import type { TakenTerminal, WaitingCommand } from "../../core/waiting-command.ts";
+import { leaveAlternate, resetModes } from "../screen/guard.ts";
+import { type App, dispatch, draw } from "./app.ts";
+import { type Attended, takenSize } from "./terminal-rows.ts";
+
+/** How long a call of the model waits for somebody to take its command over. */
+const patienceMs = 5000;
+const refreshMs = 30;
+
+/** Pastes come as typed: a program that wants marks around them has them only when it has the whole terminal. */
+const [pasteMarksOff, pasteMarksOn] = ["\x1b[?2004l", "\x1b[?2004h"];
+const enterAlternate = "\x1b[?1049h";
+/** The keys' own modes, which no other reset names. */
+const plainKeys = "\x1b[?1l\x1b>";
+
+/** Ctrl-] as terminals send it: as a control code, or as kitty and xterm spell it. */
+const giveBackKey = /\x1d|\x1b\[93;5u|\x1b\[27;5;93~/;
+/** A program leaves the alternate screen: what comes behind belongs to ours. */
+const leaving = /\x1b\[\?(?:1049|1047|47)l/;
+
+/** Shows a command that waits, and offers it. Returns how long the model's call waits, in milliseconds. */
+export function offer(app: App, port: WaitingCommand): number {
+  const attended: Attended = { port, whole: false };
+  app.attended = attended;
+  void port.over.then(() => app.attended === attended && finish(app, attended));
+  void show(app, attended);
+  return patienceMs;
+}
+
+/** The person's keys go to the command that waits, until it is over or given back. */
+export function takeOver(app: App): void {
+  const { attended, state } = app;
+  if (!attended || attended.taken || !state) return;
+  attended.taken = attended.port.take(takenSize(state.size), (bytes) => onPrinted(app, attended, bytes));
+  if (!attended.taken) return;
+  app.terminal.write(pasteMarksOff);
+  void show(app, attended);
+}
+
+/** What was typed, as it came. Returns what is ours again: what follows the key that gives back; undefined: nothing. */
+export function typed(app: App, chunk: string): string | undefined {
+  const { taken } = app.attended ?? {};
+  if (!taken) return chunk;
+  const key = giveBackKey.exec(chunk);
+  const bytes = key ? chunk.slice(0, key.index) : chunk;
+  if (bytes !== "") taken.write(bytes);
+  if (!key) return undefined;
+  taken.giveBack();
+  giveUp(app);
+  return chunk.slice(key.index + key[0].length);
+}
+
+/** Takes the keys back at once, whoever has them. */
+export function giveUp(app: App): void {
+  const { attended } = app;
+  attended?.taken?.giveBack();
+  if (attended) finish(app, attended);
+}
+
+/** The window has another size. */
+export function resizeTaken({ attended, terminal }: App): void {
+  const size = terminal.size();
+  attended?.taken?.resize(attended.whole ? size : takenSize(size));
+}
+
+function finish(app: App, attended: Attended): void {
+  app.attended = undefined;
+  clearTimeout(attended.refresh);
+  if (attended.whole) leaveWhole(app, attended);
+  if (attended.taken && !app.closed) app.terminal.write(pasteMarksOn);
+  dispatch(app, { type: "terminal" });
+}
+
+function onPrinted(app: App, attended: Attended, bytes: Uint8Array): void {
+  if (app.attended !== attended) return;
+  if (attended.whole) passOn(app, attended, bytes);
+  attended.refresh ??= setTimeout(() => {
+    attended.refresh = undefined;
+    void show(app, attended);
+  }, refreshMs);
+}
+
+/** To our terminal as it is, up to where the program leaves its screen. */
+function passOn(app: App, attended: Attended, bytes: Uint8Array): void {
+  const printed = Buffer.from(bytes);
+  const left = leaving.exec(printed.toString("latin1"));
+  app.terminal.write(left ? printed.subarray(0, left.index) : printed);
+  if (left) leaveWhole(app, attended);
+}
+
+async function show(app: App, attended: Attended): Promise<void> {
+  const { port } = attended;
+  const view = await port.view();
+  if (app.attended !== attended || app.closed) return;
+  const { taken, whole } = attended;
+  if (taken && view.alternate && !whole) return enterWhole(app, attended, taken);
+  if (!view.alternate && whole) leaveWhole(app, attended);
+  if (!attended.whole)
+    dispatch(app, {
+      type: "terminal",
+      terminal: { command: port.command, view, taken: taken !== undefined },
+    });
+}
+
+async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): Promise<void> {
+  const replayed = await taken.replay();
+  if (app.attended !== attended || app.closed || attended.whole) return;
+  app.screen.clear();
+  app.held = true;
+  attended.whole = true;
+  app.terminal.lend(true);
+  app.terminal.write(enterAlternate + replayed);
+  // Programs draw anew for the new size.
+  taken.resize(app.terminal.size());
+}
+
+function leaveWhole(app: App, attended: Attended): void {
+  attended.whole = false;
+  app.held = false;
+  app.terminal.write(plainKeys + resetModes + leaveAlternate);
+  app.terminal.lend(false);
+  attended.taken?.resize(takenSize(app.terminal.size()));
+  draw(app);
+}

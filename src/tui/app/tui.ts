@@ -1,0 +1,244 @@
+/** The interactive screen: takes the terminal, talks over one session after the other, gives the terminal back. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { UserBlock } from "../../core/blocks.ts";
+import { noteRows } from "../blocks/event-rows.ts";
+import { tellTail } from "../blocks/transcript.ts";
+import { pastRows, welcomeRows } from "../blocks/welcome.ts";
+import { commandsOf } from "../commands/commands.ts";
+import { ownNotes } from "../commands/own.ts";
+import { createKeyReader, type Key } from "../input/keys.ts";
+import { onKey } from "../input/on-key.ts";
+import type { Beginning, Host, Leave, Person, Tui } from "../ports/session.ts";
+import { cutRow } from "../rows/rows.ts";
+import { createScreen } from "../screen/screen.ts";
+import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
+import { perform } from "./effects.ts";
+import { ask } from "./permission-prompt.ts";
+import { onPickingKey, pick } from "./picking.ts";
+import { aroundOf, initialState, reduce } from "./state.ts";
+import { giveUp, offer, resizeTaken, typed } from "./terminal-handover.ts";
+
+const resizeMs = 60;
+/** Silence after which a lone Escape is the key, and the end of a paste its end. */
+const keyMs = 30;
+
+/** Takes the terminal and shows nothing yet. */
+export function createTui(options: TuiOptions): Tui {
+  const { terminal } = options;
+  const screen = createScreen({
+    write: terminal.write,
+    size: terminal.size(),
+    reflow: options.reflow,
+  });
+  const app: App = {
+    ...options,
+    screen,
+    keys: createKeyReader(screen.located),
+    state: undefined,
+    host: undefined,
+    history: [],
+    answers: new Map(),
+    attended: undefined,
+    lastId: 0,
+    picking: undefined,
+    deciding: false,
+    stops: new Set(),
+    works: new Set(),
+    heard: [],
+    drawn: undefined,
+    leave: () => {},
+    drawTimer: undefined,
+    keyTimer: undefined,
+    ticker: undefined,
+    modeTimer: undefined,
+    early: [],
+    held: false,
+    settling: false,
+    closed: false,
+    perform,
+    feed: () => onKeys(app, app.early.splice(0)),
+  };
+  terminal.onData((chunk) => onData(app, chunk));
+  terminal.onResize(() => onResize(app));
+  process.on("SIGCONT", () => resume(app));
+  const onStop = () => suspend(app, process.pid, onStop);
+  process.on("SIGTSTP", onStop);
+  terminal.take();
+  screen.locate();
+  return {
+    person: personOf(app),
+    attach: (host, beginning) => attach(app, host, beginning),
+    pick: (request) => pick(app, request),
+    warn: (text) =>
+      void (app.state
+        ? dispatch(app, { type: "print", rows: noteRows(["warn", text], aroundOf(app.state)) })
+        : app.history.push(`! ${text}`)),
+    stopped: () => stopped(app),
+    close: () => close(app),
+  };
+}
+
+function personOf(app: App): Person {
+  return {
+    ask: (question, signal) => ask(app, question, signal),
+    takeSteering() {
+      const texts = app.state?.queue ?? [];
+      const heard = app.heard.splice(0);
+      if (texts.length > 0) dispatch(app, { type: "steered" });
+      return [...heard, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
+    },
+    onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
+    onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
+    onWaiting: (command) => offer(app, command),
+  };
+}
+
+async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Promise<Leave> {
+  const events = host.log.events();
+  const place = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
+  const typed = app.state?.recall.items ?? host.typed();
+  if (app.state) print(app, [[]]);
+  app.host = host;
+  app.deciding = false;
+  const [size, commands] = [app.terminal.size(), commandsOf(host.desk.own())];
+  app.state = initialState({ size, mode: host.mode(), place, commands, typed, events });
+  if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
+  // Rows of an earlier life are told first, so that what comes next stands below them.
+  const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
+  const { columns } = app.state.size;
+  print(
+    app,
+    [...welcomeRows(events, app.version, host.shortCwd), ...past]
+      .map((row) => cutRow(row, columns))
+      .concat(ownNotes(host.desk.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
+  );
+  const unsubscribe = host.log.subscribe((event) =>
+    dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
+  );
+  draw(app);
+  app.terminal.guard();
+  if (say !== undefined) app.perform(app, { type: "submit", text: say });
+  app.feed();
+  const how = await new Promise<Leave>((resolve) => {
+    // What is typed from here on is meant for the session that comes next.
+    app.leave = (leave) => {
+      app.host = undefined;
+      resolve(leave);
+    };
+  });
+  await stopped(app);
+  unsubscribe();
+  return how;
+}
+
+function onData(app: App, chunk: string): void {
+  const ours = typed(app, chunk);
+  if (!ours) return;
+  clearTimeout(app.keyTimer);
+  app.keyTimer = undefined;
+  onKeys(app, app.keys.push(ours));
+  flushLater(app);
+}
+
+function flushLater(app: App): void {
+  if (!app.keys.isWaiting()) return;
+  const timer = setTimeout(() => {
+    // What has come meanwhile is read first, however busy it was.
+    setImmediate(() => {
+      if (app.keyTimer !== timer) return;
+      onKeys(app, app.keys.flush());
+      flushLater(app);
+    });
+  }, keyMs);
+  app.keyTimer = timer;
+}
+
+function onKeys(app: App, keys: readonly Key[]): void {
+  for (const key of keys) {
+    if (app.closed) return;
+    if (app.picking) {
+      onPickingKey(app, app.picking, key);
+      continue;
+    }
+    if (!app.state || !app.host || app.deciding) {
+      app.early.push(key);
+      continue;
+    }
+    const { state, rows, effects } = onKey(app.state, key, Date.now());
+    app.state = state;
+    print(app, rows);
+    for (const effect of effects) app.perform(app, effect);
+  }
+  if (keys.length > 0) {
+    tick(app);
+    draw(app);
+  }
+}
+
+function onResize(app: App): void {
+  const size = app.terminal.size();
+  app.screen.resized(size);
+  resizeTaken(app);
+  if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
+  if (app.drawn && app.screen.lost() > app.drawn.blank) keepTail(app);
+  // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
+  app.settling = true;
+  clearTimeout(app.drawTimer);
+  app.drawTimer = setTimeout(() => {
+    app.settling = false;
+    draw(app);
+  }, resizeMs);
+}
+
+/** What has left the window upwards cannot be drawn anew: an answer under way stays where it stands, and goes on below. */
+function keepTail(app: App): void {
+  const { state, drawn } = app;
+  const told = state && drawn?.onlyTold && tellTail(state.transcript, drawn.transcript, aroundOf(state));
+  if (!told) return;
+  app.screen.keep(drawn.tail);
+  app.state = { ...state, transcript: told.transcript };
+  app.history = [];
+  print(app, told.rows);
+  app.drawn = undefined;
+}
+
+/** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
+function suspend(app: App, target: number, listener: () => void): void {
+  giveUp(app);
+  app.screen.clear();
+  app.terminal.release();
+  app.held = true;
+  process.off("SIGTSTP", listener);
+  process.kill(target, "SIGTSTP");
+  setTimeout(() => {
+    process.on("SIGTSTP", listener);
+    resume(app);
+  }, 100);
+}
+
+function resume(app: App): void {
+  if (app.closed) return;
+  app.terminal.release();
+  app.terminal.take();
+  app.screen.locate();
+  app.held = false;
+  draw(app);
+}
+
+const patienceMs = 2500;
+
+/** Interrupts what runs, and waits until it has ended, for a while. */
+async function stopped(app: App): Promise<void> {
+  for (const stop of app.stops) stop.abort("interrupted");
+  await Promise.race([Promise.allSettled(app.works), sleep(patienceMs, undefined, { ref: false })]);
+}
+
+function close(app: App): void {
+  if (app.closed) return;
+  if (!app.held) app.screen.draw(app.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
+  app.closed = true;
+  for (const timer of [app.drawTimer, app.keyTimer, app.modeTimer]) clearTimeout(timer);
+  clearInterval(app.ticker);
+  app.terminal.release();
+}

@@ -1,0 +1,156 @@
+/** What events other than replies and results look like: the person's words, notes, how a turn ended. Pure. */
+
+import { formatDuration, formatTokens, plural } from "../../context/report/amounts.ts";
+import { isToolUse } from "../../core/blocks.ts";
+import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
+import { gist } from "../rows/markdown.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
+import type { RowContext } from "./tool-rows.ts";
+
+/** What a person ran with `!` is a user message of this form. */
+const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell>$/;
+
+/** The words of a message as they were typed: what was run with `!` is that line again. */
+export function typedText({ content }: EventOf<"user_message">): string {
+  const text = content.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+  const ran = ranPattern.exec(text);
+  return ran ? `!${ran[1]}` : text;
+}
+
+export function userRows({ content }: EventOf<"user_message">, { columns }: RowContext): Row[] {
+  const text = content.map((one) => (one.type === "text" ? one.text : "[image]")).join("\n");
+  const ran = ranPattern.exec(text);
+  if (ran) return ranRows(ran[1] ?? "", ran[2] ?? "", columns);
+  const lines = text.split("\n");
+  const shown = lines.slice(0, 20);
+  const more = lines.length - shown.length;
+  return [
+    ...shown.flatMap((line, index) =>
+      wrap(
+        [
+          { text: index === 0 ? "› " : "  ", tone: "accent" },
+          { text: safe(line), tone: "strong" },
+        ],
+        columns,
+        "  ",
+      ),
+    ),
+    ...(more > 0 ? [[{ text: `  … ${plural(more, "more line")}`, tone: "dim" as const }]] : []),
+  ];
+}
+
+const shownOutput = 20;
+
+function ranRows(command: string, output: string, columns: number): Row[] {
+  const lines = output.split("\n");
+  const above = lines.length - shownOutput;
+  const head = wrap(
+    [
+      { text: "! ", tone: "accent" },
+      { text: safe(command.replaceAll("\n", " ⏎ ")), tone: "strong" },
+    ],
+    columns,
+    "  ",
+  );
+  const cut: Row[] = above > 0 ? [[{ text: `  … ${plural(above, "line")} above`, tone: "dim" }]] : [];
+  return [
+    ...head,
+    ...cut,
+    ...lines
+      .slice(-shownOutput)
+      .flatMap((line) => wrap([{ text: "  " }, { text: safe(line) }], columns, "  ")),
+  ];
+}
+
+export type Note = [tone: "dim" | "warn" | "bad" | "accent", text: string];
+
+/** Colour is for the mark: words in yellow cannot be read on a light background. */
+export function noteRows([tone, text]: Note, { columns }: RowContext): Row[] {
+  const mark = tone === "dim" ? "·" : tone === "accent" ? "▼" : "!";
+  const words = { text: safe(text.replaceAll("\n", " ")), ...(tone === "dim" ? { tone } : {}) };
+  return wrap([{ text: `  ${mark} `, tone }, words], columns, "    ");
+}
+
+const refusedKey =
+  "the API key was not accepted: check it in the environment; `sawtooth doctor` tells which one is used";
+
+const summaryWords = { accepted: "was made", rejected: "was refused", failed: "failed" };
+
+export function noteOf(event: LogEvent): Note | undefined {
+  switch (event.type) {
+    case "context_edited":
+      return ["accent", editText(event)];
+    case "model_failed":
+      if (event.kind === "credentials") return ["warn", refusedKey];
+      return event.attempt === 0
+        ? undefined
+        : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];
+    case "warning":
+      return ["warn", event.text];
+    case "session_named":
+      return [
+        "dim",
+        event.name ? `this session is called ${event.name}` : "this session has no name any more",
+      ];
+    case "model_changed":
+      return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
+    case "summary_call":
+      return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
+    case "session_started":
+    case "settings_changed":
+    case "user_message":
+    case "assistant_message":
+    case "tool_result":
+    case "permission_decided":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "turn_ended":
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+function editText({ reason, economics, edits, fold }: EventOf<"context_edited">): string {
+  const removed = economics.removedTokens;
+  const what =
+    typeof removed === "number" && removed > 0
+      ? `${formatTokens(removed)} tokens leave the context`
+      : plural(edits.length, "edit");
+  return fold ? `folded, ${what}: ${gist(fold.objective, 60)}` : `${what}: ${reason}`;
+}
+
+export function endText(reason: TurnEnd, detail = ""): Note | undefined {
+  switch (reason) {
+    case "completed":
+      return undefined;
+    case "interrupted":
+      return ["warn", "interrupted"];
+    case "max_turns":
+    case "max_budget":
+    case "max_time":
+      return ["warn", `a limit was reached: ${detail}`];
+    case "refusal":
+    case "output_limit":
+    case "context_full":
+    case "loop":
+      return ["warn", detail || reason];
+    case "model_error":
+    case "error":
+      return ["bad", detail || "the turn failed"];
+  }
+}
+
+/** What a turn took, from its first event on; undefined for a turn of one step. */
+export function turnSummary(turn: readonly LogEvent[], cost: number): string | undefined {
+  const steps = turn.filter(({ type }) => type === "assistant_message").length;
+  const first = turn[0];
+  const last = turn.at(-1);
+  if (steps < 2 || !first || !last) return undefined;
+  const calls = turn.reduce(
+    (sum, event) => sum + (event.type === "assistant_message" ? event.content.filter(isToolUse).length : 0),
+    0,
+  );
+  return `${plural(steps, "step")}, ${plural(calls, "call")}, ${formatDuration(last.at - first.at)}, $${cost.toFixed(4)}`;
+}

@@ -1,0 +1,217 @@
+/** The status line: model, mode, place, the context as a bar and a curve, what it costs and what is held back. Pure. */
+
+import { holdingPrice } from "../../context/policies/economist.ts";
+import { softWindow } from "../../context/policies/window.ts";
+import { formatTokens } from "../../context/report/amounts.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
+import { costOf, inputTotal, type ModelCard } from "../../core/model-card.ts";
+import { currentEngine, currentModel, lastOf, openFocus, spending } from "../../core/questions.ts";
+import { sessionName } from "../../core/rewind.ts";
+import type { PermissionMode } from "../../permissions/decide.ts";
+import { cut, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
+
+/** What the log answers for the status line; read anew with each event, not with each frame. */
+export type Facts = {
+  model: string;
+  effort?: string;
+  /** Input tokens of the newest request, and the soft window. */
+  tokens: number;
+  soft: number;
+  /** Of the last steps. */
+  sizes: number[];
+  hitRate?: number;
+  turnCost: number;
+  cost: number;
+  /** Tokens that the economist holds back; dollars that sending them costs each step, and forgetting them once. */
+  held: number;
+  heldPrice: { step: number; flush: number };
+  focus?: string;
+  /** What the session is called. */
+  name?: string;
+};
+
+const shownSteps = 60;
+
+/** The facts of a log that begins with `session_started`. */
+export function factsOf(events: readonly LogEvent[]): Facts {
+  const { model, effort } = currentModel(events);
+  const sizes = [...newestSizes(events)];
+  const { cost, usage } = spending(events);
+  const input = inputTotal(usage);
+  const request: Pick<EventOf<"model_request">, "heldTokens" | "flushTokens"> = lastOf(
+    events,
+    "model_request",
+  ) ?? {};
+  const focus = openFocus(events)?.objective;
+  const name = sessionName(events);
+  return {
+    model: model.id,
+    ...(effort ? { effort } : {}),
+    tokens: sizes.at(-1) ?? 0,
+    soft: softWindow(model, currentEngine(events).engine.window).tokens,
+    sizes,
+    ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
+    turnCost: newestTurn(events).cost,
+    cost,
+    held: request.heldTokens ?? 0,
+    heldPrice: holdingPrice(model, request),
+    ...(focus ? { focus } : {}),
+    ...(name ? { name } : {}),
+  };
+}
+
+/** Input tokens of the last answered steps, as the API reported them. */
+const newestSizes = memoizedReduce<number[]>(
+  () => [],
+  (sizes, event) => {
+    const size = event.type === "assistant_message" ? inputTotal(event.usage) : 0;
+    if (size > 0 && sizes.push(size) > shownSteps) sizes.shift();
+    return sizes;
+  },
+);
+
+/** The newest turn, running or over: the index of its first event, and what it cost. */
+type NewestTurn = { from: number; read: number; cost: number; over: boolean; model?: ModelCard };
+
+const newestTurn = memoizedReduce<NewestTurn>(
+  // Before the first turn stands the event that describes the session.
+  () => ({ from: 1, read: 0, cost: 0, over: false }),
+  (before, event) => {
+    const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
+    const model =
+      event.type === "session_started" || event.type === "model_changed" ? event.model : turn.model;
+    const asked = event.type === "assistant_message" || event.type === "summary_call";
+    return {
+      from: turn.from,
+      read: turn.read + 1,
+      cost: turn.cost + (asked && model ? costOf(event.usage, model.prices) : 0),
+      over: event.type === "turn_ended",
+      ...(model ? { model } : {}),
+    };
+  },
+);
+
+/** Index of the first event of the newest turn, running or over; never 0, where the session is described. */
+export function turnStart(events: readonly LogEvent[]): number {
+  return newestTurn(events).from;
+}
+
+export type StatusContext = { cwd: string; branch?: string | undefined };
+
+/** A part of the line: those with the highest `rank` go first when the room is short. `joined`: no gap before it. */
+type Part = { spans: Row; rank: number; joined?: boolean };
+
+/** Two rows where there is room for them, else one. */
+export function statusRows(facts: Facts, mode: PermissionMode, place: StatusContext, columns: number): Row[] {
+  const first: Part[] = [
+    { spans: [{ text: mode, tone: modeTone(mode) }], rank: 0 },
+    { spans: [{ text: facts.model.replace(/^.*\//, ""), tone: "dim" }], rank: 2 },
+    ...(facts.effort ? [{ spans: [dim(`effort ${facts.effort}`)], rank: 5 }] : []),
+    { spans: [dim(place.branch ? `${place.cwd} (${place.branch})` : place.cwd)], rank: 4 },
+    ...(facts.name ? [{ spans: [dim(cut(safe(facts.name), 30))], rank: 3.5 }] : []),
+    ...moneyParts(facts),
+  ];
+  const second = contextParts(facts, columns);
+  if (second.length === 0) return [fitted(first, columns)];
+  return columns < 60
+    ? [fitted([...first.slice(0, 1), ...second, ...first.slice(-1)], columns)]
+    : [fitted(first, columns), fitted(second, columns)];
+}
+
+function dim(text: string): Span {
+  return { text, tone: "dim" };
+}
+
+function modeTone(mode: PermissionMode): Tone {
+  return mode === "auto" ? "bad" : mode === "plan" ? "accent" : "good";
+}
+
+function moneyParts({ hitRate, turnCost, cost }: Facts): Part[] {
+  const parts: Part[] = [];
+  if (hitRate !== undefined) parts.push({ spans: [dim(`cache ${Math.round(hitRate * 100)} %`)], rank: 3 });
+  if (turnCost > 0 && turnCost < cost)
+    parts.push({ spans: [dim(`turn ${formatDollars(turnCost)}`)], rank: 6 });
+  if (cost > 0) parts.push({ spans: [dim(formatDollars(cost))], rank: 1 });
+  return parts;
+}
+
+/** To the cent where cents tell enough. */
+export function formatDollars(amount: number): string {
+  return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
+}
+
+function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, columns: number): Part[] {
+  if (tokens === 0) return [];
+  const share = tokens / soft;
+  const tone = share >= 0.9 ? "bad" : share >= 0.7 ? "warn" : "accent";
+  // What is held needs words: the curve leaves them room.
+  const steps = held > 0 ? Math.max(8, Math.floor(columns / 10)) : shownSteps;
+  return [
+    {
+      spans: [
+        dim("context "),
+        ...barOf(share, tone),
+        dim(` ${formatTokens(tokens)} of ${formatTokens(soft)}`),
+      ],
+      rank: 0,
+    },
+    // Of one step or two there is nothing to compare.
+    ...(sizes.length > 2
+      ? [{ spans: [dim("by step "), { text: sparkline(sizes, steps), tone: "accent" as const }], rank: 1 }]
+      : []),
+    ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 2 }] : []),
+    ...(held > 0 ? [{ spans: [dim(`holding ${formatTokens(held)} stale tokens`)], rank: 3 }] : []),
+    ...(held > 0 && heldPrice.step > 0
+      ? [{ spans: [dim(`, ${heldText(heldPrice)}`)], rank: 4, joined: true }]
+      : []),
+  ];
+}
+
+/** "$0.0040 a step; flush would cost $0.21". */
+export function heldText({ step, flush }: Facts["heldPrice"]): string {
+  const once = flush > 0 ? `; flush would cost ${small(flush)}` : "";
+  return `${small(step)} a step${once}`;
+}
+
+/** With as many places as tell something. */
+function small(amount: number): string {
+  return `$${amount.toFixed(amount < 0.1 ? 4 : 2)}`;
+}
+
+const barWidth = 10;
+const partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** The share as a bar of ten columns, what is free as dots. */
+export function barOf(share: number, tone: Tone, columns = barWidth): Row {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
+  const drawn = "█".repeat(Math.floor(eighths / 8)) + (partial[eighths % 8] ?? "");
+  return [
+    { text: drawn, tone },
+    { text: "·".repeat(columns - drawn.length), tone: "dim" },
+  ];
+}
+
+const levels = "▁▂▃▄▅▆▇█";
+
+/** The sizes of the steps as one row, the largest of them full height. */
+function sparkline(sizes: readonly number[], columns: number): string {
+  const shown = sizes.slice(-columns);
+  const top = Math.max(1, ...shown);
+  return shown.map((size) => levels[Math.min(7, Math.floor((size / top) * 8))]).join("");
+}
+
+const between = "  ";
+
+/** The parts side by side; the least important are left out until they fit. */
+function fitted(parts: readonly Part[], columns: number): Row {
+  const row = parts.flatMap(
+    ({ spans, joined }, index): Row => (index === 0 || joined ? spans : [{ text: between }, ...spans]),
+  );
+  if (rowWidth(row) <= columns || parts.length <= 1) return row;
+  const last = Math.max(...parts.map(({ rank }) => rank));
+  return fitted(
+    parts.filter(({ rank }) => rank !== last),
+    columns,
+  );
+}

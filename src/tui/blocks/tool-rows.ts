@@ -1,0 +1,153 @@
+/** Tool calls as rows: one line for the call and what came of it, a diff below an edit. Pure. */
+
+import { formatDuration, plural } from "../../context/report/amounts.ts";
+import { resultText, type ToolUseBlock } from "../../core/blocks.ts";
+import { formatInteger } from "../../core/clean-text.ts";
+import type { EventOf } from "../../core/events.ts";
+import { doneOf } from "../../core/task-list.ts";
+import { exitLine } from "../../core/truncate-output.ts";
+import { diffRows, diffSize } from "../rows/diff.ts";
+import { gist } from "../rows/markdown.ts";
+import { cut, cutRow, literal, type Row, type Span, safe, wrap } from "../rows/rows.ts";
+
+/** `cwd`: paths inside it are shown without it. `columns`: of the window. */
+export type RowContext = { cwd: string; columns: number };
+
+const shownDiff = 40;
+const shownFailure = 5;
+const indent = "    ";
+
+/** The name of a call, and what it is about, in a few words. */
+export function callTitle(
+  { name, input }: Pick<ToolUseBlock, "name" | "input">,
+  { cwd }: RowContext,
+): { verb: string; subject: string } {
+  const given = (input ?? {}) as Record<string, unknown>;
+  const word = (key: string) => (typeof given[key] === "string" ? (given[key] as string) : "");
+  switch (name) {
+    case "bash":
+      return {
+        verb: "bash",
+        subject: word("command") || (given.stdin === undefined ? "restart" : `answer ${word("stdin")}`),
+      };
+    case "str_replace_editor":
+      return {
+        verb: verbOf(word("command")),
+        subject: word("path").replace(`${cwd}/`, "") + rangeOf(given.view_range),
+      };
+    case "todo":
+      return { verb: "todo", subject: Array.isArray(given.items) ? plural(given.items.length, "task") : "" };
+    case "start_focus":
+      return { verb: "focus", subject: word("objective") };
+    case "complete_focus":
+      return { verb: "focus done", subject: word("outcome") };
+    default:
+      return { verb: name, subject: JSON.stringify(given) };
+  }
+}
+
+function verbOf(command: string): string {
+  return command === "str_replace" ? "edit" : command;
+}
+
+function rangeOf(range: unknown): string {
+  return Array.isArray(range) ? `:${range.join("–")}` : "";
+}
+
+/** `mark verb subject · facts` on one row. */
+export function callRow(
+  mark: Span,
+  call: Pick<ToolUseBlock, "name" | "input">,
+  facts: string,
+  around: RowContext,
+): Row {
+  const { verb, subject } = callTitle(call, around);
+  const lines = subject.split("\n").filter((line) => line.trim() !== "");
+  const more = lines.length > 1 ? ` … ${lines.length} lines` : "";
+  const tail = [more, facts && ` · ${facts}`].join("");
+  const room = around.columns - 6 - verb.length - tail.length;
+  const row: Row = [
+    { text: "  " },
+    mark,
+    { text: ` ${verb} `, tone: "strong" },
+    { text: cut(literal((lines[0] ?? "").trim()), Math.max(8, room)) },
+    { text: tail, tone: "dim" },
+  ];
+  return cutRow(row, around.columns);
+}
+
+/** What a finished call leaves in the history. */
+export function resultRows(
+  event: EventOf<"tool_result">,
+  call: Pick<ToolUseBlock, "name" | "input">,
+  around: RowContext,
+): Row[] {
+  const mark: Span = event.isError ? { text: "✗", tone: "bad" } : { text: "✓", tone: "good" };
+  const head = callRow(mark, call, factsOf(event), around);
+  const columns = around.columns - indent.length;
+  const below = event.isError
+    ? failureRows(event, columns)
+    : event.display
+      ? diffRows(event.display, columns, shownDiff)
+      : [];
+  return [head, ...below.map((row) => [{ text: indent }, ...row])];
+}
+
+function factsOf({ tasks, stats, isError, display }: EventOf<"tool_result">): string {
+  const { durationMs = 0, exitCode, timedOut, lines } = stats ?? {};
+  const size = display ? diffSize(display) : undefined;
+  const facts = [
+    timedOut ? "timed out" : exitCode ? `exit ${exitCode}` : "",
+    size ? `+${size.added} −${size.removed}` : "",
+    tasks && tasks.length > 0 ? doneOf(tasks) : "",
+    lines !== undefined && !size
+      ? lines === 0
+        ? "no output"
+        : `${formatInteger(lines)} ${lines === 1 ? "line" : "lines"}`
+      : "",
+    isError && exitCode === undefined && !timedOut ? "failed" : "",
+    durationMs >= 1000
+      ? durationMs < 90_000
+        ? `${(durationMs / 1000).toFixed(1)} s`
+        : formatDuration(durationMs)
+      : "",
+  ];
+  return facts.filter(Boolean).join(" · ");
+}
+
+/** The end of a failure tells most. */
+function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
+  const { exitCode } = event.stats ?? {};
+  const status = exitCode === undefined ? undefined : exitLine(exitCode);
+  const lines = resultText(event.content)
+    .split("\n")
+    .filter((line) => line.trim() !== "" && line !== status);
+  const shown = lines.slice(-shownFailure);
+  const above = lines.length - shown.length;
+  return [
+    ...(above > 0 ? [[{ text: `… ${plural(above, "line")} above`, tone: "dim" as const }]] : []),
+    ...shown.map((line): Row => [{ text: cut(safe(line), columns), tone: "dim" }]),
+  ];
+}
+
+/** The whole of a call, for the details view: its input, then its output or diff. */
+export function detailRows(
+  call: Pick<ToolUseBlock, "name" | "input">,
+  event: EventOf<"tool_result"> | undefined,
+  around: RowContext,
+): Row[] {
+  const { subject } = callTitle(call, around);
+  const lines = (text: string): Row[] =>
+    text.split("\n").flatMap((line) => wrap([{ text: safe(line) }], around.columns));
+  const input = subject
+    .split("\n")
+    .flatMap((line) => wrap([{ text: literal(line), tone: "dim" }], around.columns));
+  if (!event) return input;
+  const body = event.display
+    ? diffRows(event.display, around.columns, Number.POSITIVE_INFINITY)
+    : lines(resultText(event.content));
+  const where = event.artifact
+    ? [[{ text: gist(`whole output: ${event.artifact}`, around.columns), tone: "dim" as const }]]
+    : [];
+  return [...input, ...body, ...where];
+}

@@ -1,0 +1,118 @@
+/** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
+
+import { cleanLine } from "../../core/clean-text.ts";
+import type { BackgroundJob } from "../../core/ports.ts";
+import { allOf } from "../../core/questions.ts";
+import { efforts } from "../../core/request.ts";
+import { endOrphans } from "../app/orphans.ts";
+import type { OwnCommands } from "../ports/session-actions.ts";
+import { cutRow, type Row } from "../rows/rows.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
+import { contextCommands } from "./context.ts";
+import { fileCommands } from "./files.ts";
+import { modelCommands } from "./model.ts";
+import { ownCommands, trustCommands } from "./own.ts";
+import { permissionCommands } from "./permissions.ts";
+import { sessionCommands } from "./sessions.ts";
+
+/** Those that there are in every session. */
+export const commands: readonly Command[] = [
+  {
+    name: "help",
+    summary: "keys and commands",
+    run: (_, { commands: all, print, columns }) => print(helpRows(all, columns)),
+  },
+  ...contextCommands,
+  ...modelCommands,
+  {
+    name: "effort",
+    summary: "how hard the model thinks",
+    argument: efforts.join("|"),
+    run: setEffort,
+  },
+  {
+    name: "jobs",
+    summary: "what runs in the background; end one, or let it outlive the session",
+    argument: "stop <pid>|keep <pid>|clean",
+    run: manageJobs,
+  },
+  ...permissionCommands,
+  ...sessionCommands,
+  ...fileCommands,
+  ...trustCommands,
+  {
+    name: "clear",
+    summary: "a new session; this one stays stored",
+    run: (_, { busy, notice, leave }) => (busy ? notice(busyNotice) : leave({ type: "open" })),
+  },
+  {
+    name: "exit",
+    summary: "leave; the session stays stored",
+    run: (_, { leave }) => leave({ type: "quit" }),
+  },
+];
+
+/** With those from the Markdown files of the person and, once trusted, of the project. */
+export function commandsOf(own: OwnCommands): readonly Command[] {
+  return [...commands, ...ownCommands(own.commands)];
+}
+
+function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {
+  if (!efforts.some((effort) => effort === argument)) notice(`/effort takes one of ${efforts.join(", ")}`);
+  else if (busy) notice(busyNotice);
+  else {
+    host.setEffort(argument);
+    if (allOf(events, "assistant_message").length === 0) return;
+    const text = "  the next request reads nothing from the cache, and earlier thinking is left out";
+    print([[{ text, tone: "dim" }]]);
+  }
+}
+
+async function manageJobs(argument: string, { host, columns, notice, print }: CommandContext): Promise<void> {
+  const [verb, pid] = argument.split(/\s+/);
+  if (!verb) return print(jobRows(host.jobs.list(), columns));
+  if (verb === "clean") return notice(await endOrphans(host));
+  if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
+    return notice("/jobs takes stop <pid>, keep <pid> or clean; alone it lists them");
+  const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
+  const words = verb === "stop" ? "was ended" : "outlives the session";
+  notice(done ? `job ${pid} ${words}` : `there is no running job ${pid}`);
+}
+
+function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {
+  if (jobs.length === 0) return [[{ text: "  nothing runs in the background", tone: "dim" }]];
+  return jobs.flatMap(({ pid, command, log, state, kept }): Row[] => [
+    cutRow([{ text: `  ${pid}  ${state}${kept ? ", kept" : ""}  ${cleanLine(command)}` }], columns),
+    cutRow([{ text: `      ${log}`, tone: "dim" }], columns),
+  ]);
+}
+
+const keys: [string, string][] = [
+  ["Enter", "send; while it works, for the next step"],
+  ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
+  ["Esc", "interrupt; close what is open; twice: go back"],
+  ["Ctrl-C", "clear the line, interrupt; twice: leave"],
+  ["Up, Down, Ctrl-R", "what was typed before; search it"],
+  ["Shift-Tab", "ask, accept-edits, plan, auto"],
+  ["Ctrl-O", "the last calls in full"],
+  ["Ctrl-T", "thinking in full or in one line"],
+  ["Ctrl-G", "write in $EDITOR"],
+  ["Ctrl-Z", "suspend"],
+  ["Ctrl-]", "type for a command that waits at its terminal; again: back"],
+  ["@ name", "name a file"],
+  ["! command", "run it in the session's shell"],
+];
+
+function helpRows(all: readonly Command[], columns: number): Row[] {
+  const line = (name: string, text: string): Row => [
+    { text: `  ${name.padEnd(28)}`, tone: "accent" },
+    { text, tone: "dim" },
+  ];
+  return [
+    ...all.map(({ name, summary, argument }) =>
+      line(`/${name}${argument ? " …" : ""}`, argument ? `${summary}: ${argument}` : summary),
+    ),
+    [],
+    ...keys.map(([name, text]) => line(name, text)),
+  ].map((row) => cutRow(row, columns));
+}

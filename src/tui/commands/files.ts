@@ -1,0 +1,62 @@
+/** Commands that write a file for the person, or look at the machine. */
+
+import { type Row, safe, wrap } from "../rows/rows.ts";
+import type { Command, CommandContext } from "./command.ts";
+
+export const fileCommands: readonly Command[] = [
+  {
+    name: "report",
+    summary: "context and cost of the session as a page",
+    run: writeReport,
+  },
+  {
+    name: "export",
+    summary: "the session as a file",
+    argument: "md|html|json file",
+    run: writeExport,
+  },
+  {
+    name: "doctor",
+    summary: "what works on this machine, and what to do about the rest",
+    run: examine,
+  },
+];
+
+async function writeReport(_: string, { host, print, columns }: CommandContext): Promise<void> {
+  const { file, opened } = await host.desk.report();
+  print(fileRows(opened ? "opened in the browser: " : "open it in a browser: ", file, columns));
+}
+
+async function writeExport(
+  argument: string,
+  { host, notice, print, columns }: CommandContext,
+): Promise<void> {
+  const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(argument) ?? [];
+  const named = formatOf(word);
+  const file = named ? rest : argument;
+  const format = named ?? formatOf(/\.(\w+)$/.exec(file)?.[1] ?? (file === "" ? "md" : ""));
+  if (!format) return notice("/export takes md, html or json, and a file");
+  print(fileRows("written to ", await host.desk.exportTo(format, file), columns));
+}
+
+function formatOf(word: string): "md" | "html" | "json" | undefined {
+  return word === "md" || word === "html" || word === "json" ? word : undefined;
+}
+
+async function examine(_: string, { host, print, columns }: CommandContext): Promise<void> {
+  const lines = (await host.desk.doctor()).trimEnd().split("\n");
+  const indent = " ".repeat(columns < 60 ? 4 : 20);
+  print(
+    lines.flatMap((line) =>
+      wrap([{ text: columns < 60 ? line.replace(/^ {20}/, indent) : line }], columns, indent),
+    ),
+  );
+}
+
+/** The path stays whole, so that it can be copied: a row of its own where it does not fit behind the words. */
+function fileRows(words: string, file: string, columns: number): Row[] {
+  const short = words.length + file.length + 2 <= columns;
+  const path: Row = [{ text: short ? safe(file) : `  ${safe(file)}`, tone: "link" }];
+  const head: Row = [{ text: `  ${words}`, tone: "dim" }];
+  return short ? [[...head, ...path]] : [head, ...wrap(path, columns)];
+}

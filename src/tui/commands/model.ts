@@ -1,0 +1,104 @@
+/** `/model`: what can be chosen, what a change costs, and the change itself. */
+
+import { formatTokens, money } from "../../context/report/amounts.ts";
+import type { SwitchCost } from "../../context/report/switch-cost.ts";
+import { formatInteger } from "../../core/clean-text.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import { allOf } from "../../core/questions.ts";
+import type { ModelChoice, Models } from "../ports/session-actions.ts";
+import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
+
+export const modelCommands: readonly Command[] = [
+  {
+    name: "model",
+    summary: "the models there are; go on with another one",
+    argument: "provider/id",
+    run: chooseModel,
+  },
+];
+
+async function chooseModel(name: string, context: CommandContext): Promise<void> {
+  const { host, columns, busy, notice, print, work } = context;
+  if (name === "") return print(modelRows(host.desk.models(), columns));
+  if (busy) return notice(busyNotice);
+  // What is typed before the answer waits: no turn may begin in between.
+  await work("Looking for the model", (signal) => changeModel(name, context, signal));
+}
+
+async function changeModel(name: string, context: CommandContext, signal: AbortSignal): Promise<void> {
+  const { host, events, notice, confirm } = context;
+  const models = host.desk.models();
+  const choice = await host.desk.findModel(name);
+  const { id } = choice.card;
+  if (id === models.current) return notice(`${id} is the model already`);
+  const told = allOf(events, "assistant_message").length > 0 || choice.warnings.length > 0;
+  if (told && !(await confirm(`Go on with ${short(id)}?`, costRows(choice, models.current), signal)))
+    return notice(`it stays ${models.current}`);
+  choice.take();
+}
+
+/** Without its provider. */
+function short(id: string): string {
+  return safe(id.replace(/^.*?\//, ""));
+}
+
+/** A line a model: its window and its prices; the present one is marked. */
+function modelRows({ cards, current, lacking }: Models, columns: number): Row[] {
+  const width = Math.max(...cards.map(({ id }) => id.length));
+  const priced = columns >= width + 44;
+  return [
+    [{ text: "  Models", tone: "heading" }],
+    ...cards.map((card): Row => {
+      const marked = card.id === current;
+      return cutRow(
+        [
+          { text: marked ? "  ● " : "    ", tone: "accent" },
+          { text: safe(card.id).padEnd(width), ...(marked ? { tone: "strong" as const } : {}) },
+          { text: `  ${formatTokens(card.window).padStart(4)}${priced ? pricesOf(card) : ""}`, tone: "dim" },
+        ],
+        columns,
+      );
+    }),
+    ...lacking.flatMap((text) => wrap([{ text: `  ${safe(text)}`, tone: "dim" }], columns, "  ")),
+    ...wrap(
+      [{ text: "  /model <provider/id> changes it; what that costs is said before.", tone: "dim" }],
+      columns,
+      "  ",
+    ),
+  ];
+}
+
+function pricesOf({ prices }: ModelCard): string {
+  if (prices.output === 0) return "  no price is known";
+  return `  $${prices.input} in, $${prices.output} out, $${prices.cacheRead} cached`;
+}
+
+/** What is lost and what it costs, in sentences. */
+function costRows({ card, cost, warnings }: ModelChoice, current: string): Row[] {
+  const { tokens, cached, next, stay, later } = cost;
+  const prices = card.prices.output > 0;
+  const now = prices ? `: ${money(next)} for it` : "";
+  const compared = stay > 0 ? `, where ${short(current)} would take ${money(stay)}` : "";
+  const after = prices && later >= 0.00005 && later < next ? ` Each step after it: ${money(later)}.` : "";
+  return [
+    cached > 0
+      ? `${formatInteger(cached)} cached tokens are lost.`
+      : "Nothing is lost from the cache: it holds nothing of this context now.",
+    `The next request reads about ${formatInteger(tokens)} tokens anew${now}${prices ? compared : ""}.${after}`,
+    ...thinkingText(cost),
+    ...(tokens > cost.soft
+      ? [
+          `Its soft window is ${formatInteger(cost.soft)} tokens: the context is shortened before the next request.`,
+        ]
+      : []),
+    ...warnings,
+  ].map((text) => [{ text: safe(text) }]);
+}
+
+function thinkingText({ thinking: { tokens, gone } }: SwitchCost): string[] {
+  if (tokens === 0) return [];
+  return [
+    `About ${formatInteger(tokens)} tokens of thinking are ${gone ? "dropped for good" : "not sent to it"}: its API takes none of another model.`,
+  ];
+}

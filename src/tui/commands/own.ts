@@ -1,0 +1,87 @@
+/** Commands from Markdown files: each says its text, and can do nothing else. Those of a project need trust. */
+
+import { plural } from "../../context/report/amounts.ts";
+import type { OwnCommand, OwnCommands } from "../ports/session-actions.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
+import type { Command, CommandContext } from "./command.ts";
+
+export function ownCommands(found: readonly OwnCommand[]): Command[] {
+  return found.map(({ name, description, text }) => ({
+    name,
+    summary: safe(description) || "says what its file holds",
+    ...(text.includes(placeholder) ? { argument: "…" } : {}),
+    run: (argument, { say }) => say(spoken(text, argument)),
+  }));
+}
+
+const placeholder = "$ARGUMENTS";
+
+/** What is said: the file's text with what the person added. Words for a text without a place for them go behind it. */
+function spoken(text: string, argument: string): string {
+  const whole = text.includes(placeholder)
+    ? text.replaceAll(placeholder, () => argument)
+    : [text, argument].filter(Boolean).join("\n\n");
+  // Taken back into the editor it must not become a command, or a line for the shell.
+  return /^[!/]/.test(whole) ? ` ${whole}` : whole;
+}
+
+/** A repository decides how many there are, and must not fill the screen with them. */
+const shownNotes = 10;
+const shownNames = 20;
+
+/** What a person is told when a session opens. */
+export function ownNotes({ notes, untrusted }: OwnCommands): string[] {
+  const more = notes.length - shownNotes;
+  const told = [
+    ...notes.slice(0, shownNotes),
+    ...(more > 0 ? [`${plural(more, "more file")} that cannot be a command`] : []),
+  ];
+  if (!untrusted) return told;
+  const { folder, commands, changed } = untrusted;
+  const named = commands.slice(0, shownNames).map(({ name }) => name);
+  const names = [
+    ...named,
+    ...(commands.length > shownNames ? [`${commands.length - shownNames} more`] : []),
+  ].join(", ");
+  const held = `not taken from ${folder}: ${names}`;
+  return [...told, `${held}${changed ? ", changed since you trusted them" : ""}; /trust shows what they say`];
+}
+
+export const trustCommands: readonly Command[] = [
+  {
+    name: "trust",
+    summary: "the project's own commands: look at them, and take them",
+    run: askForTrust,
+  },
+];
+
+async function askForTrust(
+  _: string,
+  { host, columns, confirm, notice, print, changed }: CommandContext,
+): Promise<void> {
+  const { untrusted } = host.desk.own();
+  if (!untrusted) return notice("there is nothing to trust here");
+  const { folder, commands } = untrusted;
+  const title = `Take ${plural(commands.length, "command")} from ${safe(folder)}?`;
+  print(commands.flatMap((command) => fileRows(command, columns)));
+  const names = commands.map(({ name }) => `${name}.md`).join(", ");
+  const meaning = "Each becomes a command that says its text, as shown above, for you. Nothing in it is run.";
+  if (!(await confirm(title, [[{ text: names, tone: "strong" }], [{ text: meaning, tone: "dim" }]])))
+    return notice("they are not taken; /trust asks again");
+  try {
+    host.desk.trust();
+  } finally {
+    changed();
+  }
+  notice(`taken: ${commands.map(({ name }) => `/${name}`).join(", ")}; a changed file asks again`);
+}
+
+/** The file by name, and the whole of what it would say. */
+function fileRows({ name, description, text }: OwnCommand, columns: number): Row[] {
+  const head: Row = [
+    { text: `  ${name}.md`, tone: "strong" },
+    { text: description ? `  ${safe(description)}` : "", tone: "dim" },
+  ];
+  const lines = text.split("\n").map((line): Row => [{ text: `    ${safe(line)}`, tone: "code" }]);
+  return [...wrap(head, columns, "    "), ...lines.flatMap((line) => wrap(line, columns, "    "))];
+}

@@ -1,0 +1,144 @@
+/** The slash commands that go from one session to another, and back in time. */
+
+import { cleanLine } from "../../core/clean-text.ts";
+import { started } from "../../core/questions.ts";
+import { sessionName } from "../../core/rewind.ts";
+import { branchBefore, type Goal, goalAt, messagesRequest, waysRequest } from "../dialogs/rewind.ts";
+import { isEmpty, sessionsRequest } from "../dialogs/stored.ts";
+import type { Open, StoredSession } from "../ports/sessions.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
+
+type Run = (argument: string, context: CommandContext) => void | Promise<void>;
+
+export const sessionCommands: readonly Command[] = [
+  {
+    name: "resume",
+    summary: "go on with another session",
+    argument: "[id or name]",
+    run: atRest(resume),
+  },
+  {
+    name: "fork",
+    summary: "branch off here or from another",
+    argument: "[id or name]",
+    run: atRest(fork),
+  },
+  {
+    name: "rewind",
+    summary: "go back to before a message (Esc Esc)",
+    run: atRest(rewind),
+  },
+  {
+    name: "undo",
+    summary: "put back what a turn changed",
+    argument: "list|<n>|redo",
+    run: atRest(undo),
+  },
+  {
+    name: "name",
+    summary: "what this session is called",
+    argument: "[text]|-",
+    run: told(name),
+  },
+];
+
+/** What goes wrong is a line, and the session goes on. */
+function told(run: Run): Run {
+  return async (argument, context) => {
+    try {
+      await run(argument, context);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      context.print(lines(error.message, context.columns, "warn"));
+    }
+  };
+}
+
+/** Only while nothing runs: what is under way would be torn apart. */
+function atRest(run: Run): Run {
+  return told((argument, context) => (context.busy ? context.notice(busyNotice) : run(argument, context)));
+}
+
+function lines(text: string, columns: number, tone?: Row[0]["tone"]): Row[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .flatMap((line) => wrap([{ text: `  ${safe(line)}`, tone }], columns, "    "));
+}
+
+async function resume(which: string, context: CommandContext): Promise<void> {
+  const { host, notice, pick, leave } = context;
+  const request = which === "" ? sessionsRequest(host.sessions, Date.now()) : undefined;
+  if (request && isEmpty(request)) return notice("no other session is stored");
+  const id = request ? await pick(request) : which;
+  if (id === undefined) return;
+  const found = host.sessions.find(id);
+  if (found.id === idOf(context)) return notice("that is this session");
+  if (found.heldBy === undefined) return leave({ type: "open", resume: found.id });
+  throw new Error(
+    `session ${found.id} is in use by process ${found.heldBy}: leave it there first, or branch from it with /fork ${found.id}`,
+  );
+}
+
+function idOf({ events }: CommandContext): string {
+  return started(events).sessionId;
+}
+
+function fork(which: string, context: CommandContext): void {
+  const { host, events, notice, leave } = context;
+  if (which !== "") leave(branchOf(host.sessions.find(which)));
+  else if (!events.some(({ type }) => type === "user_message")) notice("nothing was said yet");
+  else leave(branchOf({ id: idOf(context), name: sessionName(events) }));
+}
+
+/** A name leads to one session: a branch gets one of its own. */
+function branchOf({ id, name }: { id: string; name?: StoredSession["name"] | undefined }): Open {
+  const called = name ? { append: [{ type: "session_named" as const, name: `${name} (branch)` }] } : {};
+  return { type: "open", resume: id, fork: true, ...called };
+}
+
+function name(text: string, { host, events, print, columns }: CommandContext): void {
+  const called = cleanLine(text).replaceAll(/\s+/g, " ").slice(0, longestName).toWellFormed().trim();
+  const now = sessionName(events);
+  if (called !== "")
+    return void host.log.append({ type: "session_named", name: called === "-" ? "" : called });
+  const words = now
+    ? `this session is called ${now}; /name and another one changes that`
+    : "this session has no name: /name and one gives it one, and sawtooth -r <name> finds it";
+  print(lines(words, columns, "dim"));
+}
+
+const longestName = 80;
+
+async function rewind(_: string, context: CommandContext): Promise<void> {
+  const { host, events, pick, notice, print, columns } = context;
+  const rows = await host.undo.list();
+  const request = messagesRequest(events, rows, Date.now());
+  if (request.items.length === 0) return notice("nothing was said yet");
+  const seq = await pick(request);
+  const goal = seq === undefined ? undefined : goalAt(events, rows, Number(seq));
+  const jobs = host.jobs.list().filter(({ state, kept }) => state === "running" && !kept).length;
+  const way = goal && (await pick(waysRequest(goal, events, jobs)));
+  if (!goal || way === undefined) return;
+  if (way !== "conversation" && goal.snapshot !== undefined)
+    print(lines(await host.undo.put({ to: goal.snapshot }), columns));
+  if (way === "files") return;
+  leaveFor(goal, way === "conversation", context);
+}
+
+function leaveFor(goal: Goal, filesStay: boolean, { host, events, leave }: CommandContext): void {
+  const how = branchBefore(goal, events, filesStay);
+  const called = sessionName(events);
+  // The name leads to where the work goes on.
+  if (called) host.log.append({ type: "session_named", name: `${called} (before going back)` });
+  leave(how);
+}
+
+async function undo(argument: string, { host, notice, print, columns }: CommandContext): Promise<void> {
+  if (argument === "list") return print(lines(await host.undo.text(), columns));
+  if (argument !== "" && argument !== "redo" && !/^\d+$/.test(argument))
+    return notice("/undo takes list, a number of that list, or redo; alone it undoes the last turn");
+  const to = /^\d+$/.test(argument) ? { to: Number(argument) } : {};
+  print(lines(await host.undo.put({ ...to, ...(argument === "redo" ? { redo: true } : {}) }), columns));
+}

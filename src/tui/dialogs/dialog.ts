@@ -1,0 +1,113 @@
+/** A question to the person: the ways to answer it, and what a key does. Pure. */
+
+import type { RuleScope } from "../../permissions/rules.ts";
+import { type Editor, edit, emptyEditor } from "../input/editor.ts";
+import type { Key } from "../input/keys.ts";
+import type { Answer, Confirmation, Question } from "../ports/session.ts";
+
+/** `choice`: index of the marked way. `instead`: what is being typed behind "no". */
+export type PendingQuestion = {
+  id: number;
+  question: Question | Confirmation;
+  choice: number;
+  instead?: Editor;
+};
+
+/** What a key makes of it: an answer, a changed dialog, or nothing. */
+export type Reaction = { answer: Answer } | { asked: PendingQuestion } | undefined;
+
+/** `where`: what it would be stored in. */
+export type Choice = {
+  label: string;
+  short: string;
+  answer: Answer | "instead";
+  keys: string[];
+  where?: string;
+};
+
+const scopes: { scope: RuleScope; label: string; short: string; key: string }[] = [
+  { scope: "session", label: "Yes, always in this session", short: "session", key: "a" },
+  { scope: "project", label: "Yes, always in this project", short: "project", key: "p" },
+  { scope: "user", label: "Yes, always in every project", short: "all", key: "u" },
+];
+
+const yesOrNo: Choice[] = [
+  { label: "Yes", short: "yes", answer: { decision: "allow" }, keys: ["y"] },
+  { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
+];
+
+export function isConfirmation(question: Question | Confirmation): question is Confirmation {
+  return "rows" in question;
+}
+
+/** A question as it comes up. What is only to be confirmed is marked with no, so that a stray Enter changes nothing. */
+export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
+  return { id, question, choice: isConfirmation(question) ? 1 : 0 };
+}
+
+/** The ways to answer, in the order they are shown. */
+export function waysOf(question: Question | Confirmation): Choice[] {
+  if (isConfirmation(question)) return yesOrNo;
+  const { suggestion, places } = question;
+  const remembered = scopes.map(
+    ({ scope, label, short, key }): Choice => ({
+      ...{ label, short, keys: [key] },
+      answer: { decision: "allow", remember: { rule: suggestion ?? "", scope } },
+      ...(places ? { where: places[scope] } : {}),
+    }),
+  );
+  return [
+    { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
+    ...(suggestion ? remembered : []),
+    { label: "No, and tell it what to do instead", short: "no …", answer: "instead", keys: ["n"] },
+  ];
+}
+
+/** Digits and letters choose at once, arrows move the mark, Enter takes what is marked. */
+export function onDialogKey(asked: PendingQuestion, key: Key, columns: number): Reaction {
+  if (asked.instead) return onInsteadKey(asked, asked.instead, key, columns);
+  const ways = waysOf(asked.question);
+  if (key.type === "text") {
+    const index = ways.findIndex(
+      ({ keys }, at) => key.text === String(at + 1) || keys.includes(key.text.toLowerCase()),
+    );
+    return index < 0 ? undefined : taken(asked, ways[index]);
+  }
+  if (key.type === "paste") return undefined;
+  switch (key.key) {
+    case "up":
+    case "left":
+      return { asked: { ...asked, choice: Math.max(0, asked.choice - 1) } };
+    case "down":
+    case "right":
+    case "tab":
+      return { asked: { ...asked, choice: Math.min(ways.length - 1, asked.choice + 1) } };
+    case "enter":
+      return taken(asked, ways[asked.choice]);
+    default:
+      return undefined;
+  }
+}
+
+function taken(asked: PendingQuestion, way: Choice | undefined): Reaction {
+  if (!way) return undefined;
+  return way.answer === "instead" ? { asked: { ...asked, instead: emptyEditor } } : { answer: way.answer };
+}
+
+function onInsteadKey(asked: PendingQuestion, instead: Editor, key: Key, columns: number): Reaction {
+  if (key.type === "key" && key.key === "enter")
+    return { answer: { decision: "deny", say: instead.text.trim() } };
+  if (key.type === "key" && key.key === "escape") {
+    const { instead: _, ...rest } = asked;
+    return { asked: rest };
+  }
+  const edited = edit(instead, key, columns);
+  return edited && { asked: { ...asked, instead: edited } };
+}
+
+/** The answer that a whole line gives: a number or a letter; "instead" asks for another line. */
+export function answerOf(question: Question | Confirmation, line: string): Answer | "instead" | undefined {
+  const word = line.trim().toLowerCase();
+  return waysOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))
+    ?.answer;
+}

@@ -1,0 +1,260 @@
+/** A list to choose from: searched as one types, with a preview of what is marked. Pure. */
+
+import fuzzysort from "fuzzysort";
+import { type Editor, edit, emptyEditor, layOut } from "../input/editor.ts";
+import type { Key } from "../input/keys.ts";
+import type { PickItem, PickRequest } from "../ports/sessions.ts";
+import { type Caret, cut, cutRow, type Row, type Size, safe, width, wrap } from "../rows/rows.ts";
+
+export type Preview = ReturnType<NonNullable<PickRequest["preview"]>>;
+
+export type Picker = Pick<PickRequest, "title" | "items" | "few" | "enter" | "empty"> & {
+  /** What Tab would show. */
+  other?: string | undefined;
+  query: Editor;
+  /** What the query finds, the best first, and the index of the marked one in it. */
+  found: readonly PickItem[];
+  chosen: number;
+  preview?: Preview | undefined;
+};
+
+/** A list on screen, and who waits for what is picked of it. */
+export type Picking = {
+  request: PickRequest;
+  picker: Picker;
+  wide: boolean;
+  previews: Map<string, Picker["preview"]>;
+  settle(id: string | undefined): void;
+};
+
+/** What a key makes of it: another list, a choice, the other list, or its end. */
+export type PickReaction =
+  | { type: "changed"; picker: Picker }
+  | { type: "picked"; item: PickItem }
+  | { type: "other" }
+  | { type: "closed" };
+
+/** A picker over these items, the first one marked. */
+export function pickerOf(given: Omit<Picker, "query" | "found" | "chosen" | "preview">): Picker {
+  const { title, items, few, enter, empty, other } = given;
+  return { title, items, few, enter, empty, other, query: emptyEditor, found: items, chosen: 0 };
+}
+
+/** The same words asked of another list. */
+export function asked(picker: Picker, query: Editor): Picker {
+  return { ...picker, query, found: search(picker.items, query.text) };
+}
+
+export function chosenItem({ found, chosen }: Picker): PickItem | undefined {
+  return found[chosen];
+}
+
+/** Characters of an item that are searched. */
+const searched = 400;
+
+/** All that fit the words, in any order of letters within reason; without words all there are. */
+export function search(items: readonly PickItem[], words: string): readonly PickItem[] {
+  const wanted = words.trim();
+  if (wanted === "") return items;
+  const keys = [
+    (item: PickItem) => item.label.slice(0, searched),
+    (item: PickItem) => `${item.words ?? ""} ${item.facts.join(" ")} ${item.mark ?? ""}`.slice(0, searched),
+  ];
+  return fuzzysort.go(wanted, items as PickItem[], { keys, limit: 0 }).map(({ obj }) => obj);
+}
+
+/** The part of a window that a picker has, above the status and with a row to spare. */
+export function pickerSize({ columns, rows }: Size): Size {
+  return { columns, rows: Math.max(2, rows - (rows >= 12 ? 3 : 2)) };
+}
+
+/** `size`: of the picker. Undefined: the key is none of its business. */
+export function onPickerKey(picker: Picker, key: Key, { columns, rows }: Size): PickReaction | undefined {
+  const last = picker.found.length - 1;
+  const to = (chosen: number): PickReaction => ({
+    type: "changed",
+    picker: { ...picker, chosen: Math.max(0, Math.min(last, chosen)) },
+  });
+  const page = Math.max(1, roomOf(picker, rows).list - 1);
+  switch (key.type === "key" ? key.key : "") {
+    case "up":
+    case "ctrl-p":
+      return to(picker.chosen === 0 ? last : picker.chosen - 1);
+    case "down":
+    case "ctrl-n":
+      return to(picker.chosen === last ? 0 : picker.chosen + 1);
+    case "pageup":
+      return to(picker.chosen - page);
+    case "pagedown":
+      return to(picker.chosen + page);
+    case "tab":
+      return picker.other === undefined ? undefined : { type: "other" };
+    case "escape":
+    case "ctrl-c":
+      return { type: "closed" };
+    case "enter": {
+      const item = chosenItem(picker);
+      return item && { type: "picked", item };
+    }
+  }
+  if (picker.few) {
+    const item = key.type === "text" ? picker.found[Number(key.text) - 1] : undefined;
+    return item && { type: "picked", item };
+  }
+  const edited = edit(picker.query, key, columns);
+  return edited && { type: "changed", picker: searching(picker, edited) };
+}
+
+/** The words are one line, and without the marks of pastes. */
+function searching(picker: Picker, edited: Editor): Picker {
+  const whole = [...edited.pastes].reduce(
+    (text, [mark, paste]) => text.replace(mark, () => paste),
+    edited.text,
+  );
+  const text = whole
+    .replaceAll(/\s*\n\s*/g, " ")
+    .slice(0, searched)
+    .toWellFormed();
+  const cursor = whole === text ? edited.cursor : text.length;
+  const query: Editor = { ...edited, text, cursor, pastes: new Map() };
+  if (text.trim() === picker.query.text.trim()) return { ...picker, query };
+  return { ...asked(picker, query), chosen: 0 };
+}
+
+type Room = { head: boolean; words: boolean; hint: boolean; list: number; preview: number };
+
+/** Which rows there is room for; the list keeps its place whatever is found. */
+function roomOf({ items, few }: Picker, rows: number): Room {
+  const [head, hint, words] = [rows >= 7 || few === true, rows >= 5, !few];
+  const body = Math.max(1, rows - [head, hint, words].filter(Boolean).length);
+  const wanted = Math.max(Math.floor(body * 0.45), Math.min(mostPreview, body - items.length - 1));
+  const list = Math.min(Math.max(1, items.length), body < 5 ? body : body - wanted - 1);
+  return { head, hint, words, list, preview: Math.max(0, Math.min(mostPreview, body - list - 1)) };
+}
+
+const mostPreview = 14;
+
+/** At most `size.rows` rows of at most `size.columns`, and where the cursor stands: in the words, or at the mark. */
+export function pickerRows(picker: Picker, size: Size): { rows: Row[]; caret: Caret } {
+  const { columns } = size;
+  const room = roomOf(picker, size.rows);
+  const head: Row[] = room.head ? [headRow(picker)] : [];
+  const words = wordsRow(picker, columns);
+  const preview = previewRows(picker, columns, room.preview);
+  const rows = [
+    ...head,
+    ...(room.words ? [words.row] : []),
+    ...listRows(picker, columns, room.list),
+    ...(preview.length > 0 ? [[], ...preview] : []),
+    ...(room.hint ? [hintRow(picker, columns)] : []),
+  ];
+  const caret = room.words
+    ? { row: head.length, column: Math.min(columns - 1, words.column) }
+    : { row: head.length + Math.min(picker.chosen, room.list - 1), column: 2 };
+  return { rows: rows.map((row) => cutRow(row, columns)), caret };
+}
+
+function headRow({ title, found, items, few }: Picker): Row {
+  const count = found.length === items.length ? `${items.length}` : `${found.length} of ${items.length}`;
+  return [
+    { text: `  ${safe(title)}`, tone: "heading" },
+    ...(few ? [] : [{ text: ` · ${count}`, tone: "dim" as const }]),
+  ];
+}
+
+function wordsRow({ query }: Picker, columns: number): { row: Row; column: number } {
+  const { rows, caret } = layOut(query, columns - prompt.length);
+  const shown: Row[0] =
+    query.text === "" ? { text: "type to search", tone: "dim" } : { text: rows[caret.row]?.text ?? "" };
+  return { row: [{ text: prompt, tone: "accent" }, shown], column: prompt.length + caret.column };
+}
+
+const prompt = "  › ";
+
+/** A window of the list around the marked one, as many rows as it has with no words. */
+function listRows({ found, items, chosen, empty, few }: Picker, columns: number, most: number): Row[] {
+  const nothing = items.length === 0 ? empty : "nothing fits these words";
+  if (found.length === 0) return padded([[{ text: `    ${nothing}`, tone: "dim" }]], most);
+  const first = Math.max(0, Math.min(chosen - Math.floor(most / 2), found.length - most));
+  const shown = found.slice(first, first + most);
+  const facts = factColumns(shown, columns);
+  return padded(
+    shown.map((item, index) =>
+      itemRow(few ? { ...item, label: `${index + 1} ${item.label}` } : item, {
+        marked: first + index === chosen,
+        columns,
+        facts,
+      }),
+    ),
+    most,
+  );
+}
+
+function padded(rows: Row[], to: number): Row[] {
+  return [...rows, ...Array.from({ length: Math.max(0, to - rows.length) }, (): Row => [])];
+}
+
+/** The widths of the facts that leave half of the row to the label; the last ones go first. */
+function factColumns(items: readonly PickItem[], columns: number): number[] {
+  const most = Math.max(...items.map(({ facts }) => facts.length));
+  const widths = Array.from({ length: most }, (_, index) =>
+    Math.max(...items.map(({ facts }) => width(factOf(facts, index)))),
+  );
+  while (widths.length > 0 && total(widths) > columns * 0.45) widths.pop();
+  return widths;
+}
+
+function factOf(facts: readonly string[], index: number): string {
+  return cut(safe((facts[index] ?? "").slice(0, 100)), longestFact);
+}
+
+const longestFact = 30;
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each + 2, 0);
+}
+
+type Look = { marked: boolean; columns: number; facts: readonly number[] };
+
+function itemRow({ label, mark, facts }: PickItem, { marked, columns, facts: widths }: Look): Row {
+  const room = Math.max(4, columns - 4 - total(widths));
+  const warned = mark ? ` ${cut(safe(mark), Math.floor(room / 2))}` : "";
+  const named = cut(safe(label), room - width(warned));
+  const gap = " ".repeat(Math.max(0, room - width(named) - width(warned)));
+  const right = widths.map((size, index) => {
+    const fact = factOf(facts, index);
+    return `  ${" ".repeat(Math.max(0, size - width(fact)))}${fact}`;
+  });
+  return [
+    { text: marked ? "  ❯ " : "    ", tone: "accent" },
+    { text: named, ...(marked ? { tone: "strong" as const } : {}) },
+    ...(warned ? [{ text: warned, tone: "warn" as const }] : []),
+    { text: (gap + right.join("")).trimEnd(), tone: "dim" },
+  ];
+}
+
+function previewRows({ preview, found }: Picker, columns: number, most: number): Row[] {
+  if (!preview || most === 0 || found.length === 0) return [];
+  const atEnd = preview.keep === "end";
+  const shown: Row[] = [];
+  // A long preview is wrapped only as far as it is shown.
+  for (const row of atEnd ? preview.rows.toReversed() : preview.rows) {
+    const wrapped = wrap(row, columns - bar.length, "  ");
+    if (atEnd) shown.unshift(...wrapped);
+    else shown.push(...wrapped);
+    if (shown.length >= most) break;
+  }
+  const kept = atEnd ? shown.slice(-most) : shown.slice(0, most);
+  return kept.map((row): Row => [{ text: bar, tone: "dim" }, ...row]);
+}
+
+const bar = "  │ ";
+
+/** As much of what the keys do as fits; how to leave stays longest. */
+function hintRow({ enter, other }: Picker, columns: number): Row {
+  const tab = other === undefined ? [] : [`Tab ${other}`];
+  const verbs = [...tab, `Enter ${enter}`, "Esc closes"];
+  const choices = [["↑↓ PgUp PgDn", ...verbs], verbs, [...tab, "Enter", "Esc"], ["Enter", "Esc"]];
+  const texts = choices.map((parts) => `  ${parts.join(" · ")}`);
+  return [{ text: texts.find((text) => width(text) <= columns) ?? "", tone: "dim" }];
+}

@@ -1,0 +1,146 @@
+/** Going back: the messages to go back to, and what of the session goes back. Pure. */
+
+import { asReminder } from "../../context/reminders/wording.ts";
+import { plural } from "../../context/report/amounts.ts";
+import type { EventBody, EventOf, LogEvent } from "../../core/events.ts";
+import { allOf, started } from "../../core/questions.ts";
+import {
+  changedFrom,
+  type RewindPoint,
+  rewindTo,
+  sessionName,
+  snapshotAtMessage,
+} from "../../core/rewind.ts";
+import { type FileChange, keptNotice, type SnapshotRow } from "../../core/undo-port.ts";
+import { typedText } from "../blocks/event-rows.ts";
+import type { Open, PickRequest } from "../ports/sessions.ts";
+import { type Row, safe } from "../rows/rows.ts";
+import { ago, linesOf } from "./stored.ts";
+
+/** A message, the snapshot with the files as they were then (undefined: they still are so), and what changed since. */
+export type Goal = { point: RewindPoint; snapshot: number | undefined; files: FileChange[] };
+
+/** The goal at the message with this seq; undefined when there is no such message. */
+export function goalAt(
+  events: readonly LogEvent[],
+  rows: readonly SnapshotRow[],
+  seq: number,
+): Goal | undefined {
+  const point = rewindTo(events, seq);
+  if (!point) return undefined;
+  const files = filesSince(rows, seq);
+  return { point, files, snapshot: files.length === 0 ? undefined : snapshotAtMessage(rows, seq) };
+}
+
+/** All messages of the person, the newest first, each with the files that changed since. */
+export function messagesRequest(
+  events: readonly LogEvent[],
+  rows: readonly SnapshotRow[],
+  now: number,
+): PickRequest {
+  const messages = allOf(events, "user_message").toReversed();
+  return {
+    title: "Go back to before a message",
+    enter: "goes on",
+    empty: "nothing was said yet",
+    items: messages.map((message) => ({
+      id: String(message.seq),
+      label: typedText(message).replaceAll(/\s+/g, " ").trim().slice(0, 400) || "[image]",
+      facts: [ago(now - message.at), filesFact(filesSince(rows, message.seq))],
+    })),
+    preview: (id) => ({ rows: messagePreview(events, rows, Number(id)), keep: "beginning" }),
+  };
+}
+
+function filesFact(files: readonly FileChange[]): string {
+  return files.length > 0 ? plural(files.length, "file") : "";
+}
+
+function filesSince(rows: readonly SnapshotRow[], seq: number): FileChange[] {
+  const snapshot = snapshotAtMessage(rows, seq);
+  return snapshot === undefined ? [] : changedFrom(rows, snapshot);
+}
+
+function messagePreview(events: readonly LogEvent[], rows: readonly SnapshotRow[], seq: number): Row[] {
+  const message = events.find(
+    (event): event is EventOf<"user_message"> => event.type === "user_message" && event.seq === seq,
+  );
+  const files = filesSince(rows, seq);
+  return [
+    ...(message ? linesOf(typedText(message), "› ", "strong") : []),
+    ...(files.length > 0 ? [dim("Changed since:"), ...fileRows(files, cwdOf(events))] : []),
+  ];
+}
+
+function cwdOf(events: readonly LogEvent[]): string {
+  return started(events).cwd;
+}
+
+const marks: Record<FileChange["how"], string> = { added: "+", changed: "~", removed: "-" };
+
+function fileRows(files: readonly FileChange[], cwd: string): Row[] {
+  return files.map(({ path, how }): Row => {
+    const near = path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+    const tone = how === "added" ? "good" : how === "removed" ? "bad" : "warn";
+    return [{ text: `${marks[how]} `, tone }, { text: safe(near) }];
+  });
+}
+
+function dim(text: string): Row {
+  return [{ text, tone: "dim" }];
+}
+
+/** What can go back to that message. `jobs`: how many run in the background, and end with the session. */
+export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: number): PickRequest {
+  const { files, snapshot } = goal;
+  const both = { id: "both", label: "Conversation and files", facts: [] };
+  const conversation = { id: "conversation", label: "Conversation only", facts: [] };
+  const filesOnly = { id: "files", label: "Files only", facts: [] };
+  const ends = `${plural(jobs, "background job")} will end, but for those that are kept (/jobs).`;
+  const branch = [
+    dim("Goes on in a branch, with a new shell; this session stays stored as it is."),
+    ...(jobs > 0 ? [[{ text: ends, tone: "warn" as const }]] : []),
+  ];
+  const back = [
+    dim(`${plural(files.length, "file")} as before that message:`),
+    ...fileRows(inverse(files), cwdOf(events)),
+  ];
+  const kept = dim(snapshot === undefined ? "No file was changed since." : "The files stay as they are now.");
+  const previews: Record<string, Row[]> = {
+    both: [...back, ...branch],
+    conversation: [kept, ...branch],
+    files: [...back, dim("The conversation goes on here.")],
+  };
+  return {
+    title: "What goes back?",
+    few: true,
+    enter: "does it",
+    empty: "",
+    items: snapshot === undefined ? [conversation] : [both, conversation, filesOnly],
+    preview: (id) => ({ rows: previews[id] ?? [], keep: "beginning" }),
+  };
+}
+
+function inverse(files: readonly FileChange[]): FileChange[] {
+  const of = { added: "removed", changed: "changed", removed: "added" } as const;
+  return files.map(({ path, how }) => ({ path, how: of[how] }));
+}
+
+/** How to go on before that message. `filesStay`: they are as the rest of the conversation left them. */
+export function branchBefore({ point, files }: Goal, events: readonly LogEvent[], filesStay: boolean): Open {
+  const kept = events.slice(0, point.events);
+  const message = events[point.events];
+  const name = sessionName(events);
+  const append: EventBody[] = name && sessionName(kept) !== name ? [{ type: "session_named", name }] : [];
+  // Who has not replied yet knows nothing of any file.
+  if (filesStay && files.length > 0 && kept.some(({ type }) => type === "assistant_message"))
+    append.push({ type: "reminder", channel: "logged", text: asReminder(keptNotice(files)) });
+  return {
+    type: "open",
+    resume: started(events).sessionId,
+    fork: true,
+    events: point.events,
+    draft: message?.type === "user_message" ? typedText(message) : point.text,
+    append,
+  };
+}

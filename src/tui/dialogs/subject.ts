@@ -1,0 +1,90 @@
+/** What a question is about, as rows: the whole command, or what an edit changes, with nothing in it hidden. Pure. */
+
+import type { RowContext } from "../blocks/tool-rows.ts";
+import type { Confirmation, Question } from "../ports/session.ts";
+import { literal, type Row, type Span, wrap } from "../rows/rows.ts";
+import { isConfirmation } from "./dialog.ts";
+
+/** The command in full, or what an edit would change. */
+export function subjectRows(question: Question | Confirmation, around: RowContext): Row[] {
+  if (isConfirmation(question))
+    return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, around.columns)));
+  const { toolName, input } = question;
+  return toolName === "bash" ? commandRows(input, around) : changeRows(input, around);
+}
+
+function commandRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {
+  const extra = ["stdin", "background", "tty"].flatMap((key) =>
+    input[key] ? [`${key}: ${String(input[key])}`] : [],
+  );
+  const lines = withoutPadding(String(input.command ?? ""));
+  return [
+    ...lines.flatMap((line) => wrap(line, columns)),
+    ...extra.flatMap((text) => wrap([{ text: literal(text.replaceAll("\n", " ⏎ ")), tone: "dim" }], columns)),
+  ];
+}
+
+/** Lines of a command. What draws nothing, in such a number that it could push the rest away, is named instead. */
+function withoutPadding(command: string): Row[] {
+  const rows: Row[] = [];
+  let empty = 0;
+  const tellEmpty = () => {
+    if (empty > 2) rows.push([{ text: `⟨${empty} empty lines⟩`, tone: "warn" }]);
+    else rows.push(...Array.from({ length: empty }, (): Row => [{ text: "" }]));
+    empty = 0;
+  };
+  for (const line of command.split("\n")) {
+    if (line.trim() === "" && line.length < longBlank) {
+      empty += 1;
+      continue;
+    }
+    tellEmpty();
+    rows.push(lineWithoutPadding(line));
+  }
+  tellEmpty();
+  return rows;
+}
+
+/** More blanks in a row than any indentation has. */
+const longBlank = 24;
+/** Blanks of all scripts, and letters that draw nothing. */
+const blanks = /[\s\u00a0\u115f\u1160\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]{24,}/g;
+
+function lineWithoutPadding(line: string): Row {
+  const row: Row = [];
+  let from = 0;
+  for (const { 0: blank, index } of line.matchAll(blanks)) {
+    row.push({ text: literal(line.slice(from, index)), tone: "code" });
+    row.push({ text: ` ⟨${blank.length} blanks⟩ `, tone: "warn" });
+    from = index + blank.length;
+  }
+  return [...row, { text: literal(line.slice(from)), tone: "code" }];
+}
+
+/** Lines at each end of a long file that are looked at; no window is higher. */
+const mostLines = 200;
+
+function ends(lines: readonly string[]): readonly string[] {
+  const left = lines.length - 2 * mostLines;
+  if (left <= 1) return lines;
+  return [...lines.slice(0, mostLines), `⟨${left} lines⟩`, ...lines.slice(-mostLines)];
+}
+
+function toned(row: Row, tone: Span["tone"]): Row {
+  return row.map((span) => (span.tone === "code" ? { ...span, tone } : span));
+}
+
+function changeRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {
+  const edits = Array.isArray(input.edits) ? (input.edits as Record<string, unknown>[]) : [input];
+  const side = (text: unknown, sign: string, tone: Span["tone"]): Row[] =>
+    typeof text === "string" && text !== ""
+      ? ends(text.replace(/\n$/, "").split("\n")).flatMap((line) => {
+          const [first, ...rest] = lineWithoutPadding(line);
+          return wrap([{ text: `${sign} ${first?.text ?? ""}`, tone }, ...toned(rest, tone)], columns, "  ");
+        })
+      : [];
+  return edits.flatMap((each) => [
+    ...side(each.old_str, "-", "bad"),
+    ...side(each.new_str ?? each.insert_text ?? each.file_text, "+", "good"),
+  ]);
+}

@@ -1,0 +1,293 @@
+/**
+ * The screen for screen readers and dumb terminals: each row once, nothing redrawn, lines edited by the terminal
+ * itself. It never changes the terminal's modes, so there is nothing to give back.
+ */
+
+import { createInterface, type Interface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { UserBlock } from "../../core/blocks.ts";
+import type { ModelPart } from "../../core/ports.ts";
+import type { RowContext } from "../blocks/tool-rows.ts";
+import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "../blocks/transcript.ts";
+import { pastRows, welcomeRows } from "../blocks/welcome.ts";
+import { commandsOf } from "../commands/commands.ts";
+import { ownNotes } from "../commands/own.ts";
+import { answerOf } from "../dialogs/dialog.ts";
+import { dialogRows } from "../dialogs/dialog-view.ts";
+import type {
+  Answer,
+  Beginning,
+  Confirmation,
+  Host,
+  Leave,
+  Person,
+  Question,
+  Tui,
+} from "../ports/session.ts";
+import type { PickRequest } from "../ports/sessions.ts";
+import { plain, type Row, safe } from "../rows/rows.ts";
+import { onPickLine, type PlainPicker, plainList, plainPicker } from "./picking.ts";
+import { createOffers } from "./terminal.ts";
+
+type Asking = { question: Question | Confirmation; answer(answer: Answer): void; instead: boolean };
+
+type Picking = { picker: PlainPicker; settle(id: string | undefined): void };
+
+type Plain = {
+  lines: Interface;
+  version: string;
+  transcript: Transcript;
+  host: Host | undefined;
+  queue: UserBlock[][];
+  asking: Asking[];
+  offers: ReturnType<typeof createOffers>;
+  picking: Picking | undefined;
+  stops: Set<AbortController>;
+  works: Set<Promise<unknown>>;
+  /** When Ctrl-C was last pressed, in milliseconds since 1970. */
+  interruptedAt: number;
+  leave: (how: Leave) => void;
+};
+
+/** Reads lines from `input` and writes rows to standard output. */
+export function createPlain(options: { version: string; input: NodeJS.ReadableStream }): Tui {
+  const app: Plain = {
+    lines: createInterface({ input: options.input, terminal: false }),
+    version: options.version,
+    transcript: emptyTranscript(),
+    host: undefined,
+    queue: [],
+    asking: [],
+    offers: createOffers(say),
+    picking: undefined,
+    stops: new Set(),
+    works: new Set(),
+    interruptedAt: 0,
+    leave: () => {},
+  };
+  app.lines.on("line", (line) => onLine(app, line));
+  app.lines.on("close", () => {
+    app.picking?.settle(undefined);
+    app.leave({ type: "quit" });
+  });
+  process.on("SIGINT", () => onInterrupt(app));
+  return {
+    person: personOf(app),
+    attach: (host, beginning) => attach(app, host, beginning),
+    pick: (request) => pick(app, request),
+    warn: (text) => say([`! ${text}`]),
+    stopped: () => stopped(app),
+    close: () => app.lines.close(),
+  };
+}
+
+function say(lines: readonly string[]): void {
+  if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+/** Bars are nothing to hear. */
+function print(rows: readonly Row[]): void {
+  const lines = rows.map((row) =>
+    plain(row)
+      .replaceAll(/[█▉▊▋▌▍▎▏·]{4,}/g, "")
+      .trimEnd(),
+  );
+  say(lines.filter((line) => line !== ""));
+}
+
+function around(host: Host): RowContext {
+  return { cwd: host.cwd, columns: process.stdout.columns || 80 };
+}
+
+function personOf(app: Plain): Person {
+  return {
+    ask: (question, signal) => ask(app, question, signal),
+    takeSteering: () => app.queue.splice(0),
+    onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, around(app.host))),
+    onProgress: () => {},
+    onWaiting: app.offers.offer,
+  };
+}
+
+function take(app: Plain, { transcript, rows }: Step): void {
+  app.transcript = transcript;
+  print(rows);
+}
+
+function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): Promise<Leave> {
+  app.host = host;
+  app.transcript = emptyTranscript();
+  const events = host.log.events();
+  print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, around(host))]);
+  say(ownNotes(host.desk.own()).map((text) => `! ${text}`));
+  const unsubscribe = host.log.subscribe((event) =>
+    take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
+  );
+  // Nothing can be put into a line that the terminal itself edits.
+  if (draft !== undefined) say(["Your message was:", ...draft.split("\n").map(safe)]);
+  if (first !== undefined) void work(app, host, first);
+  const how = new Promise<Leave>((resolve) => {
+    app.leave = resolve;
+  });
+  return how.finally(() => stopped(app)).finally(unsubscribe);
+}
+
+function onLine(app: Plain, line: string): void {
+  const { host } = app;
+  const [asking] = app.asking;
+  const text = line.trim();
+  if (asking) onAnswer(app, asking, line);
+  else if (app.picking) onPick(app, app.picking, line);
+  else if (app.offers.onLine(line) || !host || text === "") return;
+  else if (/^\/[\w-]+(\s|$)/.test(text))
+    void runCommand(app, host, text).catch((error: Error) => say([`! ${safe(error.message)}`]));
+  else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
+  else if (app.stops.size === 0) void work(app, host, line);
+  else {
+    app.queue.push([{ type: "text", text: line }]);
+    say(["queued for the next step"]);
+  }
+}
+
+function pick(app: Plain, request: PickRequest): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const picker = plainPicker(request);
+    const settle = (id: string | undefined) => {
+      app.picking = undefined;
+      resolve(id);
+    };
+    app.picking = { picker, settle };
+    say(plainList(picker));
+  });
+}
+
+function onPick(app: Plain, picking: Picking, line: string): void {
+  const reaction = onPickLine(picking.picker, line);
+  if (reaction.type === "picked") picking.settle(reaction.id);
+  else if (reaction.type === "closed") picking.settle(undefined);
+  else {
+    app.picking = { ...picking, picker: reaction.picker };
+    say(reaction.lines);
+  }
+}
+
+/** Interrupts; the second within a second, or one at rest, leaves. */
+function onInterrupt(app: Plain): void {
+  const now = Date.now();
+  if (app.picking) {
+    app.picking.settle(undefined);
+    return;
+  }
+  const leaves = app.stops.size === 0 || now - app.interruptedAt < 1000;
+  app.interruptedAt = now;
+  if (leaves) app.leave({ type: "quit" });
+  else for (const stop of app.stops) stop.abort("interrupted");
+}
+
+async function work(app: Plain, host: Host, text: string): Promise<void> {
+  await stoppable(app, (signal) => host.turn([{ type: "text", text }], signal));
+  say(["ready"]);
+  await sendQueue(app, host);
+}
+
+/** What was typed meanwhile is said now. */
+async function sendQueue(app: Plain, host: Host): Promise<void> {
+  const rest = app.queue.splice(0).flat();
+  if (rest.length > 0)
+    await work(app, host, rest.map((one) => (one.type === "text" ? one.text : "")).join("\n\n"));
+}
+
+async function stoppable<T>(app: Plain, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const work = action(stop.signal);
+  app.stops.add(stop);
+  app.works.add(work);
+  try {
+    return await work;
+  } finally {
+    app.stops.delete(stop);
+    app.works.delete(work);
+  }
+}
+
+const patienceMs = 2500;
+
+async function stopped(app: Plain): Promise<void> {
+  for (const stop of app.stops) stop.abort("interrupted");
+  await Promise.race([Promise.allSettled(app.works), sleep(patienceMs, undefined, { ref: false })]);
+}
+
+async function runShell(app: Plain, host: Host, command: string): Promise<void> {
+  const busy = app.stops.size > 0;
+  const text = await stoppable(app, (signal) => {
+    const watching = { onProgress: () => {}, onWaiting: app.offers.offer };
+    return host.shell(command, signal, watching);
+  });
+  if (busy) app.queue.push([{ type: "text", text }]);
+  else host.say([{ type: "text", text }]);
+  say(text.split("\n").slice(3, -1).map(safe));
+}
+
+async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
+  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const commands = commandsOf(host.desk.own());
+  const command = commands.find((each) => each.name === name);
+  if (!command) return say([`there is no command /${name}: /help lists them`]);
+  await command.run(argument.trim(), {
+    host,
+    commands,
+    events: host.log.events(),
+    columns: around(host).columns,
+    busy: app.stops.size > 0,
+    print,
+    notice: (text) => say([text]),
+    leave: (how) => app.leave(how),
+    pick: (request) => pick(app, request),
+    say: (text) =>
+      app.stops.size > 0 ? void app.queue.push([{ type: "text", text }]) : void work(app, host, text),
+    confirm: async (title, rows, signal = new AbortController().signal) =>
+      (await ask(app, { title, rows }, signal)).decision === "allow",
+    async work(what, action) {
+      say([`${what} …`]);
+      await stoppable(app, action).finally(() => sendQueue(app, host));
+    },
+    changed: () => {},
+  });
+}
+
+function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve) => {
+    const answer = (given: Answer) => {
+      const wasShown = app.asking[0] === asking;
+      app.asking = app.asking.filter((one) => one !== asking);
+      signal.removeEventListener("abort", withdraw);
+      resolve(given);
+      if (wasShown) showQuestion(app);
+    };
+    const asking: Asking = { question, answer, instead: false };
+    const withdraw = () => answer({ decision: "deny", say: "" });
+    if (signal.aborted) return withdraw();
+    signal.addEventListener("abort", withdraw);
+    app.asking.push(asking);
+    if (app.asking.length === 1) showQuestion(app);
+  });
+}
+
+function showQuestion(app: Plain): void {
+  const [asking] = app.asking;
+  if (!asking || !app.host) return;
+  print(dialogRows({ id: 0, question: asking.question, choice: -1 }, around(app.host), 1000).rows);
+  say(["Answer with a number."]);
+}
+
+function onAnswer(app: Plain, asking: Asking, line: string): void {
+  const answer = asking.instead
+    ? { decision: "deny" as const, say: line.trim() }
+    : answerOf(asking.question, line);
+  if (answer === undefined) showQuestion(app);
+  else if (answer !== "instead") asking.answer(answer);
+  else {
+    asking.instead = true;
+    say(["What should it do instead? An empty line is a plain no."]);
+  }
+}

@@ -1,0 +1,235 @@
+/** Markdown as rows, one source line at a time, so that an answer can be shown for good while it streams. Pure. */
+
+import { highlight } from "./highlight.ts";
+import { cut, cutRow, plain, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
+
+/**
+ * Where in the text we are: inside a fence, or in a table whose width is not known yet. `told`: characters of the
+ * line under way that are rows already.
+ */
+export type MarkdownState = { fence?: { mark: string; language: string }; table?: string[]; told?: number };
+
+/** What a line became, and the place after it. */
+export type MarkdownRows = { rows: Row[]; place: MarkdownState };
+
+/** Lines of a table that are held back at most. */
+const maxTable = 200;
+
+/** One whole line of the source, without its line feed. */
+export function markdownLine(line: string, place: MarkdownState, columns: number): MarkdownRows {
+  const text = safe(line);
+  if (place.fence) return fenced(text, place.fence, columns, place.told);
+  if (place.told) return { rows: proseRows(text, columns, place.told), place: {} };
+  if (/^\s*\|.*\|\s*$/.test(text) && (place.table?.length ?? 0) < maxTable)
+    return { rows: [], place: { table: [...(place.table ?? []), text] } };
+  const before = markdownEnd(place, columns);
+  const opened = /^\s{0,6}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/.exec(text);
+  if (opened)
+    return { rows: before, place: { fence: { mark: opened[1] ?? "```", language: opened[2] ?? "" } } };
+  return { rows: [...before, ...proseRows(text, columns)], place: {} };
+}
+
+/** What is still held back when the text ends. */
+export function markdownEnd({ table }: MarkdownState, columns: number): Row[] {
+  return table ? tableRows(table, columns) : [];
+}
+
+/** How a line that is not whole yet looks, with all that is held back before it. */
+export function markdownTail(line: string, place: MarkdownState, columns: number): Row[] {
+  if (line === "") return markdownEnd(place, columns);
+  const { rows, place: after } = markdownLine(line, place, columns);
+  return [...rows, ...markdownEnd(after, columns)];
+}
+
+/** The first rows of a line under way that nothing to come can change; undefined while it has not more than `most`. */
+export function markdownHead(
+  line: string,
+  place: MarkdownState,
+  columns: number,
+  most: number,
+): MarkdownRows | undefined {
+  const { told = 0 } = place;
+  const long = line.length - told;
+  if (place.fence || place.table || long * 2 < columns * most || long > longestHead || /^\s*\|/.test(line))
+    return undefined;
+  const whole = safe(line);
+  const begin = Math.max(told, proseOf(whole).from);
+  const text = whole.slice(0, begin + 4 * columns * (most + 1));
+  const rows = proseRows(text, columns, told);
+  if (rows.length <= most) return undefined;
+  const ends = Array.from(text.matchAll(breaks), ({ index, 0: found }) => index + found.length).filter(
+    (end) => end > begin,
+  );
+  const rowsTo = (end: number) => proseRows(text.slice(0, end).trimEnd(), columns, told);
+  for (let count = most; count > 0; count--) {
+    const at = lastWhere(ends, (end) => rowsTo(end).length <= count);
+    const [end, next] = [ends[at], ends[at + 1]];
+    // The word behind the row may not get shorter either: it could then have stood in it.
+    if (end === undefined || next === undefined || !isClosed(text.slice(begin, next))) continue;
+    const head = rows.slice(0, count);
+    if (words(rowsTo(end)) === words(head)) return { rows: head, place: { ...place, told: end } };
+  }
+  return undefined;
+}
+
+/** Index of the last of these for which it holds, where it holds for all before that one; -1 for none. */
+function lastWhere(items: readonly number[], holds: (item: number) => boolean): number {
+  let [low, high] = [-1, items.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (holds(items[middle] ?? 0)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function words(rows: readonly Row[]): string {
+  return rows.map((row) => plain(row).trimEnd()).join("\n");
+}
+
+const longestHead = 8000;
+/** Where a line may go on in another row: behind spaces, and behind characters of scripts without them. */
+const breaks = / +(?=\S)|[\u3000-\u9fff\uac00-\ud7af\uff00-\uff65](?=.)/g;
+/** What could begin something that is not over yet. */
+const opener = /`|\*\*(?=\S)|(?<![\w*])\*(?=[^\s*])|(?<!\w)_(?=[^\s_])|~~(?=\S)|\[|\\$/;
+
+function isClosed(text: string): boolean {
+  return inline(text).every((span) => span.tone !== undefined || !opener.test(span.text));
+}
+
+function fenced(
+  text: string,
+  fence: { mark: string; language: string },
+  columns: number,
+  told = 0,
+): MarkdownRows {
+  const closes = /^\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
+  if (closes?.startsWith(fence.mark)) return { rows: [], place: {} };
+  const rest = highlight(text.slice(told), fence.language);
+  const rows = told > 0 && rest.length === 0 ? [] : wrap([{ text: "  " }, ...rest], columns, "  ");
+  return { rows, place: { fence } };
+}
+
+/** What a line of prose is: what stands before its words, where they begin and end, and what goes before later rows. */
+type Prose = { lead: Row; from: number; to: number; indent: string; tone?: Tone };
+
+function proseOf(text: string): Prose {
+  const to = text.length;
+  const [heading] = /^ {0,3}#{1,6}\s+/.exec(text) ?? [];
+  if (heading !== undefined)
+    return {
+      lead: [],
+      from: heading.length,
+      to: text.replace(/\s*#*$/, "").length,
+      indent: "",
+      tone: "heading",
+    };
+  const [quote] = /^\s{0,3}>\s?/.exec(text) ?? [];
+  if (quote !== undefined)
+    return { lead: [{ text: "│ ", tone: "dim" }], from: quote.length, to, indent: "│ ", tone: "em" };
+  const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?/.exec(text);
+  if (!item) return { lead: [], from: 0, to, indent: /^\s*/.exec(text)?.[0] ?? "" };
+  const [all, indent = "", bullet = "", box] = item;
+  const mark = box === undefined ? (bullet.length === 1 ? "•" : bullet) : box === " " ? "☐" : "☑";
+  const lead = `${indent}${mark} `;
+  return { lead: [{ text: lead, tone: "dim" }], from: all.length, to, indent: " ".repeat(width(lead)) };
+}
+
+/** The rows of a line, or of what is left of it behind the `told` characters. */
+function proseRows(text: string, columns: number, told = 0): Row[] {
+  if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
+    return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
+  const { lead, from, to, indent, tone } = proseOf(text);
+  if (told <= from) return wrap([...lead, ...inline(text.slice(from, to), tone)], columns, indent);
+  return told < to
+    ? wrap([{ text: indent }, ...inline(text.slice(told, to).replace(/^ /, ""), tone)], columns, indent)
+    : [];
+}
+
+const marks =
+  /(`+)(.+?)\1(?!`)|\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])(.+?)(?<=[^\s_])_(?!\w)|~~(?=\S)(.+?)(?<=\S)~~|\[([^\]]+)\]\(([^)\s]+)\)|\\([\\`*_{}[\]()#+\-.!|>~])/g;
+
+/** Text with its marks turned into tones. */
+function inline(text: string, tone?: Tone): Row {
+  const spans: Span[] = [];
+  let end = 0;
+  for (const found of text.matchAll(marks)) {
+    if (found.index > end) spans.push({ text: text.slice(end, found.index), tone });
+    spans.push(...marked(found, tone));
+    end = found.index + found[0].length;
+  }
+  if (end < text.length || spans.length === 0) spans.push({ text: text.slice(end), tone });
+  return spans;
+}
+
+function marked(found: RegExpExecArray, tone: Tone | undefined): Span[] {
+  const [, , code, strong, em, slanted, struck, label, target, escaped] = found;
+  if (code !== undefined)
+    return [{ text: code.trim() === "" ? code : code.replace(/^ (.*) $/, "$1"), tone: "code" }];
+  if (strong !== undefined) return inline(strong, "strong");
+  const leaning = em ?? slanted;
+  if (leaning !== undefined) return inline(leaning, "em");
+  if (struck !== undefined) return [{ text: struck, tone: "dim" }];
+  if (label !== undefined)
+    return label === target
+      ? [{ text: label, tone: "link" }]
+      : [
+          { text: label, tone: "link" },
+          { text: ` (${target})`, tone: "dim" },
+        ];
+  return [{ text: escaped ?? "", tone }];
+}
+
+const gap = "  ";
+
+function tableRows(lines: readonly string[], columns: number): Row[] {
+  const table = lines.map(cellsOf);
+  const isRule = (cells: readonly string[]) => cells.every((cell) => /^:?-+:?$/.test(cell));
+  const shown = table.filter((cells) => !isRule(cells)).map((cells) => cells.map((cell) => inline(cell)));
+  const count = Math.max(0, ...shown.map((cells) => cells.length));
+  const natural = Array.from({ length: count }, (_, at) =>
+    Math.max(1, ...shown.map((cells) => rowWidth(cells[at] ?? []))),
+  );
+  const widths = narrowed(natural, columns - gap.length * Math.max(0, count - 1));
+  const hasHead = table.length > 1 && isRule(table[1] ?? []);
+  const rightAligned = (at: number) => hasHead && /^-+:$/.test(table[1]?.[at] ?? "");
+  return shown.flatMap((cells, index) => {
+    const row = widths.flatMap((room, at) => [
+      ...(at > 0 ? [{ text: gap }] : []),
+      ...filled(cells[at] ?? [], room, rightAligned(at)),
+    ]);
+    if (index > 0 || !hasHead) return [row];
+    const rule = widths.map((room) => "─".repeat(room)).join(gap);
+    return [
+      row.map((each) => ({ ...each, tone: each.tone ?? ("strong" as const) })),
+      [{ text: rule, tone: "dim" as const }],
+    ];
+  });
+}
+
+function cellsOf(line: string): string[] {
+  const inner = line.trim().replace(/^\|/, "").replace(/\|$/, "");
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+/** The widest columns give way until all fit. */
+function narrowed(widths: number[], room: number): number[] {
+  const fitted = [...widths];
+  for (let over = fitted.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
+    const widest = fitted.indexOf(Math.max(...fitted));
+    if ((fitted[widest] ?? 0) <= 3) break;
+    fitted[widest] = (fitted[widest] ?? 0) - 1;
+  }
+  return fitted;
+}
+
+function filled(cell: Row, room: number, right: boolean): Row {
+  const short = rowWidth(cell) > room ? cutRow(cell, room) : cell;
+  const blank = { text: " ".repeat(Math.max(0, room - rowWidth(short))) };
+  return right ? [blank, ...short] : [...short, blank];
+}
+
+/** One line of plain words out of a text: for lists and summaries. */
+export function gist(text: string, columns: number): string {
+  return cut(safe(text.replaceAll(/\s+/g, " ").trim()), columns);
+}

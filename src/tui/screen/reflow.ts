@@ -1,0 +1,92 @@
+/** What a terminal does with the live area when its window changes: a model of it, so that it can be found again. Pure. */
+
+import type { Size } from "../rows/rows.ts";
+
+/**
+ * What a terminal does with its lines when it gets narrower. `exact`: wraps all of them, and the cursor stays at its
+ * character. `xterm.js`: leaves the cursor's line alone, and moves the cursor down also for rows that come to stand
+ * below it. `none`: cuts them off.
+ */
+export type Reflow = "exact" | "xterm.js" | "none";
+
+/** Lines as they stand on the screen; the cursor is so many rows below the first one, in row `y` of the window. */
+export type Region = { lines: { width: number; rows: number }[]; cursor: number; column: number; y: number };
+
+/** The region after the window went from one size to the next. */
+export function reflowed(region: Region, from: Size, to: Size, how: Reflow): Region {
+  const resized = to.rows < from.rows ? lower(region, from, to) : higher(region, from, to);
+  if (to.columns === from.columns || how === "none") return resized;
+  return how === "exact" ? wrapped(resized, to.columns) : wrappedAround(resized, from.columns, to.columns);
+}
+
+/** Rows below the cursor go first, then those at the top, into the scrollback. */
+function lower(region: Region, from: Size, to: Size): Region {
+  const gone = Math.min(from.rows - to.rows, from.rows - 1 - region.y);
+  const below = heightOf(region.lines) - 1 - region.cursor;
+  const empty = from.rows - 1 - region.y - below;
+  return {
+    ...region,
+    lines: withoutRows(region.lines, Math.max(0, gone - empty)),
+    y: Math.min(region.y, to.rows - 1),
+  };
+}
+
+/** Rows come back from the scrollback only while the cursor is in the last one. */
+function higher(region: Region, from: Size, to: Size): Region {
+  return region.y < from.rows - 1 ? region : { ...region, y: region.y + to.rows - from.rows };
+}
+
+function wrapped(region: Region, columns: number): Region {
+  const at = lineAt(region);
+  const lines = region.lines.map(({ width }) => ({ width, rows: rowsOf(width, columns) }));
+  const within = Math.floor(region.column / Math.max(1, columns));
+  return { ...region, lines, cursor: heightOf(lines.slice(0, at)) + within };
+}
+
+/**
+ * From the bottom up, as the library does it: the cursor has moved by what was added below when a line is compared
+ * with it, so the line that is left alone may be another one than the cursor's.
+ */
+function wrappedAround(region: Region, from: number, columns: number): Region {
+  const lines = [...region.lines];
+  let { cursor } = region;
+  let start = heightOf(lines);
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const line = lines[index] ?? { width: 0, rows: 1 };
+    start -= line.rows;
+    const at = columns < from ? cursor : region.cursor;
+    const skipped = at >= start && at < start + line.rows;
+    const rows = skipped ? line.rows : rowsOf(line.width, columns);
+    lines[index] = { width: skipped ? Math.min(line.width, rows * columns) : line.width, rows };
+    cursor += rows - line.rows;
+  }
+  return { ...region, lines, cursor };
+}
+
+/** Index of the line that the cursor is in. */
+function lineAt({ lines, cursor }: Region): number {
+  let rows = 0;
+  const found = lines.findIndex((line) => {
+    rows += line.rows;
+    return rows > cursor;
+  });
+  return found < 0 ? lines.length : found;
+}
+
+function withoutRows(lines: Region["lines"], count: number): Region["lines"] {
+  const kept = [...lines];
+  for (let left = count; left > 0 && kept.length > 0; ) {
+    const last = kept.pop();
+    if (last && last.rows > left) kept.push({ ...last, rows: last.rows - left });
+    left -= last?.rows ?? 0;
+  }
+  return kept;
+}
+
+export function heightOf(lines: Region["lines"]): number {
+  return lines.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function rowsOf(width: number, columns: number): number {
+  return Math.max(1, Math.ceil(width / Math.max(1, columns)));
+}

@@ -1,0 +1,89 @@
+/** Snapshots as an agent at work needs them: before what may write, and when a turn has ended. */
+
+import { join } from "node:path";
+import { isToolUse } from "../core/blocks.ts";
+import type { Access, Clock, EventLog } from "../core/ports.ts";
+import { lastOf } from "../core/questions.ts";
+import type { ParseShell } from "../core/shell-tree.ts";
+import type { Snapshots } from "../core/undo-port.ts";
+import { decidePermission } from "../permissions/decide.ts";
+import { openSnapshots } from "./snapshots.ts";
+
+type UndoScope = {
+  log: EventLog;
+  /** The session's folder. */
+  folder: string;
+  /** Absolute, links resolved: what is kept. */
+  workspace: readonly string[];
+  /** Absolute: what is not, though it may lie in the workspace. */
+  except: readonly string[];
+  clock: Clock;
+  warn(text: string): void;
+  /** The grammar of bash, to see which commands only read. */
+  parser(access: Access): Promise<ParseShell | undefined>;
+};
+
+export type AgentSnapshots = {
+  snapshots: Snapshots;
+  /** For `Agent.beforeWrite`. Never throws. */
+  beforeWrite(access: Access): Promise<void>;
+};
+
+/** Begins to watch the session's log; `Snapshots.close` ends that. */
+export function agentSnapshots(place: UndoScope): AgentSnapshots {
+  const { log, folder, workspace, except, clock, warn, parser } = place;
+  const snapshots = openSnapshots({
+    folder: join(folder, "snapshots"),
+    roots: workspace,
+    ...{ except, clock, warn },
+  });
+  let prepared = false;
+  const unsubscribe = log.subscribe((event) => {
+    if (event.type === "turn_ended") void snapshots.settle();
+    // Once a session uses tools it will write, and until then reading ahead costs nobody any time.
+    if (prepared || event.type !== "assistant_message" || !event.content.some(isToolUse)) return;
+    prepared = true;
+    snapshots.prepare();
+  });
+  return {
+    snapshots: {
+      ...snapshots,
+      close() {
+        unsubscribe();
+        return snapshots.close();
+      },
+    },
+    async beforeWrite(access) {
+      if (!mayWrite(access, await parser(access))) return;
+      const events = log.events();
+      await snapshots.take({
+        turn: lastOf(events, "user_message")?.seq ?? 0,
+        step: lastOf(events, "assistant_message")?.seq ?? 0,
+        label: labelOf(access),
+        named: access.kind === "write" ? access.paths : [],
+      });
+    },
+  };
+}
+
+/** What the mode `plan` would let through only reads. */
+function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
+  if (access.kind === "read" || access.kind === "session") return false;
+  if (access.kind === "write") return true;
+  const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
+  const about = { toolName: "bash", mode: "plan" as const, allow: [], deny: [], access, parse };
+  return decidePermission({ ...about, ...anywhere }).decision !== "allow";
+}
+
+/** One line, short enough for a list. */
+function labelOf(access: Access): string {
+  switch (access.kind) {
+    case "execute":
+      return access.command.replaceAll(/\s+/g, " ").trim().slice(0, 200).toWellFormed();
+    case "write":
+      return `edit ${access.paths.join(", ")}`;
+    case "read":
+    case "session":
+      return access.kind;
+  }
+}

@@ -1,0 +1,187 @@
+/** Snapshots on disk: the contents of files in one file, each once, and a journal of what changed from one to the next. */
+
+import { hash as hashOf } from "node:crypto";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
+import { changesOf, type Entry, type FileSnapshot } from "./history.ts";
+
+export type Journal = {
+  snapshots: readonly FileSnapshot[];
+  /** Bytes of all contents. */
+  size(): number;
+  append(snapshot: FileSnapshot): void;
+  /** Keeps the bytes, once. */
+  hold(bytes: Buffer): { hash: string; at: number };
+  /** The bytes of a file, undamaged; undefined when they are not held. */
+  bytesOf(hash: string, size: number): Buffer | undefined;
+  /** Drops the contents of files that no snapshot saw change; without any change nothing stays. */
+  close(): void;
+};
+
+/** Opens the journal in `folder`, or begins one there. Files 0600 in a folder 0700. */
+export function openJournal(folder: string): Journal {
+  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+  const file = join(folder, "journal.jsonl");
+  const { generation, snapshots, damaged } = readJournal(file);
+  if (damaged) writeJournal(file, generation, snapshots);
+  const contents = openContents(contentsFile(folder, generation));
+  for (const entry of entriesOf(snapshots)) contents.know(entry);
+  return {
+    snapshots,
+    size: () => contents.size(),
+    append(snapshot) {
+      appendFileSync(file, `${JSON.stringify(snapshot)}\n`);
+      snapshots.push(snapshot);
+    },
+    hold: (bytes) => contents.hold(bytes),
+    bytesOf: (hash, size) => contents.read(hash, size),
+    close() {
+      const changed = changesOf(snapshots).flatMap((changes) => changes.map(({ path }) => path));
+      if (changed.length > 0) compact(folder, { generation, snapshots, contents }, new Set(changed));
+      contents.close();
+      if (changed.length === 0) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Makes the snapshots in `from` also those of `to`, each as `changed` returns it; nothing when there are none.
+ * Throws what the disk refuses.
+ */
+export function copyJournal(
+  from: string,
+  to: string,
+  changed: (snapshot: FileSnapshot) => FileSnapshot,
+): void {
+  const { generation, snapshots } = readJournal(join(from, "journal.jsonl"));
+  if (snapshots.length === 0) return;
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  copyFileSync(contentsFile(from, generation), contentsFile(to, generation), constants.COPYFILE_FICLONE);
+  writeJournal(join(to, "journal.jsonl"), generation, snapshots.map(changed));
+}
+
+type Contents = ReturnType<typeof openContents>;
+type Stored = { generation: number; snapshots: FileSnapshot[]; contents: Contents };
+
+/** Writes everything anew beside the old; the journal, which names its contents, comes last and decides. */
+function compact(
+  folder: string,
+  { generation, snapshots, contents }: Stored,
+  changed: ReadonlySet<string>,
+): void {
+  const kept = openContents(contentsFile(folder, generation + 1));
+  for (const { changes } of snapshots) {
+    for (const [path, entry] of Object.entries(changes)) {
+      if (entry?.type !== "file") continue;
+      const bytes = changed.has(path) ? contents.read(entry.hash, entry.size) : undefined;
+      delete entry.at;
+      if (bytes) entry.at = kept.hold(bytes).at;
+    }
+  }
+  kept.close();
+  writeJournal(join(folder, "journal.jsonl"), generation + 1, snapshots);
+  rmSync(contentsFile(folder, generation), { force: true });
+}
+
+function contentsFile(folder: string, generation: number): string {
+  return join(folder, `contents-${generation}`);
+}
+
+function entriesOf(snapshots: readonly FileSnapshot[]): Entry[] {
+  return snapshots.flatMap(({ changes }) => Object.values(changes)).filter((entry) => entry !== null);
+}
+
+/** A line that was cut while it was written is no snapshot, and none counts that comes after one. */
+function readJournal(file: string): { generation: number; snapshots: FileSnapshot[]; damaged: boolean } {
+  const lines = textOf(file).split("\n");
+  const [head, ...rest] = lines.slice(0, -1).map(parsed) as [
+    { generation?: number }?,
+    ...(FileSnapshot | undefined)[],
+  ];
+  if (head?.generation === undefined) return { generation: 0, snapshots: [], damaged: true };
+  const bad = rest.findIndex((snapshot, index) => snapshot?.n !== index);
+  const snapshots = (bad < 0 ? rest : rest.slice(0, bad)) as FileSnapshot[];
+  return { generation: head.generation, snapshots, damaged: bad >= 0 || lines.at(-1) !== "" };
+}
+
+function writeJournal(file: string, generation: number, snapshots: readonly FileSnapshot[]): void {
+  const lines = [{ generation }, ...snapshots].map((line) => `${JSON.stringify(line)}\n`);
+  writeFileSync(`${file}.new`, lines.join(""), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function openContents(file: string) {
+  const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  const places = new Map<string, number>();
+  let end = fstatSync(fd).size;
+  return {
+    size: () => end,
+    /** Another file with the same bytes needs none of its own. */
+    know(entry: Entry): void {
+      if (entry.type === "file" && entry.at !== undefined) places.set(entry.hash, entry.at);
+    },
+    hold(bytes: Buffer): { hash: string; at: number } {
+      const hash = hashOf("sha256", bytes);
+      const at = places.get(hash) ?? end;
+      if (at === end) {
+        writeWhole(fd, bytes, at);
+        end += bytes.length;
+        places.set(hash, at);
+      }
+      return { hash, at };
+    },
+    read(hash: string, size: number): Buffer | undefined {
+      const at = places.get(hash);
+      if (at === undefined) return undefined;
+      const bytes = Buffer.alloc(size);
+      let got = 0;
+      for (let read = -1; read !== 0 && got < size; got += read)
+        read = readSync(fd, bytes, got, size - got, at + got);
+      return hashOf("sha256", bytes) === hash ? bytes : undefined;
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+/** All of the bytes, or none when the disk refuses. */
+function writeWhole(fd: number, bytes: Buffer, at: number): void {
+  try {
+    for (let done = 0; done < bytes.length; )
+      done += writeSync(fd, bytes, done, bytes.length - done, at + done);
+  } catch (error) {
+    ftruncateSync(fd, at);
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+/** Takes snapshots: compares what the folders hold with what the journal has, and writes down the difference. */
+
+import { gitPlace } from "../git/refs.ts";
+import { capture } from "./capture.ts";
+import { type Entry, type FileSnapshot, isSame, type State, stateAt, wasLookedAt } from "./history.ts";
+import { type Journal, openJournal } from "./journal.ts";
+import { createScanner, type Seen, statusOf } from "./scan.ts";
+
+/** Bytes of contents that a session keeps at most. */
+const mostBytes = 512 * 1024 * 1024;
+
+type Options = {
+  folder: string;
+  roots: readonly string[];
+  except: readonly string[];
+  warn(text: string): void;
+};
+
+type About = Pick<FileSnapshot, "at" | "kind" | "turn" | "label" | "to">;
+
+export type Recorder = {
+  journal: Journal;
+  /** What the folders held at the last snapshot. */
+  recorded: State;
+  /** The snapshot that would be taken now. `room`: bytes that may be read, without end by default. */
+  draft(about: About, named?: readonly string[], room?: number): Promise<FileSnapshot>;
+  append(snapshot: FileSnapshot): void;
+  /** Whether a change of this path could be undone by the last snapshot. */
+  covers(path: string): boolean;
+};
+
+/** Opens the snapshots in `folder` to add to them. Throws when the disk refuses. */
+export function openRecorder({ folder, roots: given, except, warn }: Options): Recorder {
+  const journal = openJournal(folder);
+  const roots = [...new Set([...(journal.snapshots.at(-1)?.roots ?? []), ...given])];
+  const scanner = createScanner({ roots, except });
+  const recorded = stateAt(journal.snapshots, journal.snapshots.length);
+  const watched = new Set(journal.snapshots.flatMap(({ named }) => named));
+  let known: State = recorded;
+  let whole = true;
+
+  /** Without the strength to look at all there is, what is known already is looked at, and what edits name. */
+  const narrow = (why: string): void => {
+    whole = false;
+    warn(`${roots.join(", ")}: ${why}: undo covers the files that edits name, not what commands change`);
+  };
+
+  const look = async (room: number): Promise<ReadonlyMap<string, Entry>> => {
+    const seen = whole ? await scanner.look() : undefined;
+    if (whole && !seen) narrow("too many files to keep snapshots of");
+    const from = { seen: seen ?? seenAgain(recorded), known, named: [...watched], journal };
+    const entries = await capture(from, Math.min(room, mostBytes - journal.size()));
+    if (entries) return entries;
+    if (Number.isFinite(room)) return recorded;
+    narrow("too large to keep snapshots of");
+    return look(room);
+  };
+
+  return {
+    journal,
+    recorded,
+    async draft(about, named = [], room = Number.POSITIVE_INFINITY) {
+      for (const path of named) watched.add(path);
+      known = await look(room);
+      const n = journal.snapshots.length;
+      const git = gitPlace(roots[0] ?? "/");
+      return { n, ...about, roots, git, named: [...named], changes: differences(recorded, known) };
+    },
+    append(snapshot) {
+      journal.append(snapshot);
+      for (const [path, entry] of Object.entries(snapshot.changes)) {
+        if (entry) recorded.set(path, entry);
+        else recorded.delete(path);
+      }
+    },
+    covers(path) {
+      const entry = recorded.get(path);
+      return entry ? entry.type !== "unkept" : wasLookedAt(recorded, path);
+    },
+  };
+}
+
+function seenAgain(recorded: State): Seen {
+  const seen: Seen = new Map();
+  for (const [path, entry] of recorded) {
+    const status = statusOf(path);
+    if (entry.type === "unkept" && entry.size === undefined) seen.set(path, undefined);
+    else if (status) seen.set(path, status);
+  }
+  return seen;
+}
+
+/** Also what is held anew, so that a later process finds its bytes, and what is first known not to be there. */
+function differences(before: State, now: State): FileSnapshot["changes"] {
+  const changes: FileSnapshot["changes"] = {};
+  let met = 0;
+  for (const [path, entry] of now) {
+    const old = before.get(path);
+    if (old) met += 1;
+    if (old === entry) continue;
+    const heldAnew = entry.type === "file" && (old?.type !== "file" || old.at === undefined);
+    if (!old || heldAnew || !isSame(old, entry)) changes[path] = entry;
+  }
+  if (met === before.size) return changes;
+  for (const path of before.keys()) if (!now.has(path)) changes[path] = null;
+  return changes;
+}

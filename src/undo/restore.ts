@@ -1,0 +1,168 @@
+/** Puts files back as a snapshot holds them: what must go first, then folders, then what is in them. */
+
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolders } from "../core/make-folders.ts";
+import type { Undone } from "../core/undo-port.ts";
+import { isErrno } from "../session/errors.ts";
+import { type Change, type Entry, isSame, type State, wasLookedAt } from "./history.ts";
+import { statusOf } from "./scan.ts";
+
+type Lost = Undone["lost"][number];
+
+/** From how `paths` are to how they shall be; apart, what nobody can put back. Pure. */
+export function planRestore(
+  paths: readonly string[],
+  now: State,
+  then: State,
+): { changes: Change[]; lost: Lost[] } {
+  const changes: Change[] = [];
+  const lost: Lost[] = [];
+  for (const path of paths) {
+    const [before, after] = [now.get(path), then.get(path)];
+    if (isSame(before, after)) continue;
+    const why = obstacle(path, { now, then, before, after });
+    if (why) lost.push({ path, why });
+    else changes.push({ path, before, after });
+  }
+  return { changes, lost };
+}
+
+type Sides = { now: State; then: State; before: Entry | undefined; after: Entry | undefined };
+
+function obstacle(path: string, { now, then, before, after }: Sides): string | undefined {
+  if (after?.type === "unkept") return "it was too large to keep, or could not be read";
+  if (before?.type === "unkept") return "it is too large to keep a copy of, so it stays";
+  if (!wasLookedAt(then, path) || !wasLookedAt(now, path)) return "the folder around it is not kept";
+  return undefined;
+}
+
+/** Carries the plan out. Returns what the system refused. */
+export function restore(changes: readonly Change[], bytesOf: (entry: Entry) => Buffer | undefined): Lost[] {
+  const lost: Lost[] = [];
+  const attempt = (path: string, work: () => string | undefined): void => {
+    try {
+      const why = work();
+      if (why) lost.push({ path, why });
+    } catch (error) {
+      if (!isErrno(error)) throw error;
+      lost.push({ path, why: error.code });
+    }
+  };
+  const down = changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const up = down.toReversed();
+  const folders = down.filter(({ after }) => after?.type === "folder");
+  for (const { path, before, after } of up)
+    if (before && before.type !== after?.type) attempt(path, () => remove(path, before));
+  for (const { path, before } of folders) attempt(path, () => openUp(path, before));
+  for (const { path, after } of down)
+    if (after?.type === "file" || after?.type === "link") attempt(path, () => write(path, after, bytesOf));
+  for (const { path, after } of folders.toReversed())
+    if (after?.type === "folder") attempt(path, () => closeDown(path, after.mode));
+  return lost;
+}
+
+/** A folder that still holds something of others stays. */
+function remove(path: string, before: Entry): undefined {
+  if (before.type === "absent") return;
+  if (before.type !== "folder") return unlinkSync(path) as undefined;
+  try {
+    rmdirSync(path);
+  } catch (error) {
+    if (!isErrno(error) || (error.code !== "ENOTEMPTY" && error.code !== "ENOENT")) throw error;
+  }
+}
+
+/** A folder that we can write to; its own mode comes last. */
+function openUp(path: string, before: Entry | undefined): string | undefined {
+  if (before?.type !== "folder") {
+    const away = strayed(path);
+    if (away) return away;
+    mkdirSync(path, { mode: 0o700 });
+  } else chmodSync(path, before.mode | 0o700);
+  return undefined;
+}
+
+function closeDown(path: string, mode: number): string | undefined {
+  if (!statusOf(path)?.isDirectory()) return "something is in its place";
+  chmodSync(path, mode);
+  return undefined;
+}
+
+/** No link may lead the writing elsewhere. */
+function strayed(path: string): string | undefined {
+  const parent = dirname(path);
+  makeFolders(parent, (path) => mkdirSync(path));
+  return realpathSync(parent) === parent ? undefined : "a link leads elsewhere from where it was";
+}
+
+function write(
+  path: string,
+  after: Extract<Entry, { type: "file" | "link" }>,
+  bytesOf: (entry: Entry) => Buffer | undefined,
+): string | undefined {
+  const away = strayed(path);
+  if (away) return away;
+  const aside = join(dirname(path), `.sawtooth-${randomBytes(6).toString("hex")}`);
+  if (after.type === "link") {
+    symlinkSync(after.target, aside);
+    return moveOver(aside, path);
+  }
+  const bytes = bytesOf(after);
+  if (!bytes) return "its content is not held";
+  const status = statusOf(path);
+  if (status?.isFile() && status.nlink > 1) {
+    // The same file has other names, which are to have the content, too.
+    truncateSync(path);
+    writeFileSync(path, bytes);
+    chmodSync(path, after.mode);
+    return undefined;
+  }
+  writeFileSync(aside, bytes, { flag: "wx", mode: 0o600 });
+  chmodSync(aside, after.mode);
+  return moveOver(aside, path);
+}
+
+function moveOver(aside: string, path: string): undefined {
+  try {
+    renameSync(aside, path);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
+}
+
+/** Writes what is at `entry` to a new place, for its owner only. Returns whether it was held. */
+export function writeCopy(
+  copy: string,
+  entry: Entry,
+  bytesOf: (entry: Entry) => Buffer | undefined,
+): boolean {
+  makeFolders(dirname(copy), (path) => mkdirSync(path, { mode: 0o700 }));
+  if (entry.type === "link") symlinkSync(entry.target, copy);
+  const bytes = bytesOf(entry);
+  if (bytes) writeFileSync(copy, bytes, { flag: "wx", mode: 0o600 });
+  return bytes !== undefined || entry.type === "link";
+}
+
+/** Where a link leads, as it is written; undefined when that cannot be read. */
+export function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,189 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startMockServer } from "../../support/mock-server.ts";
+import { sawtooth } from "../../support/sawtooth.ts";
+import { git, small, smallCheck } from "../fix/fix-workspace.ts";
+import {
+  auto,
+  batchPlace,
+  patchOf,
+  results,
+  run,
+  script,
+  shellScript,
+  states,
+  words,
+  writeTasks,
+} from "./batch-workspace.ts";
+
+describe("a batch", { timeout: 60_000 }, () => {
+  test("runs each task in files of its own and says how each ended; run again it does nothing", async () => {
+    const place = batchPlace({ ...small, "a.txt": "one\n" });
+    const quick = shellScript(place, "quick", "echo two > a.txt; git log --oneline --all; git remote");
+    const fixed = script(place, "fixed", [
+      { calls: [{ bash: { command: "echo good > value.txt" } }] },
+      { text: "It is good." },
+    ]);
+    writeTasks(place, [
+      { id: "said", ...auto, ...quick },
+      { id: "fixed", repo: "project", check: smallCheck, ...fixed },
+      { id: "failed", repo: "project", check: smallCheck, max_attempts: 1, ...quick },
+      { id: "limited", ...auto, max_turns: 1, ...quick },
+      { id: "blocked", repo: "project", prompt: "Do it.", ...quick },
+      { id: "set-up", ...auto, setup: "echo no way; exit 3", ...quick },
+      { id: "nowhere", ...auto, ref: "v9", ...quick },
+    ]);
+    const { code, stdout, stderr } = await run(place, "--jobs", "2");
+    expect(states(place)).toEqual({
+      said: "done",
+      fixed: "done",
+      failed: "failed",
+      limited: "limit",
+      blocked: "blocked",
+      "set-up": "error",
+      nowhere: "error",
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^said +done +2 +\$0\.\d{4} .*1 file changed$/m);
+    expect(stdout).toMatch(/^set-up +error .*setup failed \(exit 3\): no way$/m);
+    expect(stdout).toMatch(/^7 tasks: 2 done, .*; \d+ calls, \$0\.\d+/m);
+    expect(stderr).toMatch(/^said: started, .*project at [0-9a-f]{10}$/m);
+    expect(patchOf(place, "fixed")).toContain("+good");
+    expect(git(join(place.cwd, "project"), "status", "--short")).toBe("");
+    expect(readFileSync(join(place.cwd, "project/a.txt"), "utf8")).toBe("one\n");
+    const before = results(place).length;
+    const again = await run(place, "--jobs", "2");
+    expect(again.stderr).toMatch(/7 tasks, 5 of them ended before/);
+    expect(results(place).length).toBe(before + 2);
+  });
+
+  test("lines of tasks and results are as their schemas say", async () => {
+    const place = batchPlace();
+    const quick = shellScript(place, "quick", "echo two > a.txt");
+    const tasks = [
+      { id: "a", ...auto, ...quick, allow: ["bash(ls:*)"], max_time: 60 },
+      { id: "b", ...auto, ref: "v9", ...quick },
+    ];
+    writeTasks(place, tasks);
+    await run(place);
+    for (const [name, lines] of [
+      ["tasks", tasks],
+      ["results", results(place)],
+    ] as const) {
+      const { stdout } = await sawtooth(place, ["schema", name]);
+      const check = new Ajv2020({ strict: false }).compile(JSON.parse(stdout) as object);
+      for (const line of lines) expect(check(line), JSON.stringify(check.errors)).toBe(true);
+      expect(check({ id: 3 })).toBe(false);
+    }
+  });
+
+  test("a task that changed, and with --retry one that failed, is run again, and said", async () => {
+    const place = batchPlace();
+    const quick = shellScript(place, "quick", "true");
+    const one = { id: "one", ...auto, ...quick };
+    const two = { id: "two", ...auto, max_turns: 1, ...quick };
+    writeTasks(place, [one, two]);
+    await run(place);
+    expect(states(place)).toEqual({ one: "done", two: "limit" });
+    // Another order of keys is no change.
+    writeTasks(place, [Object.fromEntries(Object.entries(one).reverse()), { ...two, max_turns: 9 }]);
+    const changed = await run(place);
+    expect(changed.stderr).toContain("two: run again (its line has changed)");
+    expect(changed.code).toBe(0);
+    expect(
+      results(place)
+        .map(({ run: folder }) => folder)
+        .toSorted(),
+    ).toEqual(["tasks/one/run-1", "tasks/two/run-1", "tasks/two/run-2"]);
+    writeTasks(place, [one, two]);
+    await run(place);
+    const retried = await run(place, "--retry");
+    expect(retried.stderr).toContain("two: run again (limit: 1 of 1 model calls were made)");
+    expect(results(place)).toHaveLength(5);
+  });
+
+  test("parts for several machines are disjoint, and --summary adds them up", async () => {
+    const place = batchPlace();
+    const quick = shellScript(place, "quick", "true");
+    writeTasks(
+      place,
+      [1, 2, 3, 4, 5].map((n) => ({ id: `t${n}`, ...auto, ...quick })),
+    );
+    for (const part of ["1/2", "2/2"]) {
+      const { code } = await sawtooth(place, [...words.slice(0, 3), `out${part[0]}`, "--shard", part]);
+      expect(code).toBe(0);
+    }
+    const ids = (out: string) =>
+      results(place, out)
+        .map(({ id }) => id)
+        .sort();
+    expect([ids("out1"), ids("out2")]).toEqual([
+      ["t1", "t3", "t5"],
+      ["t2", "t4"],
+    ]);
+    const { stdout, code } = await sawtooth(place, [
+      "batch",
+      "--summary",
+      "out1",
+      "out2",
+      "--output-format",
+      "json",
+    ]);
+    expect({ code, ...(JSON.parse(stdout) as object) }).toMatchObject({
+      code: 0,
+      type: "batch",
+      tasks: 5,
+      done: 5,
+      states: { done: 5 },
+      num_turns: 10,
+    });
+  });
+});
+
+describe("ceilings of a batch", { timeout: 60_000 }, () => {
+  const task = { permission_mode: "auto", prompt: "Do it." };
+
+  test("dollars: a task that could pass them is not begun, and with more of them it goes on", async () => {
+    const place = batchPlace();
+    const quick = shellScript(place, "quick", "true");
+    writeTasks(
+      place,
+      [1, 2, 3, 4].map((n) => ({ id: `t${n}`, ...task, ...quick })),
+    );
+    // A run costs about half a cent: two fit, whatever runs beside them.
+    const limits = ["--task-budget-usd", "0.02", "--max-budget-usd"];
+    const { code, stdout, stderr } = await run(place, ...limits, "0.0275", "--jobs", "4");
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^4 tasks: 2 done, 2 not run/m);
+    expect(stderr).toContain("what the next task may spend would pass --max-budget-usd; 2 not begun");
+    expect((await run(place, ...limits, "1")).code).toBe(0);
+  });
+
+  test("dollars need a ceiling for each task", async () => {
+    const place = batchPlace();
+    writeTasks(place, [
+      { id: "a", ...task, max_budget_usd: 1 },
+      { id: "b", ...task },
+    ]);
+    const { code, stderr } = await run(place, "--max-budget-usd", "5");
+    expect(code).toBe(2);
+    expect(stderr).toContain("tasks.jsonl line 2: with --max-budget-usd each task needs a ceiling");
+  });
+
+  test("a key that is refused ends the batch, exit 4", async () => {
+    const server = await startMockServer({ turns: [] });
+    onTestFinished(() => server.close());
+    const place = batchPlace({ "a.txt": "one\n" }, server.url);
+    writeTasks(
+      place,
+      [1, 2, 3].map((n) => ({ id: `t${n}`, ...task })),
+    );
+    const { ANTHROPIC_API_KEY: _, ...env } = place.env;
+    const { code, stderr } = await sawtooth({ ...place, env }, [...words, "--jobs", "1"]);
+    expect(code).toBe(4);
+    expect(stderr).toContain("2 not begun");
+    expect(results(place).map(({ state }) => state)).toEqual(["credentials"]);
+  });
+});

@@ -1,0 +1,221 @@
+/** What docs/batch.md and examples/batch/ show, run as far as it can be without their engines. */
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { parseCommand } from "../../../src/cli/arguments/arguments.ts";
+import { type Place, sawtooth } from "../../support/sawtooth.ts";
+import { git } from "../fix/fix-workspace.ts";
+import { batchPlace, results } from "./batch-workspace.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const examples = join(root, "examples/batch");
+const text = (path: string) => readFileSync(join(root, path), "utf8");
+
+type Container = {
+  args: [string];
+  env: { name: string; value?: string }[];
+  volumeMounts: { mountPath: string }[];
+};
+type Job = {
+  kind: string;
+  spec: { completions: number; completionMode: string; template: { spec: { containers: [Container] } } };
+};
+type Step = { run?: string; uses?: string };
+type Workflow = { jobs: Record<"part" | "together", { steps: Step[]; env: Record<string, string> }> };
+
+const job = parseAllDocuments(text("examples/batch/job.yaml"))
+  .map((one) => one.toJS() as Job)
+  .find(({ kind }) => kind === "Job");
+const workflow = parse(text("examples/batch/workflow.yml")) as Workflow;
+
+/** A place with a program `sawtooth` on its path. */
+function programPlace(): Place {
+  const place = madePlace();
+  const programs = join(place.home, "bin");
+  mkdirSync(programs);
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${root}dist/main.js" "$@"\n`;
+  writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
+  place.env.PATH = `${programs}:${place.env.PATH}`;
+  return place;
+}
+
+function shell(place: Place, command: string, env: object = {}) {
+  return spawnSync("bash", ["-ec", command], {
+    cwd: place.cwd,
+    env: { ...place.env, ...env },
+    encoding: "utf8",
+  });
+}
+
+/** The words of each `sawtooth` in a script, as a shell would split them. */
+function commandsIn(script: string): string[][] {
+  const joined = script.replaceAll(/\\\n/g, " ");
+  return [...joined.matchAll(/(?:^|exec |\$ )sawtooth ((?:"[^"]*"|[^|>\n&])*)/gm)].map((match) =>
+    (match[1]?.match(/(?:"[^"]*"|\S)+/g) ?? []).map((word) => word.replaceAll('"', "")),
+  );
+}
+
+test("the tasks of examples/batch run for real, all are done, and a second run does nothing", {
+  timeout: 120_000,
+}, async () => {
+  const place = madePlace();
+  const run = () => sawtooth(place, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"]);
+  const { code, stdout } = await run();
+  expect(stdout).toMatch(/^4 tasks: 4 done;/m);
+  expect(code).toBe(0);
+  expect((await run()).stderr).toContain("4 tasks, 4 of them ended before");
+  expect(results(place)).toHaveLength(4);
+  expect(git(root, "status", "--short", "examples")).not.toContain("out");
+});
+
+test("every command that is shown is one that the program takes", () => {
+  const shown = [
+    text("docs/batch.md"),
+    text("examples/batch/swebench.py").replaceAll(/^ +/gm, ""),
+    ...Object.values(workflow.jobs).flatMap(({ steps }) => steps.map(({ run = "" }) => run)),
+    job?.spec.template.spec.containers[0].args[0] ?? "",
+  ].flatMap(commandsIn);
+  expect(shown.length).toBeGreaterThan(6);
+  for (const words of shown) {
+    const filled = words.map((word) => word.replaceAll(/\$\(\(.*\)\)\/\$SHARDS|\$SHARD/g, "1/4"));
+    expect(() => parseCommand(filled), words.join(" ")).not.toThrow();
+  }
+});
+
+describe("the parts", { timeout: 60_000 }, () => {
+  /** The example's tasks that need no tools but node's. */
+  function tasksIn(place: Place, folder: string): void {
+    const tasks = ["a", "b"].map((id) => ({ id, prompt: "Do it.", model: "scripted/s.json" }));
+    mkdirSync(join(place.cwd, folder), { recursive: true });
+    const lines = tasks.map((task) => JSON.stringify(task)).join("\n");
+    writeFileSync(join(place.cwd, folder, "tasks.jsonl"), lines);
+    writeFileSync(join(place.cwd, folder, "s.json"), JSON.stringify({ turns: [{ text: "Done." }] }));
+  }
+
+  test("of the Job: an index runs its part, and there are as many as it divides by", () => {
+    const container = job?.spec.template.spec.containers[0];
+    const shards = container?.env.find(({ name }) => name === "SHARDS")?.value;
+    expect(String(job?.spec.completions)).toBe(shards);
+    expect(job?.spec.completionMode).toBe("Indexed");
+    const place = programPlace();
+    tasksIn(place, ".");
+    const command = (container?.args[0] ?? "").replaceAll("/results", "results");
+    for (const index of ["0", "1"]) {
+      const { status, stderr } = shell(place, command, { JOB_COMPLETION_INDEX: index, SHARDS: "2" });
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+    }
+    const ids = ["results/part-0", "results/part-1"].map((out) => results(place, out).map(({ id }) => id));
+    expect(ids).toEqual([["a"], ["b"]]);
+  });
+
+  test("of the workflow: each is run, and the last job puts them together", () => {
+    const place = programPlace();
+    tasksIn(place, "examples/batch");
+    const command = workflow.jobs.part.steps.find(({ run }) => run?.startsWith("sawtooth batch"))?.run;
+    for (const part of ["1/2", "2/2"]) {
+      const { status, stderr } = shell(place, command ?? "false", {
+        SHARD: part,
+        OUT: `parts/part-${part[0]}`,
+      });
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+    }
+    const together = workflow.jobs.together.steps.find(({ run }) => run?.includes("--summary"))?.run;
+    const { status, stdout } = shell(place, together ?? "false", { GITHUB_STEP_SUMMARY: "summary.md" });
+    expect({ status, stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("2 tasks: 2 done"),
+    });
+    expect(results(place, ".").map(({ id }) => id)).toEqual(["a", "b"]);
+  });
+});
+
+const python = spawnSync("python3", ["--version"]).status === 0;
+
+describe.runIf(python)("SWE-bench by batch alone", { timeout: 60_000 }, () => {
+  test("instances become tasks, and patches become predictions", async () => {
+    const place = batchPlace();
+    const url = `file://${place.cwd}/project`;
+    const commit = git(join(place.cwd, "project"), "rev-parse", "HEAD").trim();
+    const row = {
+      instance_id: "a__b-1",
+      repo: "a/b",
+      base_commit: commit,
+      problem_statement: "It is wrong.",
+    };
+    writeFileSync(join(place.cwd, "instances.jsonl"), JSON.stringify(row));
+    const program = join(examples, "swebench.py");
+    const made = execFileSync("python3", [program, "tasks", "instances.jsonl"], { cwd: place.cwd });
+    const task = JSON.parse(String(made)) as { repo: string; ref: string };
+    expect(task).toMatchObject({ id: "a__b-1", repo: "https://github.com/a/b.git", ref: commit });
+    writeFileSync(join(place.cwd, "tasks.jsonl"), JSON.stringify({ ...task, repo: url }));
+    const turns = [{ text: "x", calls: [{ bash: { command: "echo two > a.txt" } }] }, { text: "Done." }];
+    writeFileSync(join(place.cwd, "s.json"), JSON.stringify({ turns }));
+    const words = ["batch", "tasks.jsonl", "--out", "out", "--permission-mode", "auto"];
+    await sawtooth(place, [...words, "--model", "scripted/s.json"]);
+    const told = execFileSync("python3", [program, "predictions", "out"], { cwd: place.cwd });
+    expect(JSON.parse(String(told))).toEqual({
+      instance_id: "a__b-1",
+      model_name_or_path: expect.stringContaining("sawtooth scripted/"),
+      model_patch: expect.stringContaining("+two\n"),
+    });
+  });
+});
+
+/** Harbor's classes as far as the adapter uses them: commands are run here, and files are uploaded to here. */
+const harborStub = `
+import shutil, subprocess
+def with_prompt_template(function): return function
+class BaseInstalledAgent:
+    def __init__(self, logs_dir, model_name): self.logs_dir, self.model_name = logs_dir, model_name
+    async def exec_as_root(self, environment, command, env=None): environment.run(command, env)
+    async def exec_as_agent(self, environment, command, env=None): environment.run(command, env)
+`;
+const trial = `
+import asyncio, json, os, pathlib, subprocess, sys, types
+sys.path[:0] = [os.getcwd(), sys.argv[1]]
+from sawtooth_agent import SawtoothAgent
+class Environment:
+    async def upload_file(self, source, target): self.uploaded = (source, target)
+    def run(self, command, env):
+        if "tar -xzf" in command: return
+        subprocess.run(["bash", "-c", command], check=True, env={**os.environ, **(env or {})})
+environment, context = Environment(), types.SimpleNamespace()
+agent = SawtoothAgent(pathlib.Path("logs"), "scripted/s.json")
+agent.logs = "logs"
+async def main():
+    await agent.install(environment)
+    await agent.run("Say 'hello'; it's $HOME.", environment, context)
+    agent.populate_context_post_run(context)
+asyncio.run(main())
+print(json.dumps(vars(context)))
+`;
+
+import { madePlace } from "../../support/served.ts";
+
+describe.runIf(python)("the agent of Harbor", () => {
+  test("runs the task, and gives tokens, dollars and the way it ended", () => {
+    const place = programPlace();
+    const turns = [{ expect: ["Say 'hello'; it's \\$HOME\\."], text: "Hello." }];
+    writeFileSync(join(place.cwd, "s.json"), JSON.stringify({ turns }));
+    const folder = join(place.cwd, "harbor/agents/installed");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "base.py"), harborStub);
+    const { status, stdout, stderr } = spawnSync("python3", ["-B", "-c", trial, join(examples, "harbor")], {
+      cwd: place.cwd,
+      env: { ...place.env, SAWTOOTH_BUNDLE: "sawtooth.tar.gz" },
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toMatchObject({
+      n_input_tokens: expect.any(Number),
+      n_output_tokens: expect.any(Number),
+      cost_usd: expect.any(Number),
+      metadata: { subtype: "success", num_turns: 1 },
+    });
+    expect(readdirSync(join(place.cwd, "logs/sessions"))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { appendFileSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Place, start } from "../../support/sawtooth.ts";
+import { until } from "../../support/until.ts";
+import {
+  auto,
+  batchPlace,
+  family,
+  patchOf,
+  results,
+  run,
+  shellScript,
+  six,
+  states,
+  waiting,
+  words,
+  writeTasks,
+} from "./batch-workspace.ts";
+
+describe("a batch that is stopped", { timeout: 60_000 }, () => {
+  test("by Ctrl-C: nothing of it runs on, results are kept, exit 130, and it can be gone on with", async () => {
+    const place = batchPlace();
+    six(place);
+    const { child, ended, stderr } = start(place, [...words, "--jobs", "2"]);
+    await until(waiting(place));
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect(code).toBe(130);
+    expect(family(place)).toEqual([]);
+    expect(stdout).toMatch(/^6 tasks: 2 interrupted, 1 done, 3 not run/m);
+    expect(stderr()).toContain(
+      "stopped by SIGINT; 3 not begun (go on: sawtooth batch tasks.jsonl --out out --jobs 2)",
+    );
+    await goOn(place, 8);
+  });
+
+  test("by kill -9: its tasks end too, what they cost counts, and it can be gone on with", async () => {
+    const place = batchPlace();
+    six(place);
+    const { child, ended } = start(place, [...words, "--jobs", "2"]);
+    await until(waiting(place));
+    child.kill("SIGKILL");
+    await ended;
+    await until(() => family(place).length === 0);
+    expect(states(place)).toEqual({ t2: "done" });
+    // As a power cut would leave it.
+    appendFileSync(join(place.cwd, "out/results.jsonl"), '{"id":"t9","ha');
+    await goOn(place, 8);
+    const killed = results(place).filter(({ errors }) => errors[0] === "the batch was killed");
+    expect(killed.map(({ id, num_turns }) => [id, num_turns])).toEqual([
+      ["t1", 1],
+      ["t3", 1],
+    ]);
+  });
+
+  /** Runs the rest; `runs`: how many there are at the end. */
+  async function goOn(place: Place, runs: number): Promise<void> {
+    rmSync(join(place.cwd, "hold"));
+    const { code, stderr } = await run(place, "--jobs", "2");
+    expect(stderr).toMatch(/^t1: run again \(interrupted/m);
+    expect(code).toBe(0);
+    expect(Object.values(states(place))).toEqual(Array(6).fill("done"));
+    expect(results(place)).toHaveLength(runs);
+    for (const id of ["t1", "t6"]) expect(patchOf(place, id)).toContain("+b");
+    expect(readdirSync(join(place.cwd, "out/tasks/t1"))).toEqual(["run-1", "run-2"]);
+    for (const name of ["run-1", "run-2"])
+      expect(existsSync(join(place.cwd, "out/tasks/t1", name, "tree"))).toBe(false);
+  }
+
+  test("a second one in the same folder is refused while the first runs", async () => {
+    const place = batchPlace();
+    six(place);
+    const { child, ended } = start(place, [...words, "--jobs", "2"]);
+    await until(waiting(place));
+    const { code, stderr } = await run(place);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `sawtooth: out is in use by process ${child.pid}: let it end, or name another --out\n`,
+    });
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(143);
+  });
+
+  test("a task whose process is killed costs only itself", async () => {
+    const place = batchPlace();
+    const quick = shellScript(place, "quick", "true");
+    const deadly = shellScript(place, "deadly", "kill -9 $PPID; sleep 5");
+    writeTasks(place, [
+      { id: "deadly", ...auto, ...deadly },
+      { id: "fine", ...auto, ...quick },
+    ]);
+    const { code } = await run(place, "--jobs", "1");
+    expect(code).toBe(1);
+    expect(states(place)).toEqual({ deadly: "error", fine: "done" });
+    expect(results(place)[0]?.errors[0]).toContain("its process ended without a result (killed by SIGKILL)");
+    expect(results(place)[0]?.num_turns).toBe(1);
+    expect(family(place)).toEqual([]);
+  });
+
+  test("time: what runs is stopped, and it can be gone on with", async () => {
+    const place = batchPlace();
+    six(place);
+    const { code, stderr } = await run(place, "--jobs", "2", "--max-time", "3s");
+    expect(code).toBe(3);
+    expect(stderr).toContain("the time limit of the batch was reached");
+    expect(states(place).t1).toBe("interrupted");
+    expect(family(place)).toEqual([]);
+  });
+});

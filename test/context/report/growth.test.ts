@@ -1,0 +1,70 @@
+/** What is asked of a log may not cost more than in proportion to it: counted, not timed. */
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { resultObject } from "../../../src/cli/headless/result.ts";
+import { contextSizes, drawCurve } from "../../../src/context/report/curve.ts";
+import { sessionReport } from "../../../src/context/report/report.ts";
+import { switchCost } from "../../../src/context/report/switch-cost.ts";
+import { applyEvents } from "../../../src/context/view/view.ts";
+import type { EventBody, LogEvent } from "../../../src/core/events.ts";
+import { changedFiles, spending } from "../../../src/core/questions.ts";
+import { checkUsage } from "../../../src/lab/replay/usage-check.ts";
+import { exportJson } from "../../../src/report/export/json.ts";
+import { exportMarkdown } from "../../../src/report/export/markdown.ts";
+import { exportOf } from "../../../src/report/export/parts.ts";
+import { testCard } from "../../support/logs.ts";
+import { countedLog, startCounting } from "../../support/operations.ts";
+import { plannedLog } from "../../support/planned-log.ts";
+
+const steps = 100;
+
+/** Every call was asked about and denied before it was let through. */
+function denied(events: readonly LogEvent[]): readonly LogEvent[] {
+  const bodies = events.flatMap((event): EventBody[] => {
+    if (event.type !== "tool_result") return [event];
+    const { toolUseId } = event;
+    return [{ type: "permission_decided", toolUseId, decision: "deny", rule: "bash", by: "headless" }, event];
+  });
+  return bodies.map((body, seq) => ({ at: seq, ...body, seq }));
+}
+
+const questions: Record<string, (events: readonly LogEvent[]) => unknown> = {
+  "the report": sessionReport,
+  "the result of a headless run": (events) => resultObject(events, { durationMs: 1 }),
+  "the view": (events) => applyEvents(events),
+  "what was spent": spending,
+  "the changed files": changedFiles,
+  "the curve": (events) => drawCurve(contextSizes(events)),
+  "the cost of another model": (events) => switchCost(events, testCard("prefix_bound"), 0),
+  "the check of the estimate": checkUsage,
+  "the export as Markdown": (events) => exportMarkdown(exportOf(events, (text) => text)),
+  "the export as JSON": (events) => exportJson(events, (text) => text),
+};
+
+let counting: ReturnType<typeof startCounting>;
+beforeAll(() => {
+  counting = startCounting();
+});
+afterAll(() => counting.stop());
+
+/** Blocks of our code that ran, and events that were read. */
+function costOf(events: readonly LogEvent[], ask: (events: readonly LogEvent[]) => unknown): number {
+  const { events: counted, reads } = countedLog([...events]);
+  return counting.count(() => ask(counted)) + reads();
+}
+
+test.each(["economist", "masking", "focus"])("under %s nothing costs more than in proportion", (stack) => {
+  const [short, long] = [plannedLog(steps, stack), plannedLog(4 * steps, stack)];
+  for (const [name, ask] of Object.entries(questions)) {
+    // What is remembered of each event counts for neither.
+    for (const events of [short, long]) ask([...events]);
+    // Four times the steps, with more edits each as the window fills; a square would be sixteen times.
+    expect(costOf(long, ask), name).toBeLessThan(7 * costOf(short, ask));
+  }
+});
+
+test("a run in which each call was denied ends with a result that costs in proportion to its length", () => {
+  const result = (events: readonly LogEvent[]) => resultObject(events, { durationMs: 1 });
+  const [short, long] = [denied(plannedLog(steps, "raw")), denied(plannedLog(4 * steps, "raw"))];
+  expect(costOf(long, result)).toBeLessThan(7 * costOf(short, result));
+});

@@ -1,6 +1,0 @@
-/** The grammar of bash for the tests of permissions, as the build put it there. */
-
-import { fileURLToPath } from "node:url";
-import { loadShellParser } from "../../src/tools/shell/parser.ts";
-
-export const parse = await loadShellParser(fileURLToPath(new URL("../../dist", import.meta.url)));

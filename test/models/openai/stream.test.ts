@@ -1,0 +1,101 @@
+/** What chunks of odd servers become, and what usage costs at the prices of the cards. */
+
+import { describe, expect, test } from "vitest";
+import { costOf, noUsage } from "../../../src/core/model-card.ts";
+import { findCard } from "../../../src/models/cards.ts";
+import { assembleReply, type Chunk, openaiUsage } from "../../../src/models/openai/stream.ts";
+
+const { card } = findCard("openai/gpt-6.1-sol");
+
+/** The calls of a reply with these deltas, each in a chunk of its own. */
+function callsOf(...deltas: object[]) {
+  const assembly = assembleReply({
+    card,
+    onPart: () => {},
+    makeId: (index) => `made_${index}`,
+    taken: new Set(),
+    estimate: () => noUsage,
+  });
+  for (const delta of deltas) assembly.take({ choices: [{ delta: { tool_calls: [delta] } }] } as Chunk);
+  assembly.take({ choices: [{ finish_reason: "tool_calls" }] });
+  return assembly.reply().content.map((block) => block.type === "tool_use" && [block.id, block.input]);
+}
+
+describe("calls", () => {
+  const called = (args: string) => ({ function: { name: "bash", arguments: args } });
+
+  test("two whole calls that share an index and differ in id are two", () => {
+    const deltas = [
+      { index: 0, id: "a", ...called('{"x":1}') },
+      { index: 0, id: "b", ...called('{"x":2}') },
+    ];
+    expect(callsOf(...deltas)).toEqual([
+      ["a", { x: 1 }],
+      ["b", { x: 2 }],
+    ]);
+  });
+
+  test("calls without an index are told apart by their ids", () => {
+    const deltas = [
+      { id: "a", ...called('{"x"') },
+      { function: { arguments: ":1}" } },
+      { id: "b", ...called("{}") },
+    ];
+    expect(callsOf(...deltas)).toEqual([
+      ["a", { x: 1 }],
+      ["b", {}],
+    ]);
+  });
+
+  test("pieces of two calls may come in turns, each with its id and name again", () => {
+    const deltas = [
+      { index: 0, id: "a", ...called('{"x"') },
+      { index: 1, ...called('{"y"') },
+      { index: 0, id: "a", ...called(":1}") },
+      { index: 1, ...called(":2}") },
+    ];
+    expect(callsOf(...deltas)).toEqual([
+      ["a", { x: 1 }],
+      ["made_1", { y: 2 }],
+    ]);
+  });
+
+  test("an end for calls without any is no whole reply", () => {
+    expect(() => callsOf()).toThrow("holds none");
+  });
+});
+
+describe("what it costs", () => {
+  const openai = {
+    prompt_tokens: 70_010,
+    completion_tokens: 500,
+    prompt_tokens_details: { cached_tokens: 50_000 },
+  };
+  const anthropic = {
+    ...noUsage,
+    inputTokens: 10,
+    cacheWrite5mTokens: 20_000,
+    cacheReadTokens: 50_000,
+    outputTokens: 500,
+  };
+  test.each([
+    ["anthropic/claude-sonnet-5-5", 0.06002],
+    ["anthropic/claude-opus-5-5", 0.12004],
+    ["anthropic/claude-haiku-4-5", 0.03251],
+    ["openai/gpt-6.1-sol", 0.060025],
+    ["openai/gpt-6-sol", 0.065025],
+    ["openai/gpt-5.5", 0.14005],
+    ["openai/deepseek-flash", 0.006903],
+    ["openai/glm-5.3", 0.043214],
+  ])("the same request to %s costs $%f", (id, dollars) => {
+    const priced = findCard(id);
+    expect(priced.warning).toBeUndefined();
+    const usage = id.startsWith("openai/") ? openaiUsage(openai, priced.card) : anthropic;
+    expect(Math.abs(costOf(usage, priced.card.prices) - dollars)).toBeLessThan(1e-6);
+  });
+
+  test("where writing has no price, and below the cache's minimum, nothing counts as written", () => {
+    expect(openaiUsage(openai, findCard("openai/gpt-5.5").card).inputTokens).toBe(20_010);
+    expect(openaiUsage({ prompt_tokens: 900 }, card)).toEqual({ ...noUsage, inputTokens: 900 });
+  });
+});

@@ -1,0 +1,122 @@
+/** A real shell in a temporary folder, and its tool, for tests. */
+
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { resultText } from "../../../src/core/blocks.ts";
+import type { ToolOutput } from "../../../src/core/ports.ts";
+import { createShell, type Shell, type ShellOptions } from "../../../src/tools/bash/shell/shell.ts";
+import { bashTool } from "../../../src/tools/bash/tool.ts";
+
+export type Backend = "pty" | "pipe";
+export const backends: Backend[] = ["pty", "pipe"];
+/** With SAWTOOTH_PTY=off the same tests run on pipes alone. */
+export const hasTerminal = process.env.SAWTOOTH_PTY !== "off";
+
+export type Fixture = {
+  shell: Shell;
+  /** The workspace. */
+  work: string;
+  /** The session's folder. */
+  state: string;
+  sessionId: string;
+  /** Runs a command, or any input, and gives the whole output. */
+  call(input: string | Record<string, unknown>, options?: CallOptions): Promise<ToolOutput>;
+  /** Only the text that the model reads. */
+  text(input: string | Record<string, unknown>): Promise<string>;
+  /** A second shell on the same state, as after a restart of the agent. */
+  reopen(options?: Partial<ShellOptions>): Fixture;
+  /** Command lines of all running processes of the session but its shell. */
+  processes(): string[];
+  dispose(): Promise<void>;
+};
+
+export type CallOptions = {
+  signal?: AbortSignal;
+  budgetTokens?: number;
+  onProgress?: (text: string) => void;
+};
+
+/** A fixture with the given back end. Dispose of it in the end. */
+export function openFixture(backend: Backend, env: Record<string, string | undefined> = {}): Fixture {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-shell-")));
+  const [work, state] = [join(root, "work"), join(root, "session")];
+  for (const folder of [work, state, join(state, "artifacts")]) mkdirSync(folder, { mode: 0o700 });
+  const sessionId = root.slice(-6);
+  const all = { ...process.env, HOME: work, ...env };
+  return fixtureOver(
+    { root, work, state, sessionId },
+    { cwd: work, env: all, sessionId, stateFolder: state, backend },
+  );
+}
+
+type Place = { root: string; work: string; state: string; sessionId: string };
+
+function fixtureOver(place: Place, options: ShellOptions): Fixture {
+  const shell = createShell(options);
+  const tool = bashTool({ description: "", shell });
+  const artifacts = artifactsIn(join(place.state, "artifacts"));
+  const call: Fixture["call"] = async (input, { signal, budgetTokens = 8000, onProgress = () => {} } = {}) =>
+    tool.run(typeof input === "string" ? { command: input } : input, {
+      toolUseId: "toolu_1",
+      signal: signal ?? new AbortController().signal,
+      events: [],
+      budgetTokens,
+      artifacts,
+      onProgress,
+    });
+  return {
+    ...place,
+    shell,
+    call,
+    text: async (input) => resultText((await call(input)).content),
+    reopen: (more) => fixtureOver(place, { ...options, ...more }),
+    processes: () => processesOf(place.sessionId),
+    async dispose() {
+      await shell.close();
+      rmSync(place.root, { recursive: true, force: true });
+    },
+  };
+}
+
+function artifactsIn(folder: string) {
+  let number = readdirSync(folder).length;
+  const write = (extension: string, text: string) => {
+    number += 1;
+    const path = join(folder, `${String(number).padStart(6, "0")}.${extension}`);
+    writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+    return path;
+  };
+  return { folder, write, create: (extension: string) => write(extension, "") };
+}
+
+/** Found independently of the code under test: by reading /proc. */
+export function processesOf(sessionId: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+        if (!environment.includes(`SAWTOOTH_SESSION=${sessionId}\0`)) return [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim();
+        return command === "" || command.includes("--rcfile") ? [] : [command];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** Waits until `isTrue`, at most `timeoutMs`; says whether it became true. */
+export async function until(isTrue: () => boolean, timeoutMs = 5000): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while (!isTrue() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  return isTrue();
+}
