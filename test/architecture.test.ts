@@ -16,7 +16,7 @@ const rooms: Record<string, readonly string[]> = {
   agent: ["core", "context"],
   models: ["core"],
   git: ["core", "tools/editor/paths", "cli/fix/guard"],
-  tools: ["core", "git"],
+  tools: ["core", "permissions", "git"],
   session: ["core", "git", "undo/branch"],
   undo: ["core", "permissions", "git", "session"],
   config: ["core", "permissions"],
