@@ -3,6 +3,7 @@
 import { resultBudget } from "../context/policies/budget.ts";
 import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
 import type { Rejection, Task } from "../core/events.ts";
+import { showHidden } from "../core/hidden-characters.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
 import { truncateOutput } from "../core/truncate-output.ts";
@@ -98,7 +99,7 @@ function refusal(rejected: Rejection, text: string): ToolOutput {
 }
 
 function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void {
-  const output = withinLimit(agent, whole);
+  const output = withinLimit(agent, { ...whole, content: withHiddenShown(whole.content) });
   agent.log.append({
     type: "tool_result",
     toolUseId: call.id,
@@ -111,6 +112,12 @@ function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
   });
+}
+
+/** What a file or a program hides from people reaches the model in plain sight only. */
+function withHiddenShown(content: ResultContent): ResultContent {
+  if (typeof content === "string") return showHidden(content);
+  return content.map((block) => (block.type === "text" ? { ...block, text: showHidden(block.text) } : block));
 }
 
 /** A text above the hard limit goes to an artifact, and its view stands for it. */

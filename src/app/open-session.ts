@@ -13,6 +13,7 @@ import { pasteLimit } from "../context/policies/budget.ts";
 import { knowledgeHead } from "../context/policies/focus.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
 import type { TextBlock, UserBlock } from "../core/blocks.ts";
+import { showHidden } from "../core/hidden-characters.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { redact } from "../core/redact.ts";
@@ -106,8 +107,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const questions: OpenQuestions = new Set();
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
-  const leftovers = options.person === undefined;
-  watchMachine(session.log, shell, { root: sessionRoot(options), warn: options.warn, leftovers });
+  const machine = { root: sessionRoot(options), warn: options.warn, leftovers: !options.person };
+  const tellRest = watchMachine(session.log, shell, machine);
   return {
     sessionId: session.id,
     folder: session.folder,
@@ -134,6 +135,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     say: (content) => say(session, options, content),
     async close() {
       process.off("exit", killAll);
+      tellRest();
       await shell.close();
       await kept.snapshots.close();
       session.close();
@@ -251,8 +253,12 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   };
 }
 
+/** What is pasted or piped may hide as much as a file. */
 function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserBlock[] {
-  return offloadPastes(content, artifacts, pasteLimit(log.events()));
+  const shown = content.map((block) =>
+    block.type === "text" ? { ...block, text: showHidden(block.text) } : block,
+  );
+  return offloadPastes(shown, artifacts, pasteLimit(log.events()));
 }
 
 /** The session's own folder, and those of the sessions it was branched from, whose artifacts its history names. */

@@ -7,13 +7,21 @@ import type { Shell } from "../tools/bash/shell/shell.ts";
 /** `root`: folder of all sessions. `warn`: one line for the person. `leftovers`: whether to tell of them here. */
 type ShellLocation = { root: string; warn(text: string): void; leftovers: boolean };
 
-/** Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it. */
-export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLocation): void {
+/**
+ * Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it; a run that is
+ * over sooner tells of them at its end: the function that is returned is to be called then.
+ */
+export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLocation): () => void {
+  let pending = surroundings.leftovers;
+  const tell = (): void => {
+    if (!pending) return;
+    pending = false;
+    tellLeftovers(surroundings.root, "sawtooth doctor --clean ends them", surroundings.warn);
+  };
   const onRequest = log.subscribe(({ type }) => {
-    if (type !== "model_request" || !surroundings.leftovers) return;
+    if (type !== "model_request") return;
     onRequest();
-    const { root, warn } = surroundings;
-    setTimeout(() => tellLeftovers(root, "sawtooth doctor --clean ends them", warn), 50).unref();
+    setTimeout(tell, 50).unref();
   });
   const onResult = log.subscribe((event) => {
     if (event.type !== "tool_result" || event.toolName !== "bash") return;
@@ -23,6 +31,7 @@ export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLoc
         "the shell has no terminal here: commands run on pipes, tty is not available, and nobody can type for them",
       );
   });
+  return tell;
 }
 
 /** One line about the processes that killed runs left, when there are any; `how`: what ends them. */

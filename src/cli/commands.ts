@@ -22,6 +22,7 @@ import { runDemo } from "./commands/demo.ts";
 import type { Machine } from "./commands/doctor.ts";
 import { sessionsOutput } from "./commands/sessions.ts";
 import { runPrint } from "./headless/print.ts";
+import { writeError, writeOut } from "./terminal-output.ts";
 
 type Headless = Exclude<Command, { name: "help" | "version" | "replay" }>;
 
@@ -142,10 +143,10 @@ async function writePage(file: string, events: readonly LogEvent[]): Promise<num
 }
 
 function complain(text: string): void {
-  process.stderr.write(`sawtooth: ${text}\n`);
+  writeError(`sawtooth: ${text}\n`);
 }
 
 function say(text: string): number {
-  process.stdout.write(text);
+  writeOut(text);
   return 0;
 }

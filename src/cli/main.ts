@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { exitCodeOf } from "../app/session.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
 import { helpText } from "./help.ts";
+import { writeError } from "./terminal-output.ts";
 
 /** Runs a command line and returns the exit code. */
 async function main(words: readonly string[]): Promise<number> {
@@ -12,7 +13,7 @@ async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === undefined || !(error instanceof Error)) throw error;
-    await new Promise((written) => process.stderr.write(`sawtooth: ${error.message}\n`, written));
+    await new Promise((written) => writeError(`sawtooth: ${error.message}\n`, () => written(undefined)));
     return exitCode;
   }
 }

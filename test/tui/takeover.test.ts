@@ -188,6 +188,24 @@ function programIn(folder: string, name: string): number {
 
 const hasVim = spawnSync("sh", ["-c", "command -v vim"]).status === 0;
 
+test.skipIf(!hasTerminal)(
+  "a hostile full-screen program draws, and neither writes the clipboard and the title nor asks the terminal",
+  { timeout: 60_000 },
+  async () => {
+    const attack = String.raw`\033]52;c;cm0gLXJm\007\033]0;owned\033\\\033P$qm\033\\\033]1337;File=:QQ==\007\033[21t\033[?1004h`;
+    const program = `exec </dev/tty >/dev/tty; printf '\\033[?1049h${attack}ready> '; read x; printf '${attack}drawn %s> ' "$x"; read y; printf '\\033[?1049l'`;
+    const scene = await offered([call(program, { tty: true }), { text: "final" }]);
+    scene.terminal.send(takeOver);
+    await scene.terminal.until(/^ready>/m);
+    scene.terminal.send("one\r");
+    await scene.terminal.until(/drawn one>/);
+    scene.terminal.send("two\r");
+    await scene.terminal.until("final");
+    expect(scene.terminal.raw()).not.toMatch(/\x1b\]|\x1bP|\x1b\[21t|\x1b\[\?1004h/);
+    expect(isEditorShown(scene.terminal)).toBe(true);
+  },
+);
+
 describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window", () => {
   const vim = call("vim -u NONE new.txt", { tty: true });
 

@@ -3,8 +3,10 @@
 import { resolve } from "node:path";
 import { money, plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
+import { showHidden } from "../../core/hidden-characters.ts";
 import { cut } from "../../report/text/columns.ts";
 import type { Flags } from "../arguments/arguments.ts";
+import { writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { type ResultLine, type Results, readResults } from "./results.ts";
 import { type BatchOutcome, exitCodeOf, type Halt, runTime, summaryOf, summaryText } from "./summary.ts";
 import type { Task } from "./tasks.ts";
@@ -21,10 +23,11 @@ function liveLine(state: () => string, isBusy: () => boolean) {
   // A terminal that was closed takes no more lines; the batch still ends in order.
   stderr.on("error", () => {});
   const say = (text: string): void => {
-    stderr.write(`${stderr.isTTY ? "\r\x1b[K" : ""}${cleanLine(text)}\n`);
+    stderr.write(`${stderr.isTTY ? "\r\x1b[K" : ""}${showHidden(cleanLine(text))}\n`);
   };
   const draw = (): void => {
-    if (stderr.isTTY) stderr.write(`\r\x1b[K${cut(cleanLine(state()), (stderr.columns || 80) - 1)}`);
+    if (stderr.isTTY)
+      stderr.write(`\r\x1b[K${cut(showHidden(cleanLine(state())), (stderr.columns || 80) - 1)}`);
     else if (isBusy()) say(state());
   };
   const timer = setInterval(draw, stderr.isTTY ? redrawMs : heartbeatMs);
@@ -94,8 +97,8 @@ function idsOutside(lines: readonly ResultLine[], tasks: readonly Task[]): numbe
 
 function write(ending: BatchOutcome, { outputFormat }: Flags, out: string): void {
   const summary = summaryOf(ending);
-  if (outputFormat === "text") process.stdout.write(summaryText(ending, process.stdout.columns || 80));
-  else process.stdout.write(`${JSON.stringify({ ...summary, out })}\n`);
+  if (outputFormat === "text") writeOut(summaryText(ending, process.stdout.columns || 80));
+  else writeLine({ ...summary, out });
 }
 
 function haltText(halt: Halt, left: number, signal: string | undefined): string {
@@ -118,8 +121,7 @@ function quoted(word: string): string {
 /** `--summary`: the results in these folders as one batch. Returns the exit code. Throws `UsageError`. */
 export function tellSummary(folders: readonly string[], flags: Flags): number {
   const read = folders.map((folder) => readResults(resolve(folder)));
-  for (const warning of read.flatMap(({ warnings }) => warnings))
-    process.stderr.write(`sawtooth: ${warning}\n`);
+  for (const warning of read.flatMap(({ warnings }) => warnings)) writeError(`sawtooth: ${warning}\n`);
   const lines = read.flatMap(({ lines }) => lines).sort((a, b) => a.started_at - b.started_at);
   const ending: BatchOutcome = {
     lines,

@@ -14,6 +14,7 @@ import { summaryText } from "../../report/text/report.ts";
 import type { Flags } from "../arguments/arguments.ts";
 import { lastText } from "../headless/result.ts";
 import { stepLines } from "../headless/steps.ts";
+import { writeOut } from "../terminal-output.ts";
 
 const task =
   "Some tests of this project fail. Find out why, repair the causes in the source (not in the tests), " +
@@ -106,5 +107,5 @@ function testEnvironment(): NodeJS.ProcessEnv {
 }
 
 function say(text: string): void {
-  process.stdout.write(text);
+  writeOut(text);
 }

@@ -2,6 +2,8 @@
 
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { cleanLine } from "../../core/clean-text.ts";
+import { showHidden } from "../../core/hidden-characters.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
 import type { ReplayRequest } from "../../lab/replay/run.ts";
@@ -9,6 +11,7 @@ import { defaultStacks, priceCard, stackOf } from "../../lab/replay/stack.ts";
 import { brokenText, csvText, jsonText, tableText } from "../../lab/replay/table.ts";
 import type { Command } from "../arguments/arguments.ts";
 import { UsageError } from "../arguments/values.ts";
+import { writeError, writeOut } from "../terminal-output.ts";
 
 type ReplayCommand = Extract<Command, { name: "replay" }>;
 type Plan = ReplayRequest & { files: string[]; jobs: number; format: Format };
@@ -25,7 +28,7 @@ export async function runReplay(command: ReplayCommand): Promise<number> {
   if (replays.rows.length === 0) throw new UsageError("none of the files could be replayed");
   const broken = brokenText(replays.rows);
   for (const line of broken) complain(line);
-  process.stdout.write(`${shown(replays, plan.format)}\n`);
+  writeOut(`${shown(replays, plan.format)}\n`);
   if (command.flags.html !== undefined) await writePage(command.flags.html, replays);
   return replays.problems.length + broken.length > 0 ? 1 : 0;
 }
@@ -37,7 +40,7 @@ async function tune(plan: Plan): Promise<number> {
   const { text, problems } = await tuneFor({ ...plan, prices, ...progress(process.stderr) });
   for (const problem of problems) complain(problem);
   if (text === "") throw new UsageError("none of the files could be replayed");
-  process.stdout.write(`${text}\n`);
+  writeOut(`${text}\n`);
   return problems.length > 0 ? 1 : 0;
 }
 
@@ -116,7 +119,7 @@ function tellProblems({ problems, warnings }: Replays): void {
 }
 
 function complain(line: string): void {
-  process.stderr.write(`sawtooth: ${line}\n`);
+  writeError(`sawtooth: ${line}\n`);
 }
 
 const barWidth = 24;
@@ -131,7 +134,8 @@ function progress(out: NodeJS.WriteStream): {
       const full = Math.round((done / all) * barWidth);
       const bar = "█".repeat(full) + "░".repeat(barWidth - full);
       const room = Math.max(0, (out.columns || 80) - barWidth - 12);
-      out.write(`\r\x1b[K${bar} ${done}/${all} ${label.slice(-room)}${done === all ? "\r\x1b[K" : ""}`);
+      const what = showHidden(cleanLine(label)).slice(-room);
+      out.write(`\r\x1b[K${bar} ${done}/${all} ${what}${done === all ? "\r\x1b[K" : ""}`);
     },
   };
 }

@@ -14,6 +14,7 @@ import { UsageError } from "../arguments/values.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "../checks/check.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
 import { lastText } from "../headless/result.ts";
+import { writeError } from "../terminal-output.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
 import { prepareTarget, writePatch } from "./deliver.ts";
 import { type Change, countViolation, type Violation, violationsOf } from "./guard.ts";
@@ -160,7 +161,7 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
     }
     return "failed";
   } catch (error) {
-    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
     run.agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
     return "stopped";
   }

@@ -1,6 +1,7 @@
 /** What `sawtooth fix` leaves for other programs and for a review: JUnit XML, SARIF, Markdown. Pure. */
 
 import { cleanText, headOf, tailOf, utf8Length } from "../../core/clean-text.ts";
+import { showHidden } from "../../core/hidden-characters.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { FixOutcome } from "./result.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
@@ -44,7 +45,7 @@ function lastRun({ runs }: CheckState): CheckRun | undefined {
 
 /** Beginning and end of an output, without what is meant for a terminal. */
 function shortened(output: string, maxBytes = outputBytes): string {
-  const text = cleanText(output).toWellFormed();
+  const text = showHidden(cleanText(output)).toWellFormed();
   if (utf8Length(text) <= maxBytes) return text;
   return `${headOf(text, maxBytes / 2)}\n[…]\n${tailOf(text, maxBytes / 2)}`;
 }

@@ -7,8 +7,9 @@ import { makeFolders } from "../../core/make-folders.ts";
 import { started } from "../../core/questions.ts";
 import type { FixFlags, Flags } from "../arguments/arguments.ts";
 import type { CheckRun } from "../checks/check.ts";
-import { type Stop, writeLine } from "../headless/headless.ts";
+import type { Stop } from "../headless/headless.ts";
 import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
+import { writeError, writeLine, writeOut } from "../terminal-output.ts";
 import type { Delivered } from "./deliver.ts";
 import { reportFor } from "./report.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
@@ -47,7 +48,7 @@ export function progressReporter(fix: FixFlags, flags: Flags, stop: Stop) {
     else state.held.push(value);
   };
   const say = (text: string): void => {
-    if (flags.outputFormat !== "stream-json") process.stderr.write(`${text}\n`);
+    if (flags.outputFormat !== "stream-json") writeError(`${text}\n`);
   };
   return {
     check(run: CheckRun, attempt: number): void {
@@ -81,9 +82,9 @@ function end(state: State, ending: FixOutcome): number {
   }
   if (flags.outputFormat === "stream-json" && !run) for (const held of state.held.splice(0)) writeLine(held);
   if (flags.outputFormat !== "text") writeLine(result);
-  else process.stdout.write(`${endText(ending, result.result, fix)}\n`);
+  else writeOut(`${endText(ending, result.result, fix)}\n`);
   if (result.is_error && flags.outputFormat !== "stream-json")
-    process.stderr.write(`sawtooth: ${result.errors.join("; ")}\n`);
+    writeError(`sawtooth: ${result.errors.join("; ")}\n`);
   return exitCode;
 }
 

@@ -6,6 +6,7 @@ import type { LogEvent } from "../../core/events.ts";
 import { started } from "../../core/questions.ts";
 import type { Flags } from "../arguments/arguments.ts";
 import { UsageError } from "../arguments/values.ts";
+import { writeError, writeLine } from "../terminal-output.ts";
 import type { RunSignal } from "./result.ts";
 import { stepLines } from "./steps.ts";
 import { eventLine, initLine } from "./stream-json.ts";
@@ -42,18 +43,13 @@ export function stopOnSignals() {
   };
 }
 
-/** Writes one JSON line to stdout; the only thing that `stream-json` ever writes there. */
-export function writeLine(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-}
-
 /** Warnings go to stderr until there is a session to keep them, and into its log from then on. */
 export function warningsOf(flags: Flags) {
   const early: string[] = [];
   let run: Run | undefined;
   const log = (target: Run, text: string): void => {
     target.agent.log.append({ type: "warning", text });
-    if (flags.outputFormat !== "stream-json") process.stderr.write(`sawtooth: ${text}\n`);
+    if (flags.outputFormat !== "stream-json") writeError(`sawtooth: ${text}\n`);
   };
   return {
     warn(text: string): void {
@@ -74,7 +70,7 @@ export function followRun(run: Run, flags: Flags): () => void {
   if (flags.debug !== undefined) writeDebug(run, flags.debug);
   if (flags.verbose) {
     log.subscribe((event) => {
-      for (const line of stepLines(event, log.events())) process.stderr.write(`${line}\n`);
+      for (const line of stepLines(event, log.events())) writeError(`${line}\n`);
     });
   }
   return flags.outputFormat === "stream-json" ? streamEvents(run) : () => {};

@@ -5,7 +5,8 @@ import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import type { Flags } from "../arguments/arguments.ts";
 import { UsageError } from "../arguments/values.ts";
-import { followRun, type Stop, stopOnSignals, warningsOf, writeLine } from "./headless.ts";
+import { writeError, writeLine, writeOut } from "../terminal-output.ts";
+import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import {
   isLimit,
   lastText,
@@ -117,7 +118,7 @@ async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<An
       agent.log.append({ type: "turn_ended", reason, detail: "stopped between two messages" });
     }
   } catch (error) {
-    process.stderr.write(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
     agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
   }
   return answer;
@@ -135,9 +136,9 @@ function answerText({ answer }: RunSummary): string | undefined {
 /** The last line of `stream-json`, the whole of `json`, or the answer and, on stderr, what went wrong. */
 function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string): void {
   if (outputFormat !== "text") writeLine(result);
-  else process.stdout.write(`${answer}\n`);
+  else writeOut(`${answer}\n`);
   if (result.is_error && outputFormat !== "stream-json")
-    process.stderr.write(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
+    writeError(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
 }
 
 function hint(result: ResultObject): string {

@@ -21,6 +21,7 @@ import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
 import type { Reflow } from "../../tui/screen/reflow.ts";
 import { createTerminal } from "../../tui/screen/terminal.ts";
 import type { Flags, PermissionMode } from "../arguments/arguments.ts";
+import { writeError } from "../terminal-output.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
 import { sessionActions } from "./slash-commands.ts";
@@ -111,7 +112,7 @@ function endings(tui: Tui) {
       tui.close();
     } finally {
       // Also when the bug lies in drawing, and closing meets it again.
-      process.stderr.write(`sawtooth: ${error.stack ?? error}\n`);
+      writeError(`sawtooth: ${error.stack ?? error}\n`);
       process.exit(1);
     }
   });

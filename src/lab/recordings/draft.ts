@@ -1,5 +1,6 @@
 /** The log that the reader of a foreign recording writes: events in order of time, and what was left out. */
 
+import { isToolUse } from "../../core/blocks.ts";
 import type { EventBody, LogEvent } from "../../core/events.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 
@@ -26,7 +27,14 @@ export function draft(start: {
   const events: LogEvent[] = [];
   const leftOut = new Map<string, number>();
   const unknown = new Map<string, number>();
-  const append = (at: number | undefined, body: EventBody): number => {
+  let awaitsInput = true;
+  const append = (at: number | undefined, given: EventBody): number => {
+    const body = givenFirst(given);
+    // A recording may begin in the middle of a session, or miss a message: the API takes no reply to nothing.
+    if (awaitsInput && body.type === "assistant_message")
+      append(at, said(events.length > 1 ? gap : beginning));
+    if (body.type === "user_message") awaitsInput = false;
+    else if (body.type === "assistant_message") awaitsInput = !body.content.some(isToolUse);
     const before = events.at(-1)?.at ?? 0;
     const seq = events.length;
     // Recordings are written by several hands: a step back in time is no gap.
@@ -48,6 +56,19 @@ export function draft(start: {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   };
   return { events, append, leaveOut: counting(leftOut), puzzle: counting(unknown), leftOut, unknown };
+}
+
+const beginning = "[The recording begins here, in the middle of a session.]";
+const gap = "[A message is missing here in the recording.]";
+
+function said(text: string): EventBody {
+  return { type: "user_message", content: [{ type: "text", text }] };
+}
+
+/** A summary before which there is nothing is what the session begins with. */
+function givenFirst(body: EventBody): EventBody {
+  const edit = body.type === "context_edited" ? body.edits[0] : undefined;
+  return edit?.type === "collapse" && edit.to < edit.from ? said(edit.text.trim() || beginning) : body;
 }
 
 /** A recording names its model; what it cost there is not asked for. */

@@ -1,9 +1,10 @@
 /** Replacements and insertions on the text of a file: what is not meant keeps its characters. No file is touched. */
 
+import { readHidden } from "../../core/hidden-characters.ts";
 import { Refusal } from "./refusal.ts";
 import { foreignBreaks, inEndingsOf, withLf } from "./text/line-endings.ts";
 import { linesOf } from "./text/lines.ts";
-import { findSpans } from "./text/match.ts";
+import { findSpans, type Span } from "./text/match.ts";
 import { notFound, severalFound } from "./text/not-found.ts";
 import type { TextFile } from "./text/text-file.ts";
 
@@ -48,7 +49,15 @@ async function replaceOne(
   if (old === made) throw new Refusal("old_str and new_str are the same: there is nothing to change.");
   checkWritable(file, old + made, made);
   const { text, endings } = file;
-  const { spans, loose } = findSpans(text, old, foreignBreaks(endings), !everywhere);
+  const breaks = foreignBreaks(endings);
+  const { spans, loose } = findSpans(text, old, breaks, !everywhere);
+  const spelled = spelledSpans(text, old, breaks);
+  if (spelled.length > 0) {
+    // A line that holds the escape and one that holds the character look the same in a view.
+    if (spans.length > 0 && !loose) throw severalFound(name, text, [...spans, ...spelled], false);
+    const read = { old_str: readHidden(old), new_str: readHidden(made) };
+    return replaceOne(file, name, read, everywhere);
+  }
   if (spans.length === 0) throw await notFound(name, withLf(text, endings), withLf(old, endings));
   if (spans.length > 1 && (loose || !everywhere)) throw severalFound(name, text, spans, loose);
   // Nothing but the line endings differ: they are what is meant.
@@ -64,6 +73,14 @@ async function replaceOne(
   const changed = parts.join("");
   if (changed === text) throw new Refusal(`${name} reads like new_str already: there is nothing to change.`);
   return { text: changed, count: spans.length, loose };
+}
+
+/** Where `old` stands when the hidden characters that it spells out are those characters. */
+function spelledSpans(text: string, old: string, breaks: RegExp): Span[] {
+  const read = readHidden(old);
+  if (read === old) return [];
+  const { spans, loose } = findSpans(text, read, breaks);
+  return loose ? [] : spans;
 }
 
 /** After line `after` (0: at the top); what is inserted ends with a line break. */

@@ -4,6 +4,7 @@
  */
 
 import type { TakenTerminal, WaitingCommand } from "../../core/waiting-command.ts";
+import { drawingFilter } from "../drawing-filter.ts";
 import { leaveAlternate, resetModes } from "../screen/guard.ts";
 import { type App, dispatch, draw } from "./app.ts";
 import { type Attended, takenSize } from "./terminal-rows.ts";
@@ -25,7 +26,7 @@ const leaving = /\x1b\[\?(?:1049|1047|47)l/;
 
 /** Shows a command that waits, and offers it. Returns how long the model's call waits, in milliseconds. */
 export function offer(app: App, port: WaitingCommand): number {
-  const attended: Attended = { port, whole: false };
+  const attended: Attended = { port, whole: false, filter: drawingFilter() };
   app.attended = attended;
   void port.over.then(() => app.attended === attended && finish(app, attended));
   void show(app, attended);
@@ -85,11 +86,11 @@ function onPrinted(app: App, attended: Attended, bytes: Uint8Array): void {
   }, refreshMs);
 }
 
-/** To our terminal as it is, up to where the program leaves its screen. */
+/** What draws goes to our terminal, up to where the program leaves its screen. */
 function passOn(app: App, attended: Attended, bytes: Uint8Array): void {
-  const printed = Buffer.from(bytes);
-  const left = leaving.exec(printed.toString("latin1"));
-  app.terminal.write(left ? printed.subarray(0, left.index) : printed);
+  const drawn = attended.filter(bytes);
+  const left = leaving.exec(drawn);
+  app.terminal.write(left ? drawn.slice(0, left.index) : drawn);
   if (left) leaveWhole(app, attended);
 }
 
@@ -114,7 +115,8 @@ async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): P
   app.held = true;
   attended.whole = true;
   app.terminal.lend(true);
-  app.terminal.write(enterAlternate + replayed);
+  attended.filter = drawingFilter();
+  app.terminal.write(enterAlternate + attended.filter(Buffer.from(replayed)));
   // Programs draw anew for the new size.
   taken.resize(app.terminal.size());
 }

@@ -6,6 +6,7 @@ import type {
   TerminalView,
   WaitingCommand,
 } from "../../core/waiting-command.ts";
+import type { DrawingFilter } from "../drawing-filter.ts";
 import { type Caret, cut, type Row, type Size, safe } from "../rows/rows.ts";
 
 /** `taken`: the person's keys go to the command. */
@@ -16,6 +17,8 @@ export type Attended = {
   port: WaitingCommand;
   taken?: TakenTerminal | undefined;
   whole: boolean;
+  /** What it prints, without what does more than draw. */
+  filter: DrawingFilter;
   refresh?: NodeJS.Timeout | undefined;
 };
 

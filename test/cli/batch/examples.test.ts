@@ -2,7 +2,7 @@
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -163,6 +163,57 @@ describe.runIf(python)("SWE-bench by batch alone", { timeout: 60_000 }, () => {
       model_patch: expect.stringContaining("+two\n"),
     });
   });
+
+  const instance = { instance_id: "a", repo: "a/b", base_commit: "c", problem_statement: "It is wrong." };
+  const result = { id: "a", model: "m", patch: null };
+  const { repo: _, ...withoutRepo } = instance;
+  const whole = JSON.stringify(instance);
+  test.each([
+    ["tasks", `${whole}\n${whole.slice(0, 40)}`, "in, line 2: not complete JSON; is the file cut off?"],
+    ["tasks", `\n${whole}\n[1]\n`, "in, line 3: not a JSON object"],
+    ["tasks", JSON.stringify(withoutRepo), "in, line 1: there is no repo"],
+    ["tasks", JSON.stringify({ ...instance, base_commit: 7 }), "in, line 1: base_commit is not a text"],
+    ["tasks", Buffer.from([0xff, 0x0a]), "cannot read in: it is not UTF-8"],
+    ["tasks", undefined, "cannot read in: No such file or directory"],
+    [
+      "predictions",
+      `${JSON.stringify(result)}\n{"id":`,
+      "in/results.jsonl, line 2: not complete JSON; is the file cut off?",
+    ],
+    ["predictions", '{"id":"a","model":null}', "in/results.jsonl, line 1: there is no patch"],
+    [
+      "predictions",
+      JSON.stringify({ ...result, patch: 3 }),
+      "in/results.jsonl, line 1: patch is not a text or null",
+    ],
+    [
+      "predictions",
+      JSON.stringify({ ...result, patch: "gone.patch" }),
+      "in/results.jsonl, line 1: cannot read its patch in/gone.patch: No such file or directory",
+    ],
+    ["predictions", undefined, "cannot read in/results.jsonl: No such file or directory"],
+  ])("%s: a line or file that cannot be used is named in one line (%#)", (command, content, said) => {
+    const place = programPlace();
+    const file = join(place.cwd, command === "tasks" ? "in" : "in/results.jsonl");
+    mkdirSync(dirname(file), { recursive: true });
+    if (content !== undefined) writeFileSync(file, content);
+    const { status, stderr } = swebench(place, command, "in");
+    expect({ status, stderr }).toEqual({ status: 2, stderr: `swebench.py: ${said}\n` });
+  });
+
+  test.each([[], ["tasks"], ["tasks", "a", "b"], ["predictions"], ["nonsense", "x"]])(
+    "words that make no sense get the usage in one line (%#)",
+    (...words) => {
+      const { status, stderr } = swebench(programPlace(), ...words);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/^swebench\.py: usage: .*\n$/);
+    },
+  );
+
+  function swebench(place: Place, ...words: string[]) {
+    const program = join(examples, "swebench.py");
+    return spawnSync("python3", [program, ...words], { cwd: place.cwd, encoding: "utf8" });
+  }
 });
 
 /** Harbor's classes as far as the adapter uses them: commands are run here, and files are uploaded to here. */

@@ -1,5 +1,6 @@
 /** Numbered lines, as `cat -n` prints them, within a budget. Pure. */
 
+import { showHidden } from "../../../core/hidden-characters.ts";
 import type { Lines } from "../refusal.ts";
 
 const maxLine = 2000;
@@ -35,11 +36,10 @@ export function numbered(
   return { text: made.join("\n"), lines: { first, last: first + made.length - 1 }, cut };
 }
 
-/** Control characters but for tab as their Unicode pictures. */
+/** Control characters but for tab as their Unicode pictures, hidden characters spelled out. */
 export function visible(line: string): string {
-  return line
+  return showHidden(line)
     .replace(/[\x00-\x08\x0a-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
-    .replaceAll("\x7f", "\u2421")
     .toWellFormed();
 }
 

@@ -1,5 +1,6 @@
 /** A text file as the model reads it: numbered lines within a budget, and what it should know about the bytes. */
 
+import { hasHidden } from "../../../core/hidden-characters.ts";
 import { type Lines, Refusal } from "../refusal.ts";
 import { wideEncoding } from "./encoding.ts";
 import { withLf } from "./line-endings.ts";
@@ -57,8 +58,12 @@ function oddities(file: TextFile): string {
   else if (file.endings.ending !== "\n")
     said.push(file.endings.ending === "\r" ? "CR line endings" : "CRLF line endings");
   if (!/[\n\r]$/.test(file.text)) said.push("no line break at the end");
-  if (/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(file.text))
+  if (/[\x00-\x08\x0b\x0c\x0e-\x1f]/.test(file.text))
     said.push("control characters are shown as pictures like ␀");
+  if (hasHidden(file.text))
+    said.push(
+      "characters that hide or turn text around are shown as \\u{…}; written like that in old_str and new_str they are the characters themselves",
+    );
   return said.length === 0 ? "" : `[${said.join("; ")}]`;
 }
 

@@ -1,0 +1,66 @@
+/**
+ * Characters that show nothing on a screen, or turn text around, and still reach a model: spelled out as `\u{202e}`,
+ * but where a script or an emoji needs them. Pure.
+ */
+
+/** One code unit of every character that may be hidden: most texts have none, and are done with that. */
+const suspect =
+  /\u034f|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud82f\ud834\udb40-\udb43]/;
+
+const hidden =
+  /\u034f|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+
+/** The flags of England, Scotland and Wales: the only sequences of tags that fonts have. */
+const flags =
+  /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
+
+const emoji = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u;
+const presented = /[\p{Emoji}\p{S}\p{P}]$/u;
+const varied = /[\p{Ideographic}\p{Sm}\p{Script=Mongolian}\p{Script=Myanmar}]$/u;
+/** Scripts whose letters take another form beside a joiner, or whose words have no space between them. */
+const joined =
+  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Lao}\p{Script=Tibetan}]$/u;
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/** The text with every character that hides spelled out; letters, marks and emoji that need one keep it. */
+export function showHidden(text: string): string {
+  if (!suspect.test(text)) return text;
+  const kept = new Set<number>();
+  for (const { index, 0: flag } of text.matchAll(flags))
+    for (let at = index + 2; at < index + flag.length; at++) kept.add(at);
+  return text.replace(hidden, (character, at: number) =>
+    kept.has(at) || isNeeded(character, text, at) ? character : spelled(character),
+  );
+}
+
+/** Whether `showHidden` would spell out something in it. */
+export function hasHidden(text: string): boolean {
+  return suspect.test(text) && showHidden(text) !== text;
+}
+
+/** The text with what `showHidden` spelled out as the characters themselves; other escapes stay as they are. */
+export function readHidden(text: string): string {
+  return text.replace(/\\u\{([0-9a-f]{2,5})\}/gi, (written, digits: string) => {
+    const character = String.fromCodePoint(Number.parseInt(digits, 16));
+    return character.replace(hidden, "") === "" ? character : written;
+  });
+}
+
+function spelled(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+function isNeeded(character: string, text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 2), at);
+  const after = text.slice(at + character.length, at + character.length + 2);
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x200d)
+    return (emoji.test(before) && /^\p{Extended_Pictographic}/u.test(after)) || joined.test(before);
+  if (code === 0x200c || code === 0x200b) return joined.test(before);
+  // Marks of direction, without effect on other text: only beside letters that are read from the right.
+  if (code === 0x200e || code === 0x200f || code === 0x61c) return rightToLeft.test(before + after);
+  if (code === 0xfe0e || code === 0xfe0f) return presented.test(before);
+  if ((code >= 0xfe00 && code < 0xfe0e) || code >= 0xe0100 || (code >= 0x180b && code <= 0x180f))
+    return code <= 0xe01ef && varied.test(before);
+  return code === 0x34f && /\p{M}$/u.test(before);
+}
