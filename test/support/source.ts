@@ -32,16 +32,26 @@ function isTypeOnly(node: Node): boolean {
 
 /** The node and all under it; `skip` leaves out a child by its parent and the name of its field there. */
 export function nodesOf(node: Node, skip: (parent: Node, key: string) => boolean = () => false): Node[] {
-  const children = (visitorKeys[node.type] ?? [])
-    .filter((key) => !skip(node, key))
-    .flatMap((key) => node[key] as Node | Node[] | null)
-    .filter((child) => child !== null && child !== undefined);
-  return [node, ...children.flatMap((child) => nodesOf(child, skip))];
+  const found: Node[] = [];
+  const walk = (one: Node): void => {
+    found.push(one);
+    for (const key of visitorKeys[one.type] ?? []) {
+      if (skip(one, key)) continue;
+      const below = one[key] as Node | (Node | null)[] | null | undefined;
+      if (Array.isArray(below)) for (const child of below) child && walk(child);
+      else if (below) walk(below);
+    }
+  };
+  walk(node);
+  return found;
 }
 
 /** The line of an offset, from 1. */
 export function lineOf(source: Source, offset: number): number {
-  return source.text.slice(0, offset).split("\n").length;
+  let line = 1;
+  for (let at = source.text.indexOf("\n"); at >= 0 && at < offset; at = source.text.indexOf("\n", at + 1))
+    line += 1;
+  return line;
 }
 
 /** `path:line what`, as editors and terminals link it. */

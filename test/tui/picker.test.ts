@@ -58,7 +58,7 @@ function pressed(picker: Picker, name: string, size: { columns: number; rows: nu
 
 describe("a list to choose from", () => {
   test("fits into any window, and shows what is marked and where one types", () => {
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < 60; round++) {
       const window = { columns: pick([12, 20, 40, 80, 120]), rows: pick([4, 5, 7, 10, 12, 24, 40]) };
       const size = pickerSize(window);
       let picker = anyPicker();
@@ -73,7 +73,7 @@ describe("a list to choose from", () => {
         expect(text[caret.row]).toMatch(picker.few ? /./ : /^ {2}› /);
         expect(caret.column).toBeLessThan(window.columns);
       }
-      if (round % 20 > 0) continue;
+      if (round % 12 > 0) continue;
       const { lines } = frameOf(aloneOf(pickerRows(picker, size)), window.columns, false);
       expect(Math.max(...lines.map(width))).toBeLessThanOrEqual(window.columns);
     }

@@ -82,7 +82,9 @@ describe.each(["free", "prefix_bound"] as const)("of a session on a %s history",
 
   test("the estimate is close once a reply was reported", () => {
     expect(report.estimate.median).toBeLessThan(0.05);
-    expect(report.estimate.p95).toBeGreaterThanOrEqual(report.estimate.median);
+    expect(report.estimate.p95).toBeLessThan(0.05);
+    // Exact to the digit it would be the reported numbers themselves, not an estimate.
+    expect(report.estimate.p95).toBeGreaterThan(0);
   });
 });
 

@@ -101,8 +101,7 @@ function randomEdit(random: () => number, events: readonly LogEvent[]): ContextE
 }
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1);
-const all = (spoil?: Parameters<typeof play>[2]) =>
-  histories.flatMap((history) => seeds.flatMap((seed) => play(seed, history, spoil)));
+const all = () => histories.flatMap((history) => seeds.flatMap((seed) => play(seed, history)));
 const rulesIn = (broken: readonly Violation[]) => new Set(broken.map(({ rule }) => `rule ${rule}`));
 
 test("120 random sessions of 24 requests, half of them bound, break no rule", () => {
@@ -176,7 +175,10 @@ describe("what is spoiled is found", () => {
   ];
 
   test.each(spoils)("when %s: %s", (_what, rule, spoil) => {
-    expect(rulesIn(all(spoil))).toContain(rule);
+    const found = seeds.some((seed) =>
+      histories.some((history) => rulesIn(play(seed, history, spoil)).has(rule)),
+    );
+    expect(found).toBe(true);
   });
 
   function withPoints(change: (points: CachePoint[]) => CachePoint[]): Parameters<typeof play>[2] {
