@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TextBlock } from "../core/blocks.ts";
+import { enclosed } from "../core/tags.ts";
 
 type Facts = {
   cwd: string;
@@ -27,10 +28,9 @@ export function environmentPreamble({ cwd, workspace, now, instructions, withhel
     `Date: ${new Date(now).toISOString().slice(0, 10)}`,
     ...(withheld.length > 0 ? [`Secrets that commands do not get: ${namesOf(withheld)}`] : []),
   ];
-  const environment = `<environment>\n${lines.join("\n")}\n</environment>`;
-  const projects = instructions.map(
-    ({ path, text }) =>
-      `<project_instructions path=${JSON.stringify(path)}>\n${text.trim()}\n</project_instructions>`,
+  const environment = enclosed("environment", lines.join("\n"));
+  const projects = instructions.map(({ path, text }) =>
+    enclosed("project_instructions", text.trim(), ` path=${JSON.stringify(path)}`),
   );
   return [environment, ...projects].map((text) => ({ type: "text", text }));
 }

@@ -6,6 +6,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Flags, PermissionMode } from "../cli/arguments/arguments.ts";
 import { duration, UsageError } from "../cli/arguments/values.ts";
+import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
@@ -16,8 +17,7 @@ import type { TextBlock, UserBlock } from "../core/blocks.ts";
 import { showHidden } from "../core/hidden-characters.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
-import { redact } from "../core/redact.ts";
-import { secretsOf, withheldNames } from "../core/secrets.ts";
+import { withheldNames } from "../core/secrets.ts";
 import { programsInGit } from "../git/configured-programs.ts";
 import { ancestorFolders } from "../session/listing.ts";
 import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
@@ -206,7 +206,6 @@ type AgentParts = Parts & {
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions } = parts;
   const { flags, env } = options;
-  const secrets = secretsOf(env);
   const place = folders(env);
   const { person } = options;
   const readable = readableFolders(session);
@@ -242,7 +241,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     onPart: (part) => person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
     onWaiting: person?.onWaiting,
-    redact: (text) => redact(text, secrets),
+    redact: workspaceRedactor(env, workspaceOf(cwd, options)),
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     changedFiles: fileWatch(),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),

@@ -1,9 +1,11 @@
 /** Secrets that never reach the model, the log or the screen (T23). */
 
 import { describe, expect, test } from "vitest";
-import { redact } from "../../src/core/redact.ts";
-import { secretsOf } from "../../src/core/secrets.ts";
+import { redactor } from "../../src/core/redact.ts";
+import { type Secret, secretsOf } from "../../src/core/secrets.ts";
 import { growthOver4 } from "../support/growth.ts";
+
+const redact = (text: string, secrets: readonly Secret[]): string => redactor(secrets)(text);
 
 describe("redaction", () => {
   test("takes out every occurrence of a known value, the longest first", () => {

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { redact } from "../../core/redact.ts";
+import { redactor } from "../../core/redact.ts";
 import { secretsOf } from "../../core/secrets.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
@@ -228,7 +228,7 @@ async function kept(files: Tree, before: string, run: string, out: string): Prom
 
 /** No secret of ours and no text without end in a line of results. */
 function tidied(line: ResultLine): ResultLine {
-  const secrets = secretsOf(process.env);
-  const short = (text: string): string => redact(text, secrets).slice(0, mostText).toWellFormed();
+  const redact = redactor(secretsOf(process.env));
+  const short = (text: string): string => redact(text).slice(0, mostText).toWellFormed();
   return { ...line, result: short(line.result), errors: line.errors.map(short) };
 }

@@ -2,7 +2,7 @@
 
 import { cleanLine } from "../../core/clean-text.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { redact } from "../../core/redact.ts";
+import { redactor } from "../../core/redact.ts";
 import { secretsOf } from "../../core/secrets.ts";
 import type { ExportFormat, Flags } from "../arguments/arguments.ts";
 import { UsageError } from "../arguments/values.ts";
@@ -27,7 +27,7 @@ export async function sessionsOutput(
   switch (verb) {
     case "list": {
       const cwd = flags.verbose ? undefined : process.cwd();
-      return hide(sessionsText(stored.list(cwd), cwd));
+      return redactor(secretsOf(process.env))(sessionsText(stored.list(cwd), cwd));
     }
     case "show":
       return exported(stored.read(id), "text");
@@ -40,15 +40,12 @@ export async function sessionsOutput(
 
 /** A session in one of the formats; secrets of this environment and of well-known shapes are taken out. */
 export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
+  const hide = redactor(secretsOf(process.env));
   if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);
   const whole = (await import("../../report/export/parts.ts")).exportOf(events, hide);
   if (format === "html") return (await import("../../report/export/html.ts")).exportHtml(whole);
   const { exportMarkdown, exportText } = await import("../../report/export/markdown.ts");
   return format === "md" ? exportMarkdown(whole) : exportText(whole);
-}
-
-function hide(text: string): string {
-  return redact(text, secretsOf(process.env));
 }
 
 /** One line a session; `cwd`: the list is of this folder only, so that it need not be named in each line. */

@@ -2,6 +2,7 @@
 
 import { readPrompt } from "../../app/prompts.ts";
 import type { Artifacts } from "../../core/ports.ts";
+import { enclosed } from "../../core/tags.ts";
 import { truncateOutput } from "../../core/truncate-output.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Violation } from "./guard.ts";
@@ -92,9 +93,12 @@ function checkText({ command, runs }: CheckState, maxBytes: number, { artifacts,
   if (!run) return "";
   const raw = redact(run.output.toWellFormed());
   const path = Buffer.byteLength(raw) > maxBytes ? artifacts.write("txt", raw) : undefined;
-  const text = truncateOutput(raw, { maxBytes, path }).text.replaceAll("</check", "<\\/check");
-  const head = `<check command=${JSON.stringify(command)} result="${run.how}">`;
-  return `${head}\n${text.trim() || "(no output)"}\n</check>`;
+  const text = truncateOutput(raw, { maxBytes, path }).text;
+  return enclosed(
+    "check",
+    text.trim() || "(no output)",
+    ` command=${JSON.stringify(command)} result="${run.how}"`,
+  );
 }
 
 function notes({ words, allowPaths, prompt }: Task, red: readonly CheckState[], last?: Attempt): string {

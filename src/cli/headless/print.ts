@@ -3,6 +3,7 @@
 import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
+import { enclosed } from "../../core/tags.ts";
 import type { Flags } from "../arguments/arguments.ts";
 import { UsageError } from "../arguments/values.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
@@ -80,7 +81,7 @@ async function messageOf(prompt: string | undefined): Promise<Input> {
     throw new UsageError("the prompt is empty: say what to do");
   const given = prompt === "-" ? undefined : prompt;
   const piped = await readStdin(given === undefined);
-  const text = [given, given && piped.text ? `<stdin>\n${piped.text}\n</stdin>` : piped.text]
+  const text = [given, given && piped.text ? enclosed("stdin", piped.text) : piped.text]
     .filter((part) => part?.trim())
     .join("\n\n");
   if (text === "") throw new UsageError('no prompt: give one, as in sawtooth -p "fix the failing test"');

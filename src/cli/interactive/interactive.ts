@@ -14,6 +14,7 @@ import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets.ts";
+import { enclosed } from "../../core/tags.ts";
 import { findOrphans, removeLeftovers } from "../../tools/bash/shell/orphans.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
@@ -206,7 +207,7 @@ async function runInShell(
     },
   );
   const text = typeof output?.content === "string" ? output.content : "";
-  return `<ran_in_shell>\n$ ${command}\n\n${agent.redact(text)}\n</ran_in_shell>`;
+  return enclosed("ran_in_shell", `$ ${command}\n\n${agent.redact(text)}`);
 }
 
 /** The text as it was saved; undefined when the editor failed. Throws when there is none. */

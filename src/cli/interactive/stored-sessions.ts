@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type { Run } from "../../app/session.ts";
 import { asReminder } from "../../context/reminders/wording.ts";
 import { started } from "../../core/questions.ts";
-import { redact } from "../../core/redact.ts";
+import { redactor } from "../../core/redact.ts";
 import { secretsOf } from "../../core/secrets.ts";
 import { undoNotice } from "../../core/undo-port.ts";
 import { SessionError } from "../../session/errors.ts";
@@ -24,7 +24,7 @@ const tailBytes = 256 * 1024;
 /** The sessions under `root`. `cwd`: the folder that counts as this one. `open`: id of the one that is no choice. */
 export function sessionsUnder(root: string, cwd: string, open?: string): Sessions {
   const here = realpathSync(cwd);
-  const hide = (text: string) => redact(text, secretsOf(process.env));
+  const hide = redactor(secretsOf(process.env));
   const stored = (summary: SessionSummary): StoredSession => ({
     ...summary,
     title: hide(summary.title),

@@ -1,0 +1,93 @@
+/** Secrets that lie in the `.env` files of a workspace. Programs may read those files; what they hold is kept from the model. */
+
+import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { redactor } from "../core/redact.ts";
+import { type Environment, type Secret, secretsOf } from "../core/secrets.ts";
+
+/** `.env`, `.env.local`, `prod.env`; an example holds nothing real. */
+const isEnvFile = (name: string): boolean =>
+  /^\.env(?:rc|\.|$)|\.env$/.test(name) &&
+  !/(?:^|[._-])(?:example|sample|template|dist|defaults?)(?:[._-]|$)/i.test(name);
+/** Folders without files of the project's own. Hidden ones are left out too. */
+const skipped = /^(?:\.|node_modules$|__pycache__$|venv$|target$|dist$|build$|vendor$)/;
+/** How deep, and into how many folders it is looked for them: at most about 10 ms. */
+const deepest = 3;
+const mostFolders = 200;
+const mostFiles = 50;
+const mostBytes = 256 * 1024;
+
+/** Takes out of a text the secrets of the environment and those in the `.env` files of the workspace as they are now. */
+export function workspaceRedactor(env: Environment, roots: readonly string[]): (text: string) => string {
+  const own = secretsOf(env);
+  const files = envFileSecrets(roots);
+  let known: readonly Secret[] | undefined;
+  let redact = redactor(own);
+  return (text) => {
+    const now = files();
+    if (now !== known) redact = redactor([...own, ...now]);
+    known = now;
+    return redact(text);
+  };
+}
+
+/**
+ * Reads the secrets in and below `roots` (absolute), the nearest folders first. Returned is a function that looks again
+ * for what has changed in the folders that hold such files, and returns the same array while nothing has.
+ */
+function envFileSecrets(roots: readonly string[]): () => readonly Secret[] {
+  let folders: string[] | undefined;
+  let signature = "";
+  let secrets: readonly Secret[] = [];
+  return () => {
+    folders ??= foldersWith(roots);
+    const files = folders.flatMap(envFilesIn).slice(0, mostFiles);
+    const now = files
+      .map(({ path, stats }) => `${path} ${stats.ino} ${stats.size} ${stats.mtimeMs}`)
+      .join("\n");
+    if (now !== signature) secrets = files.flatMap(({ path }) => secretsIn(path));
+    signature = now;
+    return secrets;
+  };
+}
+
+/** The roots, and what lies below them and has such a file. */
+function foldersWith(roots: readonly string[]): string[] {
+  const waiting = roots.map((folder) => ({ folder, depth: 0 }));
+  const found = new Set(roots);
+  for (const { folder, depth } of waiting) {
+    for (const entry of entriesOf(folder)) {
+      const isFolder = entry.isDirectory() && !skipped.test(entry.name);
+      if (isFolder && depth < deepest && waiting.length < mostFolders)
+        waiting.push({ folder: join(folder, entry.name), depth: depth + 1 });
+      else if (isEnvFile(entry.name)) found.add(folder);
+    }
+  }
+  return [...found];
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function envFilesIn(folder: string): { path: string; stats: Stats }[] {
+  return entriesOf(folder).flatMap(({ name }) => {
+    if (!isEnvFile(name)) return [];
+    const path = join(folder, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isFile() && stats.size <= mostBytes ? [{ path, stats }] : [];
+  });
+}
+
+function secretsIn(path: string): Secret[] {
+  try {
+    return secretsOf(parseEnv(readFileSync(path, "utf8")));
+  } catch {
+    return [];
+  }
+}

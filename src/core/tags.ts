@@ -1,0 +1,12 @@
+/** Text of others in a message to the model, between tags that it cannot close. Pure. */
+
+/** The tags that we write. */
+const closing = "environment|project_instructions|stdin|ran_in_shell|reminder|check";
+/** Those that would pass for words of ours; `<stdin>` is also what Python calls its input. */
+const opening = "environment|project_instructions|ran_in_shell|reminder";
+const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`, "gi");
+
+/** The text between a tag and its end; a tag of ours in it gets a backslash. `attributes`: as they stand in the tag. */
+export function enclosed(tag: string, text: string, attributes = ""): string {
+  return `<${tag}${attributes}>\n${text.replace(ours, "<\\")}\n</${tag}>`;
+}
