@@ -3,8 +3,9 @@
 import { policyInputOf } from "../src/context/policies/policy-input.ts";
 import { policyStack } from "../src/context/policies/stacks.ts";
 import { composeRequest } from "../src/context/request/compose.ts";
+import { violationText } from "../src/context/rules/request.ts";
 import { checkRequest, type PreviousRequest } from "../src/context/rules/sequence.ts";
-import { applyEvents, type View } from "../src/context/view/view.ts";
+import { type ViewReader, viewReader } from "../src/context/view/view.ts";
 import type { EventLog } from "../src/core/ports.ts";
 import { call, memoryLog, reply, result, started, testCard, thinking, user } from "../test/support/logs.ts";
 import { figure, type Row } from "./figures.ts";
@@ -18,7 +19,7 @@ const tokens = 200_000;
 export async function engineSteps(): Promise<Row[]> {
   return sizes.map((events) => {
     const log = sessionOf(events);
-    const view = applyEvents(log.events());
+    const reader = viewReader();
     let held: PreviousRequest | undefined;
     const times: number[] = [];
     const sending: number[] = [];
@@ -26,10 +27,10 @@ export async function engineSteps(): Promise<Row[]> {
       addStep(log, events + round);
       times.push(
         timed(() => {
-          held = oneStep(log, view, held);
+          held = oneStep(log, reader, held);
         }),
       );
-      const { request } = composeRequest(log.events(), view);
+      const { request } = composeRequest(log.events(), reader.read(log.events()));
       sending.push(timed(() => JSON.stringify(request)));
     }
     const measured = figure(times);
@@ -44,12 +45,12 @@ export async function engineSteps(): Promise<Row[]> {
   });
 }
 
-function oneStep(log: EventLog, view: View, before: PreviousRequest | undefined): PreviousRequest {
+function oneStep(log: EventLog, reader: ViewReader, before: PreviousRequest | undefined): PreviousRequest {
   const events = log.events();
-  applyEvents(events, view);
+  const view = reader.read(events);
   for (const policy of policyStack("economist") ?? []) policy.plan(policyInputOf(events, view, Date.now()));
   const { broken, held } = checkRequest(composeRequest(events, view), { events, view }, before);
-  if (broken.length > 0) throw new Error(broken.join("; "));
+  if (broken.length > 0) throw new Error(broken.map(violationText).join("; "));
   return held;
 }
 

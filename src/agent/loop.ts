@@ -1,13 +1,13 @@
 /** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
 
 import { asReminder } from "../context/reminders/wording.ts";
-import { composeRequest } from "../context/request/compose.ts";
+import { type Composed, composeRequest } from "../context/request/compose.ts";
 import type { PreviousRequest } from "../context/rules/sequence.ts";
-import { applyEvents, type View } from "../context/view/view.ts";
+import { type ViewReader, viewReader } from "../context/view/view.ts";
 import { isToolUse, type UserBlock } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import type { Agent } from "./agent.ts";
-import { overWindow, reachedLimit } from "./limits.ts";
+import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
 import { applyPlans, type Planned } from "./plans.ts";
 import { type Checked, checkOrRepair } from "./repair.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
@@ -23,18 +23,17 @@ const cutReplyNote =
 
 /** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
-  let view: View | undefined;
+  let reader = viewReader();
   let held: PreviousRequest | undefined;
   let cutReplies = 0;
   for (;;) {
     takeInput(agent);
-    const planned = await applyPlans(agent, applyEvents(agent.log.events(), view), signal);
-    view = planned.view;
-    const kept = nextRequest(agent, planned, held, signal);
+    const planned = await applyPlans(agent, reader, signal);
+    const kept = prepareStep(agent, reader, held, signal);
     const outcome = await makeStep(agent, kept, planned, signal);
     if (outcome.type === "end") return endTurn(agent, outcome.reason, outcome.detail);
     if (outcome.type === "again") {
-      view = undefined;
+      reader = viewReader();
       continue;
     }
     const { reply } = outcome;
@@ -65,23 +64,38 @@ async function makeStep(
   return made.type === "end" && made.reason === "interrupted" ? endOf(stopped(signal)) : made;
 }
 
-/** The request of the next step, or why there is none. `before`: the one sent last. */
-function nextRequest(
+/**
+ * Appends the reminders and the withdrawn tools that are due, and composes the request of the next step from the log
+ * as it is then; or says why there is none. `before`: the request sent last.
+ */
+function prepareStep(
   agent: Agent,
-  { view }: Planned,
+  reader: ViewReader,
   before: PreviousRequest | undefined,
   signal: AbortSignal,
 ): Checked {
   if (signal.aborted) return { outcome: endOf(stopped(signal)) };
-  const events = agent.log.events();
-  const composed = composeRequest(events, view);
-  const limit = reachedLimit(events, agent.limits, composed, agent.clock()) ?? endlessLoop(events);
-  if (limit) return { outcome: { type: "end", ...limit } };
-  const full = overWindow(events, composed);
-  if (full) return { outcome: { type: "end", reason: "context_full", detail: full } };
+  const composed = composeNow(agent, reader);
+  const end = endBefore(agent, composed);
+  if (end) return { outcome: { type: "end", ...end } };
+  const view = reader.read(agent.log.events());
   const gated = gateTools(agent, view);
-  const told = remind(agent, view) || gated ? composeRequest(events, applyEvents(events, view)) : composed;
-  return checkOrRepair(agent, told, view, before);
+  const reminded = remind(agent, view);
+  const now = gated || reminded ? composeNow(agent, reader) : composed;
+  return checkOrRepair(agent, now, reader.read(agent.log.events()), before);
+}
+
+/** The request that the log asks for now. */
+function composeNow({ log }: Agent, reader: ViewReader): Composed {
+  return composeRequest(log.events(), reader.read(log.events()));
+}
+
+/** Why the turn ends before this request is sent: a ceiling, a loop, or a full window. */
+function endBefore({ log, limits, clock }: Agent, composed: Composed): ReachedLimit | undefined {
+  const events = log.events();
+  const limit = reachedLimit(events, limits, composed, clock()) ?? endlessLoop(events);
+  const full = limit ? undefined : overWindow(events, composed);
+  return full ? { reason: "context_full", detail: full } : limit;
 }
 
 /** Steering and notices enter the log between steps. Whether there were any. */

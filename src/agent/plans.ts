@@ -2,7 +2,7 @@
 
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { composeRequest } from "../context/request/compose.ts";
-import { applyEvents, type View } from "../context/view/view.ts";
+import type { View, ViewReader } from "../context/view/view.ts";
 import type { Agent } from "./agent.ts";
 import { reachedLimit } from "./limits.ts";
 import { summarize } from "./summarize.ts";
@@ -13,11 +13,12 @@ export type Planned = { view: View; heldTokens: number; flushTokens: number };
 /**
  * Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was.
  */
-export async function applyPlans(agent: Agent, view: View, signal: AbortSignal): Promise<Planned> {
+export async function applyPlans(agent: Agent, reader: ViewReader, signal: AbortSignal): Promise<Planned> {
   let [heldTokens, flushTokens] = [0, 0];
   for (const policy of agent.policies) {
     const events = agent.log.events();
-    const decision = policy.plan(policyInputOf(events, applyEvents(events, view), agent.clock()));
+    const view = reader.read(events);
+    const decision = policy.plan(policyInputOf(events, view, agent.clock()));
     heldTokens += decision.heldTokens ?? 0;
     flushTokens += decision.flushTokens ?? 0;
     const { plan } = decision;
@@ -27,5 +28,5 @@ export async function applyPlans(agent: Agent, view: View, signal: AbortSignal):
       if (!limit || plan.mechanical) await summarize(agent, plan, plan.summarize, view, signal);
     } else if (plan) agent.log.append({ type: "context_edited", ...plan });
   }
-  return { view: applyEvents(agent.log.events(), view), heldTokens, flushTokens };
+  return { view: reader.read(agent.log.events()), heldTokens, flushTokens };
 }

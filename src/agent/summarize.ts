@@ -48,7 +48,7 @@ export async function summarize(
     edits: [{ type: "collapse", from, to, text }],
     economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
   });
-  const lost = missingUserMessages(agent.log.events(), applyEvents(agent.log.events(), view));
+  const lost = missingUserMessages(agent.log.events(), applyEvents(agent.log.events()));
   if (lost > 0)
     agent.log.append({
       type: "warning",

@@ -128,6 +128,7 @@ export type BackgroundJobs = {
 /** The session's log. `append` is durable before listeners hear. */
 export type EventLog = {
   append(body: EventBody): LogEvent;
+  /** All events so far, as one live array: it grows with each append, so keep its length, not the array, to look back. */
   events(): readonly LogEvent[];
   subscribe(listener: (event: LogEvent) => void): () => void;
 };

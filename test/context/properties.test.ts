@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { composeRequest } from "../../src/context/request/compose.ts";
 import { brokenRules } from "../../src/context/rules/request.ts";
 import { blocksTokens } from "../../src/context/view/tokens.ts";
-import { applyEvents, missingUserMessages } from "../../src/context/view/view.ts";
+import { applyEvents, missingUserMessages, viewReader } from "../../src/context/view/view.ts";
 import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { ContextEdit, EventBody, LogEvent } from "../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, testCard, text, thinking, user } from "../support/logs.ts";
@@ -166,9 +166,22 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
 
   test("folding event by event gives what folding at once gives", () => {
     const holds = (events: readonly LogEvent[]) => {
-      let view = applyEvents(events.slice(0, 1));
-      for (let count = 2; count <= events.length; count++) view = applyEvents(events.slice(0, count), view);
-      return JSON.stringify(view) === JSON.stringify(applyEvents(events));
+      const reader = viewReader();
+      for (let count = 1; count < events.length; count++) reader.read(events.slice(0, count));
+      const whole = { ...applyEvents(events), kept: 0 };
+      return JSON.stringify({ ...reader.read(events), kept: 0 }) === JSON.stringify(whole);
+    };
+    expect(failing(holds)).toEqual([]);
+  });
+
+  test("a view stays as it is when the log goes on", () => {
+    const holds = (events: readonly LogEvent[]) => {
+      const growing = events.slice(0, events.length >> 1);
+      const view = applyEvents(growing);
+      const before = JSON.stringify(view);
+      growing.push(...events.slice(growing.length));
+      applyEvents(growing);
+      return JSON.stringify(view) === before;
     };
     expect(failing(holds)).toEqual([]);
   });

@@ -3,7 +3,7 @@
 import { policyInputOf } from "../../src/context/policies/policy-input.ts";
 import { policyStack } from "../../src/context/policies/stacks.ts";
 import { composeRequest } from "../../src/context/request/compose.ts";
-import { applyEvents } from "../../src/context/view/view.ts";
+import { viewReader } from "../../src/context/view/view.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import type { EventLog } from "../../src/core/ports.ts";
 import {
@@ -28,11 +28,11 @@ export function plannedLog(steps: number, context = "economist", seed = 1): read
   const start = { ...started(card), context, engine: { window: 24_000 } } as EventBody;
   const log = memoryLog([start, user("A long task. ".repeat(20))], clock);
   const policies = policyStack(context) ?? [];
-  let view = applyEvents([]);
+  const reader = viewReader();
   let sent = 0;
   for (let step = 1; step <= steps; step++) {
     for (const policy of policies) {
-      view = applyEvents(log.events(), view);
+      const view = reader.read(log.events());
       const { plan } = policy.plan(policyInputOf(log.events(), view, clock()));
       if (plan?.summarize) {
         const { from, to } = plan.summarize;
@@ -46,7 +46,7 @@ export function plannedLog(steps: number, context = "economist", seed = 1): read
         });
       } else if (plan) log.append({ type: "context_edited", ...plan });
     }
-    view = applyEvents(log.events(), view);
+    const view = reader.read(log.events());
     const edited = log.events().at(-1)?.type === "context_edited";
     const { estimated, request } = composeRequest(log.events(), view);
     log.append({

@@ -1,7 +1,7 @@
 /** Walks a log once and shows the view where a report needs it: at each request and at each edit. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
-import { applyEvents, type View } from "../view/view.ts";
+import { type View, viewReader } from "../view/view.ts";
 
 /** A request with the view it was made of, or an edit with the view after it. */
 export type Moment = {
@@ -19,17 +19,18 @@ export type Moment = {
 export function* momentsOf(events: readonly LogEvent[]): Generator<Moment> {
   // One array that grows, so that whatever is asked of it reads each event once.
   const read: LogEvent[] = [];
-  const view = applyEvents(read);
+  const reader = viewReader();
   for (const event of events) {
     if (event.type !== "model_request" && event.type !== "context_edited") {
       read.push(event);
       continue;
     }
-    let { kept } = applyEvents(read, view);
+    const view = reader.read(read);
+    let { kept } = view;
     const tokensBefore = view.tokens;
     if (event.type === "context_edited") {
       read.push(event);
-      kept = Math.min(kept, applyEvents(read, view).kept);
+      kept = Math.min(kept, reader.read(read).kept);
     }
     yield { event, events: read, view, kept, tokensBefore };
     if (event.type === "model_request") read.push(event);

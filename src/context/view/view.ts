@@ -31,7 +31,7 @@ export type View = {
   tokens: number;
   /** Events folded so far. */
   folded: number;
-  /** Entries at the beginning that the newest call of `foldView` left as they were. */
+  /** Entries at the beginning that the newest read left as they were. */
   kept: number;
   /** The model that thinking is made for. */
   model: { id: string; history: "free" | "prefix_bound" };
@@ -39,23 +39,35 @@ export type View = {
   dropBlock: boolean;
 };
 
-/**
- * The view of a log. Given the view of an earlier state of the same log, only the new events are folded: that view
- * is extended in place and must not be used afterwards.
- */
-export function applyEvents(events: readonly LogEvent[], earlier?: View): View {
+/** The view of a log. Pure: every call reads all events, and gives a view of its own. */
+export function applyEvents(events: readonly LogEvent[]): View {
+  return viewReader().read(events);
+}
+
+/** Reads the view of one log that grows: each read applies only the events since the last one. */
+export type ViewReader = {
+  /** The view now. It is the reader's own and changes with the next read: keep nothing of it across reads. */
+  read(events: readonly LogEvent[]): View;
+};
+
+export function viewReader(): ViewReader {
   const none = { id: "", history: "free" as const };
-  const view = earlier ?? { entries: [], tokens: 0, folded: 0, kept: 0, model: none, dropBlock: false };
-  view.kept = view.entries.length;
-  for (let index = view.folded; index < events.length; index++) {
-    const event = events[index];
-    if (event?.type === "context_edited") applyEdits(view, event.edits);
-    else if (event?.type === "session_started" || event?.type === "model_changed")
-      changeModel(view, event, events);
-    else if (event) push(view, event);
-  }
-  view.folded = events.length;
-  return view;
+  const view: View = { entries: [], tokens: 0, folded: 0, kept: 0, model: none, dropBlock: false };
+  return {
+    read(events) {
+      view.kept = view.entries.length;
+      for (const event of events.slice(view.folded)) applyEvent(view, event, events);
+      view.folded = events.length;
+      return view;
+    },
+  };
+}
+
+function applyEvent(view: View, event: LogEvent, events: readonly LogEvent[]): void {
+  if (event.type === "context_edited") applyEdits(view, event.edits);
+  else if (event.type === "session_started" || event.type === "model_changed")
+    changeModel(view, event, events);
+  else push(view, event);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { maskCandidates } from "../../context/policies/masking.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
-import { applyEvents, type View } from "../../context/view/view.ts";
+import { type View, viewReader } from "../../context/view/view.ts";
 import { isThinking } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import {
@@ -49,7 +49,7 @@ function watchRaw(
   const steps: Step[] = [];
   const due = new Map<string, { from: number; text: string }>();
   const thought = new Map<object, number>();
-  let view: View = applyEvents([]);
+  const reader = viewReader();
   let last: Sent | undefined;
   const { outputCost } = replay(recorded, {
     card,
@@ -57,7 +57,7 @@ function watchRaw(
     gaps,
     onRequest(sent) {
       const { log, now, bill } = sent;
-      view = applyEvents(log, view);
+      const view = reader.read(log);
       for (const { edit, index } of maskCandidates(policyInputOf(log, view, now), maskKeep)) {
         const block = view.entries[index]?.blocks[0];
         const id = block?.type === "tool_result" ? block.tool_use_id : "";

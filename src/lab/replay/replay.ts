@@ -11,7 +11,7 @@ import { proseTokens } from "../../context/request/summary-call.ts";
 import { brokenRules, violationText } from "../../context/rules/request.ts";
 import { checkRequest, type PreviousRequest } from "../../context/rules/sequence.ts";
 import { blockTokens, textTokens } from "../../context/view/tokens.ts";
-import { applyEvents, type View } from "../../context/view/view.ts";
+import { type ViewReader, viewReader } from "../../context/view/view.ts";
 import { type AssistantBlock, isThinking } from "../../core/blocks.ts";
 import type { EventBody, EventOf, LogEvent } from "../../core/events.ts";
 import { addUsage, costOf, inputTotal, type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
@@ -61,7 +61,7 @@ const goOn: EventBody = { type: "user_message", content: [{ type: "text", text: 
 type Player = {
   options: ReplayOptions;
   log: LogEvent[];
-  view: View;
+  reader: ViewReader;
   meter: Meter;
   /** What the next request is held against. */
   held: PreviousRequest | undefined;
@@ -100,7 +100,7 @@ function playerOf(options: ReplayOptions): Player {
   return {
     options,
     log,
-    view: applyEvents([]),
+    reader: viewReader(),
     meter: meter(options.card),
     held: undefined,
     result: {
@@ -180,10 +180,10 @@ function playStep(player: Player, content: readonly AssistantBlock[], output: nu
   if (log.at(-1)?.type === "assistant_message") player.append(log.at(-1)?.at ?? at, goOn);
   const now = nowOf(player);
   const heldTokens = plan(player, now);
-  player.view = applyEvents(log, player.view);
-  const composed = composeRequest(log, player.view);
+  const view = player.reader.read(log);
+  const composed = composeRequest(log, view);
   const { request, estimated } = composed;
-  const { broken, held } = checkRequest(composed, { events: log, view: player.view }, player.held);
+  const { broken, held } = checkRequest(composed, { events: log, view }, player.held);
   player.held = held;
   const usage = send(player, request, { output, now, broken: broken.map(violationText) });
   player.append(now, {
@@ -241,8 +241,7 @@ function plan(player: Player, now: number): number {
   let held = 0;
   let edits = 0;
   for (const policy of stackNamed(options.stack.base).policies) {
-    player.view = applyEvents(log, player.view);
-    const decision = policy.plan(policyInputOf(log, player.view, now));
+    const decision = policy.plan(policyInputOf(log, player.reader.read(log), now));
     held += decision.heldTokens ?? 0;
     if (!decision.plan) continue;
     edits += 1;
@@ -256,8 +255,8 @@ function plan(player: Player, now: number): number {
 
 /** No model is asked: the mechanical handoff, and for the prose what the model said last, to the usual length. */
 function askForProse(player: Player, now: number): string {
-  const { log, view, options, result } = player;
-  const { request } = composeRequest(log, view);
+  const { log, reader, options, result } = player;
+  const { request } = composeRequest(log, reader.read(log));
   const usage = send(player, request, {
     output: proseTokens,
     now,
@@ -277,7 +276,8 @@ function askForProse(player: Player, now: number): string {
 }
 
 function summarize(player: Player, plan: Plan, span: { from: number; to: number }, now: number): void {
-  const { log, view } = player;
+  const { log, reader } = player;
+  const view = reader.read(log);
   const prose = plan.mechanical ? "" : askForProse(player, now);
   const replaced = view.entries
     .filter((entry) => entry.seq >= span.from && entry.seq <= span.to)

@@ -1,7 +1,7 @@
 /** How near the engine's estimate of tokens comes to what a recording's provider counted. Pure. */
 
 import { fixedTokens } from "../../context/view/tokens.ts";
-import { applyEvents } from "../../context/view/view.ts";
+import { viewReader } from "../../context/view/view.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 
@@ -35,10 +35,10 @@ function pointsOf(events: readonly LogEvent[]): Point[] {
   const fixed = fixedTokens(events);
   const points: Point[] = [];
   const read: LogEvent[] = [];
-  const view = applyEvents(read);
+  const reader = viewReader();
   for (const event of events) {
     const counted = event.type === "assistant_message" ? inputTotal(event.usage) : 0;
-    if (counted > 0) points.push({ estimated: fixed + applyEvents(read, view).tokens, counted });
+    if (counted > 0) points.push({ estimated: fixed + reader.read(read).tokens, counted });
     read.push(event);
   }
   return points;

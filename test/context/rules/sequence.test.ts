@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Composed, composeRequest } from "../../../src/context/request/compose.ts";
 import type { Violation } from "../../../src/context/rules/request.ts";
 import { checkRequest, type PreviousRequest } from "../../../src/context/rules/sequence.ts";
-import { applyEvents, type View } from "../../../src/context/view/view.ts";
+import { viewReader } from "../../../src/context/view/view.ts";
 import type { AssistantBlock, Message } from "../../../src/core/blocks.ts";
 import type { ContextEdit, EventBody, LogEvent } from "../../../src/core/events.ts";
 import type { CachePoint } from "../../../src/core/request.ts";
@@ -33,13 +33,13 @@ function play(
   const random = seededRandom(seed);
   const log = memoryLog([started(testCard(history)), user("go")]);
   const broken: Violation[] = [];
-  let view: View = applyEvents(log.events());
+  const reader = viewReader();
   let held: PreviousRequest | undefined;
   for (let step = 0; step < steps; step++) {
     const edit = random() < 0.3 ? randomEdit(random, log.events()) : undefined;
     if (edit) log.append(edited(edit));
     if (random() < 0.2) log.append(reminder(random() < 0.5));
-    view = applyEvents(log.events(), view);
+    const view = reader.read(log.events());
     const composed = spoil(composeRequest(log.events(), view), { step, edited: edit !== undefined });
     const rules = checkRequest(composed, { events: log.events(), view }, held);
     // What is in the cache after failed requests cannot be known, so there a breakpoint may miss it.

@@ -3,7 +3,7 @@ import { focusPolicy } from "../../../src/context/policies/focus.ts";
 import { policyInputOf } from "../../../src/context/policies/policy-input.ts";
 import { composeRequest } from "../../../src/context/request/compose.ts";
 import { brokenRules } from "../../../src/context/rules/request.ts";
-import { applyEvents } from "../../../src/context/view/view.ts";
+import { applyEvents, viewReader } from "../../../src/context/view/view.ts";
 import type { EventBody, LogEvent } from "../../../src/core/events.ts";
 import {
   call,
@@ -53,10 +53,9 @@ describe("messages of a log", () => {
       reply(call("b")),
       result("b"),
     ]);
-    let view = applyEvents([]);
+    const reader = viewReader();
     const compose = () => {
-      view = applyEvents(log.events(), view);
-      return composeRequest(log.events(), view).request.messages;
+      return composeRequest(log.events(), reader.read(log.events())).request.messages;
     };
     const [first, before] = [compose(), structuredClone(compose())];
     // A reply of thinking alone is left out, so that the person's words join the results before them.
@@ -221,8 +220,9 @@ describe("edits in the middle", () => {
 
 test("folding event by event gives the view of folding all at once", () => {
   const events = folded(focusSession(testCard("prefix_bound")));
-  let view = applyEvents(events.slice(0, 1));
-  for (let count = 2; count <= events.length; count++) view = applyEvents(events.slice(0, count), view);
+  const reader = viewReader();
+  for (let count = 1; count < events.length; count++) reader.read(events.slice(0, count));
+  const view = reader.read(events);
   expect({ ...view, kept: 0 }).toEqual({ ...applyEvents(events), kept: 0 });
 });
 
