@@ -131,21 +131,20 @@ function dropPassing(view: View): void {
   }
 }
 
-function messageEntry({ preamble = [], content, knowledge }: EventOf<"user_message">) {
+/** An entry before its tokens are counted. */
+type Made = Omit<Entry, "seq" | "tokens" | "edited">;
+
+function messageEntry({ preamble = [], content, knowledge }: EventOf<"user_message">): Made {
   const blocks = [...preamble, ...content];
   return {
     role: "user" as const,
     blocks,
-    said: true as const,
+    isUserText: true as const,
     ...(knowledge === undefined ? {} : { knowledge }),
   };
 }
 
-function entryOf(
-  event: LogEvent,
-):
-  | Pick<Entry, "role" | "blocks" | "rejected" | "knowledge" | "isUserText" | "sentOnce" | "withdrawn">
-  | undefined {
+function entryOf(event: LogEvent): Made | undefined {
   switch (event.type) {
     case "user_message":
       return messageEntry(event);
