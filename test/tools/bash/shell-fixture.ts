@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { resultText } from "../../../src/core/blocks.ts";
 import type { ToolOutput } from "../../../src/core/ports.ts";
 import { createShell, type Shell, type ShellOptions } from "../../../src/tools/bash/shell/shell.ts";
+import { type ShellTiming, usualTiming } from "../../../src/tools/bash/shell/timing.ts";
 import { bashTool } from "../../../src/tools/bash/tool.ts";
 
 export type Backend = "pty" | "pipe";
@@ -45,8 +46,22 @@ export type CallOptions = {
   onProgress?: (text: string) => void;
 };
 
+/** Long enough for whatever behaves, short for what never does. */
+const quickTiming: ShellTiming = {
+  ...usualTiming,
+  stop: { timeout: 250, interrupted: 120, too_large: 50, waiting: 120 },
+  terminate: 200,
+  stopJob: 200,
+  readSilence: 250,
+  waitSilence: 900,
+};
+
 /** A fixture with the given back end. Dispose of it in the end. */
-export function openFixture(backend: Backend, env: Record<string, string | undefined> = {}): Fixture {
+export function openFixture(
+  backend: Backend,
+  env: Record<string, string | undefined> = {},
+  options: Partial<ShellOptions> = {},
+): Fixture {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-shell-")));
   const [work, state] = [join(root, "work"), join(root, "session")];
   for (const folder of [work, state, join(state, "artifacts")]) mkdirSync(folder, { mode: 0o700 });
@@ -54,7 +69,7 @@ export function openFixture(backend: Backend, env: Record<string, string | undef
   const all = { ...process.env, HOME: work, ...env };
   return fixtureOver(
     { root, work, state, sessionId },
-    { cwd: work, env: all, sessionId, stateFolder: state, backend },
+    { cwd: work, env: all, sessionId, stateFolder: state, backend, timing: quickTiming, ...options },
   );
 }
 

@@ -83,6 +83,10 @@ export function createLifecycle(options: LifecycleOptions) {
     },
     cwd: () => currentFolder(state),
     hasTerminal: () => state.hasTerminal,
+    /** From now on no shell is started; one that is being started is ended. */
+    startNoMore(): void {
+      state.closed = true;
+    },
     close: () => close(state),
     kill(): void {
       if (state.living) signal(state.living.bash.pid, "SIGKILL");
@@ -111,6 +115,12 @@ async function start(state: State, how: "restore" | "fresh"): Promise<Restoratio
   const number = ++state.number;
   const restore = restored?.script ?? "";
   const bash = await startBash({ cwd, env: state.childEnv, folder, terminal, restore, number });
+  if (state.closed) {
+    signal(bash.pid, "SIGKILL");
+    terminal?.close();
+    bash.release();
+    throw new Error("the shell is closed");
+  }
   clearLeft(folder);
   Object.assign(state, {
     living: { bash, terminal },
@@ -146,7 +156,6 @@ async function settle(state: State): Promise<void> {
 }
 
 async function close(state: State): Promise<void> {
-  state.closed = true;
   if (!state.living) return;
   const { bash, terminal } = state.living;
   await end(bash, state.timing);

@@ -6,6 +6,9 @@ import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
 /** A table is read again when the one before is as old as this, in milliseconds. */
 const cacheMs = 50;
 
+/** Wait channels of a read of a terminal, of which `ps` shows six characters. */
+const readsTerminal = /^(ttyin|n_tty_|tty_re|wait_w)/;
+
 type Row = Process & { terminal: string; channel: string; words: string };
 
 /** Options that make `ps` print every process, and its environment behind its command line. */
@@ -39,7 +42,7 @@ export function psTable(syntax: keyof typeof selections = "bsd"): ProcessTable {
     terminalUse(pid, terminalPath) {
       const row = current().get(pid);
       const isOn = row !== undefined && `/dev/${row.terminal}` === terminalPath;
-      return isOn && /ttyin|tty_read|wait_woken/.test(row.channel) ? "reads" : "none";
+      return isOn && readsTerminal.test(row.channel) ? "reads" : "none";
     },
     refresh() {
       readAt = Number.NEGATIVE_INFINITY;

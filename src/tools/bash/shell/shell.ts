@@ -26,6 +26,8 @@ export type ShellOptions = {
   processes?: ProcessTable;
   /** Graces and waits; the usual ones by default. */
   timing?: ShellTiming;
+  /** A command that writes more is stopped; 200 MB by default. */
+  maxOutputBytes?: number;
 };
 
 export type CommandIo = {
@@ -88,9 +90,10 @@ export type Shell = {
   killAll(): void;
 };
 
-const maxOutputBytes = 200 * 1024 * 1024;
+const usualOutputBytes = 200 * 1024 * 1024;
 
 type State = Session & {
+  maxOutputBytes: number;
   /** The newest command, which may have ended. */
   newest: RunningCommand | undefined;
   waiting: RunningCommand | undefined;
@@ -143,7 +146,7 @@ export function createShell(options: ShellOptions): Shell {
       return state.closing;
     },
     killAll() {
-      if (!life.current()) return;
+      if (life.hasTerminal() === undefined) return;
       life.kill();
       // Again for what was being started meanwhile.
       for (let round = 0; round < 5; round++) {
@@ -162,7 +165,8 @@ function createState(options: ShellOptions): State {
   const life = createLifecycle({ ...options, folder, backend, processes, timing });
   const shellPid = () => life.current()?.bash.pid;
   const members = createSessionProcesses({ sessionId, jobs, processes, graceMs: timing.terminate, shellPid });
-  const session = { folder, life, members, jobs, processes, timing };
+  const { maxOutputBytes = usualOutputBytes } = options;
+  const session = { maxOutputBytes, folder, life, members, jobs, processes, timing };
   const nothing = { newest: undefined, waiting: undefined, offer: undefined, closing: undefined };
   return { ...session, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
 }
@@ -206,7 +210,10 @@ async function finish(
   io: CommandIo,
   notes: string[],
 ): Promise<CommandResult> {
-  const { verdict, offer, answered } = await watchWithPerson(running, { ...io, maxBytes: maxOutputBytes });
+  const { verdict, offer, answered } = await watchWithPerson(running, {
+    ...io,
+    maxBytes: state.maxOutputBytes,
+  });
   const said = answered ? [...notes, "a person answered at the terminal"] : notes;
   if (verdict !== "waiting") return conclude(state, running, verdict, said);
   state.waiting = running;
@@ -266,7 +273,9 @@ async function attendLater(
 
 /** The command is stopped first: else the shell would run what comes after a program that is ended here. */
 async function closeAll({ life, members, newest, timing }: State): Promise<void> {
+  life.startNoMore();
   if (newest && !newest.ended) await stop(newest, timing.stop.interrupted);
-  if (life.current()) await members.endAll();
+  // No shell lives while a new one is being started, but processes of the one before may.
+  if (life.hasTerminal() !== undefined) await members.endAll();
   await life.close();
 }
