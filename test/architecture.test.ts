@@ -21,7 +21,7 @@ const rooms: Record<string, readonly string[]> = {
   undo: ["core", "permissions", "git", "session"],
   config: ["core", "permissions"],
   report: ["core", "context", "cli/arguments"],
-  lab: ["core", "context", "report", "session", "models/cards"],
+  lab: ["core", "permissions", "context", "report", "session", "models/cards"],
   tui: ["core", "context", "permissions"],
   app: [
     "core",

@@ -33,8 +33,8 @@ Options
       --max-turns <n>          model calls, over the whole session
       --max-budget-usd <x>     dollars, over the whole session
       --max-time <t>           90s, 10m, 1h
-      --permission-mode <m>    ask (default), accept-edits, plan, auto
-      --allow <rule>           bash(npm test:*), edit(src/**); repeatable
+      --permission-mode <m>    ask (default), accept-edits, plan, auto; reading inside the workspace is free in each
+      --allow <rule>           bash(npm test:*), edit(src/**), read(/data/**); repeatable
       --deny <rule>            as --allow; beats allow and mode
       --add-dir <folder>       another folder to work in; repeatable
       --context <name>         economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking

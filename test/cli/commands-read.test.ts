@@ -1,6 +1,6 @@
 /** What cannot be read for certain is not run when nobody is there (T22), through the front door. */
 
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sawtooth } from "../support/sawtooth.ts";
@@ -65,3 +65,33 @@ test("a link in the workspace that leads out of it makes nothing outside free, n
   expect(existsSync(join(place.home, ".bashrc"))).toBe(false);
   expect(existsSync(join(place.home, "secret.txt"))).toBe(true);
 });
+
+test("in the default mode a folder can be looked through; links, odd names and secrets are not free", async () => {
+  const free = [
+    "pwd && ls -la",
+    "cat k*.txt | wc -l",
+    "sed -n '/k/p' kept.txt",
+    'for f in *.txt; do head -1 "$f"; done',
+    "find sub -name '*.txt' | xargs grep -n one",
+    "node --version",
+  ];
+  const held = [
+    "cat o*/secret.txt",
+    "grep -R secret .",
+    "find odd -type f | xargs cat",
+    "cat .env",
+    "touch made.txt",
+    "printf -v PATH x",
+  ];
+  const { place } = await setUp([...free, ...held]);
+  for (const folder of ["sub", "odd/a "]) mkdirSync(join(place.cwd, folder), { recursive: true });
+  writeFileSync(join(place.cwd, "sub/a.txt"), "one\n");
+  writeFileSync(join(place.cwd, "odd/a /b.txt"), "two\n");
+  writeFileSync(join(place.cwd, ".env"), "KEY=x\n");
+  writeFileSync(join(place.home, "secret.txt"), "secret\n");
+  symlinkSync(place.home, join(place.cwd, "out"));
+  const { stdout } = await sawtooth(place, ["-p", "go", "--output-format", "json"]);
+  const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
+  expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual(held);
+  expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
+}, 60_000);
