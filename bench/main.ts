@@ -8,7 +8,7 @@ import { reportGrowth } from "./growth.ts";
 import { longSession } from "./long.ts";
 import { replaySteps } from "./replay.ts";
 import { flooded, roundTrip } from "./shell.ts";
-import { firstRequest, memory, version } from "./start.ts";
+import { firstRequest, memory, memoryOfSteps, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
 import { tuiBytes, tuiEcho, tuiReady } from "./tui.ts";
 
@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   shell: roundTrip,
   flood: flooded,
   memory,
+  "memory-steps": memoryOfSteps,
   edits,
   engine: engineSteps,
   growth: reportGrowth,

@@ -38,6 +38,35 @@ export async function firstRequest(): Promise<Row[]> {
   return [{ name: "first request", unit: "ms", ...row, against: "node -e 0", aim }];
 }
 
+const steps = 200;
+
+/** The most memory that 200 steps of about 8 kB of output hold. */
+export async function memoryOfSteps(): Promise<Row[]> {
+  const command = "seq 1 1700; echo";
+  const server = await startLoopback((index) =>
+    (index + 1) % (steps + 1) === 0 ? undefined : { name: "bash", input: { command: `${command} ${index}` } },
+  );
+  const words = [...task, "--max-turns", "1000"];
+  const measure = (home: Home) =>
+    inTurn(3, {
+      bare: async () => (await runNode(["-e", "setTimeout(() => {}, 50)"], home, true)).peakMb,
+      ours: async () => (await runNode(words, home, true)).peakMb,
+    });
+  const { ours, bare } = await inHome(measure, server.url);
+  await server.close();
+  const measured = figure(ours);
+  return [
+    {
+      name: `peak memory of ${steps} steps`,
+      unit: "MB",
+      measured,
+      baseline: figure(bare),
+      against: "bare node",
+      aim: { text: "≤ 140 MB", met: measured.median <= 140 },
+    },
+  ];
+}
+
 /** The most memory that a task of one shell command and a last word holds. */
 export async function memory(): Promise<Row[]> {
   const reply = (index: number): Call | undefined =>

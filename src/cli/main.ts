@@ -5,11 +5,14 @@ import { exitCodeOf } from "../app/session.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
 import { helpText } from "./help.ts";
 import { writeError } from "./terminal-output.ts";
+import { limitYoungGeneration } from "./young-generation.ts";
 
 /** Runs a command line and returns the exit code. */
 async function main(words: readonly string[]): Promise<number> {
   try {
-    return await dispatch(parseCommand(words));
+    const command = parseCommand(words);
+    if (command.name !== "help" && command.name !== "version") limitYoungGeneration();
+    return await dispatch(command);
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === undefined || !(error instanceof Error)) throw error;
