@@ -8,6 +8,7 @@ import { find, read, root, type Source } from "./support/source.ts";
 const spawners: Record<string, string> = {
   "src/git/run.ts": "git: without secrets",
   "src/tools/bash/shell/bash-process.ts": "the shell: childEnvironment",
+  "src/tools/bash/shell/process-table-ps.ts": "ps: a PATH",
   "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
   "src/tui/screen/guard.ts": "stty and sh: a PATH",
   "src/cli/batch/child.ts": "the program itself: everything, it needs the key",

@@ -84,7 +84,7 @@ test("batch runs no filter of a repository and keeps crashes out of patches", as
   const place = batchPlace({ "a.txt": "one\n", ".gitattributes": "*.txt filter=x\n" });
   const project = join(place.cwd, "project");
   const planted = plantFilter(project, place.home);
-  const work = `${core}; ${garbled}; echo two > a.txt; git config filter.x.clean '${planted.program}'`;
+  const work = `${core}; ${garbled}; echo two > a.txt`;
   writeTasks(place, [
     { id: "clean", ...auto, ...shellScript(place, "m", work) },
     { id: "ref", ...auto, ref: "HEAD", ...shellScript(place, "n", "echo two > a.txt") },
