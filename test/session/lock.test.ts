@@ -1,11 +1,12 @@
 /** One writer per session, with real processes. */
 
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SessionLocked } from "../../src/session/errors.ts";
 import { readSession } from "../../src/session/store.ts";
-import { killed, makePlace, type Place, texts } from "./place.ts";
+import { until } from "../support/until.ts";
+import { fileOf, killed, makePlace, type Place, texts } from "./place.ts";
 
 let place: Place;
 
@@ -52,21 +53,28 @@ describe("one writer", () => {
     const session = place.create();
     session.close();
     writeFileSync(join(session.folder, "lock.999999999.1"), "");
-    const race = `const at = ${Date.now() + 1500}; while (Date.now() < at);
+    // Each says that it is ready, then looks for the file that lets all of them go.
+    const race = `const { existsSync, writeFileSync } = await import("node:fs");
+      writeFileSync(cwd + "/ready-" + process.pid, "");
+      while (!existsSync(cwd + "/go"));
       try { store.openSession({ root, newest: true, ...outside }); console.log("won"); }
       catch (error) { console.log(error.name); }
       setInterval(() => {}, 1000);`;
-    const lines = await Promise.all([1, 2, 3, 4].map(async () => (await place.process(race)).line));
+    const racing = [1, 2, 3, 4].map(async () => (await place.process(race)).line);
+    await until(() => readdirSync(place.cwd).length === 4, "four processes");
+    writeFileSync(join(place.cwd, "go"), "");
+    const lines = await Promise.all(racing);
     expect(lines.sort()).toEqual(["SessionLocked", "SessionLocked", "SessionLocked", "won"]);
   });
 
   test("a process killed while it appends leaves a log that opens with all but the last event", async () => {
-    place.create().close();
+    const session = place.create();
+    session.close();
     const { child } =
       await place.process(`const session = store.openSession({ root, newest: true, ...outside });
       console.log("writing");
       for (;;) session.log.append({ type: "warning", text: "x".repeat(3000) });`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(() => statSync(fileOf(session)).size > 30_000, "some events");
     await killed(child);
     const again = place.open();
     const seqs = again.log.events().map((event) => event.seq);

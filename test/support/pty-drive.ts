@@ -5,6 +5,7 @@ import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { entry, fastStart } from "./entry.ts";
 import type { Place } from "./sawtooth.ts";
+import { until } from "./until.ts";
 
 export type Drive = {
   pid: number;
@@ -24,6 +25,8 @@ export type Drive = {
   until(wanted: string | RegExp, withinMs?: number): Promise<void>;
   /** Waits until nothing was written for so long. */
   quiet(ms?: number): Promise<void>;
+  /** Waits until something was written after the last keys or the last change of the size, and then nothing more. */
+  drawn(): Promise<void>;
   /** Resolves when the program is over. */
   ended: Promise<{ code: number; signal: number | undefined }>;
   kill(signal?: string): void;
@@ -55,7 +58,7 @@ export function driveProgram(
     cwd: place.cwd,
     env: { ...fastStart, ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
   });
-  const seen = { raw: "", shown: true, at: Date.now(), over: false };
+  const seen = { raw: "", shown: true, at: Date.now(), over: false, acted: 0 };
   pty.onData((bytes) => {
     seen.raw += bytes;
     seen.at = Date.now();
@@ -76,12 +79,14 @@ export function driveProgram(
     pid: pty.pid,
     send(keys) {
       seen.at = Date.now();
+      seen.acted = seen.raw.length;
       pty.write(keys);
     },
     resize(nextColumns, nextRows) {
       // As a terminal does: what was written for the size before is shown first.
       terminal.write("", () => {
         if (seen.over) return;
+        seen.acted = seen.raw.length;
         pty.resize(nextColumns, nextRows);
         terminal.resize(nextColumns, nextRows);
       });
@@ -94,9 +99,14 @@ export function driveProgram(
   };
 }
 
-type Seen = { raw: string; shown: boolean; at: number; over: boolean };
+/** `acted`: how much had been written when keys or a size were sent last. */
+type Seen = { raw: string; shown: boolean; at: number; over: boolean; acted: number };
 
 function viewOf(terminal: xterm.Terminal, seen: Seen) {
+  const quiet = async (ms = 200) => {
+    while (Date.now() - seen.at < ms) await sleep(20);
+    await settled();
+  };
   const settled = () => new Promise<void>((resolve) => terminal.write("", resolve));
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => terminal.buffer.active.getLine(from + index));
@@ -129,7 +139,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
       shown: seen.shown,
     }),
     raw: () => seen.raw,
-    async until(wanted: string | RegExp, withinMs = 15_000) {
+    async until(wanted: string | RegExp, withinMs = 90_000) {
       const deadline = Date.now() + withinMs;
       for (;;) {
         await settled();
@@ -142,9 +152,11 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
         await sleep(15);
       }
     },
-    async quiet(ms = 200) {
-      while (Date.now() - seen.at < ms) await sleep(20);
+    quiet,
+    async drawn() {
       await settled();
+      await until(() => seen.raw.length > seen.acted || seen.over, "a new drawing");
+      await quiet(80);
     },
   };
 }

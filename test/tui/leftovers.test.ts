@@ -1,9 +1,9 @@
 /** After a kill the next start tells what is left running, and ends it when asked (T34). */
 
 import { execFileSync } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { again, open } from "../support/scene.ts";
+import { until } from "../support/until.ts";
 
 /** Command lines; of what is dead but not buried there is none. */
 function processes(): string {
@@ -16,7 +16,7 @@ test("processes that a killed run left are told at the start, and /jobs clean en
   const { terminal, place } = await open(turns, ["--permission-mode", "auto"]);
   terminal.send("go\r");
   await terminal.until("Running");
-  await sleep(700);
+  await until(() => processes().includes(mark));
   terminal.kill("SIGKILL");
   await terminal.ended;
   const next = await again(place);

@@ -5,6 +5,7 @@ import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { driveProgram } from "../support/pty-drive.ts";
 import { makePlace } from "../support/sawtooth.ts";
+import { until as waitUntil } from "../support/until.ts";
 
 const words = Array.from({ length: 120 }, (_, index) => `word${index}`);
 const hasTmux = (() => {
@@ -32,8 +33,7 @@ describe.skipIf(!hasTmux)("inside tmux", () => {
     tmux("new-session", "-d", "-s", "t", "-x", "80", "-y", "24", "-c", place.cwd, run);
     const shown = () => tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "t");
     const until = async (wanted: string) => {
-      for (let tries = 0; tries < 200 && !shown().includes(wanted); tries++) await sleep(50);
-      expect(shown()).toContain(wanted);
+      await waitUntil(() => shown().includes(wanted), wanted);
     };
     await until("› what to do?");
     tmux("send-keys", "-t", "t", "-l", "go");
@@ -75,7 +75,7 @@ test("Ctrl-Z in the middle of an answer gives the shell its terminal, and fg sho
   await terminal.until(/^in-the-42-shell\n icanon/m);
   await sleep(500);
   terminal.send("fg\r");
-  await terminal.until("word119", 20_000);
+  await terminal.until("word119");
   await terminal.quiet(500);
   const text = terminal.whole().join("\n");
   for (const word of words) expect(text.match(new RegExp(`\\b${word}\\b`, "g"))).toHaveLength(1);

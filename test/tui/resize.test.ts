@@ -73,11 +73,10 @@ describe("while an answer has stopped in the middle of a line", () => {
       const fault = { silentAfterEvents: 6 };
       const { terminal } = await open([{ text: `${paragraph}\n\n${"more ".repeat(300)}`, fault }]);
       terminal.send("go\r");
-      await terminal.until(/word\d\d/);
-      await sleep(700);
+      await terminal.until(/word(2[1-9]|[3-9]\d|\d{3})/);
       for (const [columns, rows] of sizes) {
         terminal.resize(columns, rows);
-        await sleep(250);
+        await terminal.drawn();
       }
       terminal.send("\x1b");
       await terminal.until("interrupted");

@@ -165,14 +165,14 @@ test("the cursor stands behind wide and joined characters by their width", async
   ];
   for (const [text, column] of typed) {
     terminal.send(text);
-    await terminal.quiet(150);
+    await terminal.drawn();
     expect(terminal.cursor()).toMatchObject({ column: column + 2, shown: true });
   }
   terminal.send("\x7f\x7f");
-  await terminal.quiet(150);
+  await terminal.drawn();
   expect(terminal.cursor().column).toBe(2 + 6);
   terminal.send("\x1b[D!");
-  await terminal.quiet(150);
+  await terminal.drawn();
   terminal.send("\r");
   await terminal.until("final");
   expect(lastUserText(server)).toBe("한글!日");

@@ -2,13 +2,14 @@
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
 import { makePlace } from "../support/sawtooth.ts";
+import { until } from "../support/until.ts";
 
 const manyWords: ScriptedReply = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
 
@@ -30,19 +31,14 @@ async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [man
   });
   await terminal.until("›");
   const agent = childOf(terminal.pid, "main.js");
-  await waitFor(() => childOf(agent, "sawtooth-guard") > 0);
-  return { terminal, agent, guard: childOf(agent, "sawtooth-guard") };
+  await until(() => childOf(agent, "sawtooth-guard") > 0);
+  return { terminal, agent, guard: childOf(agent, "sawtooth-guard"), place };
 }
 
 function childOf(pid: number, words: string): number {
   return Number(
     spawnSync("pgrep", ["-P", String(pid), "-f", words], { encoding: "utf8" }).stdout.split("\n")[0],
   );
-}
-
-async function waitFor(isTrue: () => boolean): Promise<void> {
-  for (let waited = 0; !isTrue() && waited < 5000; waited += 20) await sleep(20);
-  expect(isTrue()).toBe(true);
 }
 
 async function expectRestored(terminal: Drive, guard: number): Promise<void> {
@@ -56,10 +52,12 @@ async function expectRestored(terminal: Drive, guard: number): Promise<void> {
     ["\x1b[?2026h", "\x1b[?2026l"],
   ] as const)
     expect(terminal.raw().lastIndexOf(reset)).toBeGreaterThan(terminal.raw().lastIndexOf(set));
-  await waitFor(() => !existsSync(`/proc/${guard}`));
+  await until(() => !existsSync(`/proc/${guard}`));
 }
 
-const onSignal = (what: string) => `process.on("SIGUSR2", () => { ${what} })`;
+/** Does it on a signal, and says first that the signal came. */
+const onSignal = (what: string) =>
+  `import { writeFileSync } from "node:fs"; process.on("SIGUSR2", () => { writeFileSync("armed", ""); ${what} })`;
 
 describe("the terminal is as it was", () => {
   test("after SIGKILL in the middle of an answer", async () => {
@@ -76,9 +74,9 @@ describe("the terminal is as it was", () => {
     ["an error while drawing", onSignal('process.stdout.write = () => { throw new Error("bug") }'), 1],
     ["a rejection that nobody handles", onSignal('Promise.reject(new Error("bug"))'), 1],
   ])("after %s", async (_, bug, code) => {
-    const { terminal, agent, guard } = await openInShell(bug, "--max-old-space-size=80");
+    const { terminal, agent, guard, place } = await openInShell(bug, "--max-old-space-size=80");
     process.kill(agent, "SIGUSR2");
-    await sleep(100);
+    await until(() => existsSync(join(place.cwd, "armed")));
     terminal.send("x");
     await expectRestored(terminal, guard);
     expect(terminal.whole().join("\n")).toContain(`ended=${code}`);
@@ -154,11 +152,12 @@ test("a shell that took the terminal back after SIGKILL keeps its own modes", as
   });
   terminal.send(`${process.execPath} ${entry}\r`);
   await terminal.until("what to do");
-  await sleep(300);
   const agent = childOf(terminal.pid, "main.js");
+  await until(() => childOf(agent, "sawtooth-guard") > 0);
+  const guard = childOf(agent, "sawtooth-guard");
   process.kill(agent, "SIGKILL");
   await terminal.until(/Killed[\s\S]*ready> $/m);
-  await sleep(500);
+  await until(() => !existsSync(`/proc/${guard}`));
   // Readline shows what is typed once; a terminal that echoes besides would show it twice.
   terminal.send("echo one-$((1+1))\r");
   await terminal.until("one-2");

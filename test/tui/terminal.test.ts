@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { entry } from "../support/entry.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
@@ -123,7 +122,7 @@ describe("the window changes its size", () => {
     for (let round = 0; round < 3; round++) {
       for (const [columns, rows] of sizes) {
         terminal.resize(columns, rows);
-        await sleep(120);
+        await terminal.drawn();
       }
     }
     terminal.send("\x1b");
@@ -138,7 +137,7 @@ describe("the window changes its size", () => {
   test("to nothing and back", async () => {
     const { terminal } = await openInShell({ size: [80, 24] });
     terminal.resize(2, 1);
-    await sleep(150);
+    await terminal.drawn();
     terminal.resize(80, 24);
     terminal.send("still here");
     await terminal.until("still here");
