@@ -86,7 +86,7 @@ describe("a question", () => {
     await terminal.until("Run this command?");
     expect(terminal.screen().join("\n")).toContain("always means this very command");
     terminal.send("5");
-    await terminal.until("empty is a plain no");
+    await terminal.until("leave it empty to just say no");
     terminal.send("write it to other.txt\r");
     await terminal.until(/✗ bash[\s\S]*Run this command\?/);
     expect(JSON.stringify(server.requests[1]?.messages)).toContain("write it to other.txt");
