@@ -1,13 +1,13 @@
 /** Questions as they are drawn: in windows of every size the command's end, what it touches and the refusal are seen. */
 
 import { describe, expect, test } from "vitest";
-import { liveOf } from "../../src/tui/app/live.ts";
+import { liveView } from "../../src/tui/app/live.ts";
 import { initialState, reduce, type State } from "../../src/tui/app/state.ts";
 import { commands } from "../../src/tui/commands/commands.ts";
 import { dialogRows } from "../../src/tui/dialogs/dialog-view.ts";
 import type { Confirmation, Question } from "../../src/tui/ports/session.ts";
 import { plain, width } from "../../src/tui/rows/rows.ts";
-import { frameOf } from "../../src/tui/screen/frame.ts";
+import { frameOf } from "../support/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 
 const places = {
@@ -39,8 +39,7 @@ function asking(question: Question | Confirmation, columns: number, rows: number
   return first && choice !== undefined ? { ...asked, asked: [{ ...first, choice }] } : asked;
 }
 
-const bare = (line: string) => line.replaceAll(/\x1b\[[\d;]*m/g, "");
-const screenOf = (state: State) => frameOf(liveOf(state, 0), state.size.columns, false).lines.map(bare);
+const screenOf = (state: State) => frameOf(liveView(state, 0)).lines;
 const columns = [30, 40, 60, 80, 120];
 const rows = [5, 10, 24];
 const sizes = columns.flatMap((each) => rows.map((high) => [each, high] as const));
@@ -106,7 +105,7 @@ test("the title of an edit through a link names the file that is really changed"
 test("control characters, letters that only look Latin and letters that draw nothing are named", () => {
   const shown = (command: string) =>
     dialogRows({ id: 1, question: bash(command), choice: 0 }, { cwd: "/w", columns: 100 }, 24)
-      .rows.map(plain)
+      .map(plain)
       .join("\n");
   expect(shown("rm -rf ~ #\rls")).toContain("rm -rf ~ #<U+000D>ls");
   expect(shown("rm x\b\b\b\bls")).toContain("rm x<U+0008><U+0008><U+0008><U+0008>ls");
@@ -121,7 +120,7 @@ test("a run of blanks or of empty lines is told by its number", () => {
     { id: 1, question: bash(`echo a${" ".repeat(400)}b${"\n".repeat(41)}c`), choice: 0 },
     { cwd: "/w", columns: 80 },
     24,
-  ).rows.map(plain);
+  ).map(plain);
   expect(shown).toContain("    echo a ⟨400 blanks⟩ b");
   expect(shown).toContain("    ⟨40 empty lines⟩");
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
-import { liveOf } from "../../src/tui/app/live.ts";
+import { liveView } from "../../src/tui/app/live.ts";
 import { type Action, initialState, reduce, type State } from "../../src/tui/app/state.ts";
 import { commands } from "../../src/tui/commands/commands.ts";
 import { onKey } from "../../src/tui/input/on-key.ts";
 import { width } from "../../src/tui/rows/rows.ts";
-import { frameOf } from "../../src/tui/screen/frame.ts";
+import { frameOf } from "../support/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -96,8 +96,6 @@ function happening(number: number, text: string): Action[] {
   }
 }
 
-const bare = (line: string) => line.replaceAll(/\x1b\[[\d;]*m/g, "");
-
 describe("the live area", () => {
   test("is lower than the window, no wider than it, and holds the cursor, whatever happens", () => {
     const random = seededRandom(3);
@@ -121,9 +119,10 @@ describe("the live area", () => {
           5000 * step,
         ).state;
       }
-      const { lines, caret } = frameOf(liveOf(state, 60_000), size[0], true);
+      const view = liveView(state, 60_000);
+      const { lines, caret } = frameOf(view, { colour: true });
       expect(lines.length).toBeLessThan(size[1]);
-      expect(Math.max(...lines.map((line) => width(bare(line))))).toBeLessThanOrEqual(size[0]);
+      expect(Math.max(...lines.map((line) => width(line)))).toBeLessThanOrEqual(size[0]);
       expect(caret.row).toBeGreaterThanOrEqual(0);
       expect(caret.row).toBeLessThan(lines.length);
       expect(caret.column).toBeLessThan(size[0]);
@@ -157,9 +156,7 @@ describe("the live area", () => {
     });
     const after = reduce(state, { type: "event", event, events: log.events() }).state;
     const status = (columns: number) =>
-      frameOf(liveOf({ ...after, size: { columns, rows: 24 } }, 0), columns, false)
-        .lines.slice(-2)
-        .map(bare);
+      frameOf(liveView({ ...after, size: { columns, rows: 24 } }, 0)).lines.slice(-2);
     const held = "holding 18k stale tokens";
     expect(status(100)).toEqual([
       "  ask  test  ~/日本 (main)  cache 98 %  $0.019",
@@ -176,7 +173,7 @@ describe("in a window of 40 by 10", () => {
     for (const number of [1, 2, 3, 5]) {
       for (const action of happening(number, "make check")) state = reduce(state, action).state;
     }
-    const lines = frameOf(liveOf(state, 60_000), 40, false).lines.map(bare);
+    const lines = frameOf(liveView(state, 60_000)).lines;
     expect(lines.join("\n")).toMatch(/● bash make check[\s\S]*○ bash make check/);
     expect(lines.join("\n")).toContain("next: make check");
   });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { aloneOf } from "../../src/tui/app/live.ts";
+import { pickerAlone } from "../../src/tui/app/live.ts";
 import {
   onPickerKey,
   type Picker,
   pickerOf,
-  pickerRows,
   pickerSize,
+  pickerView,
   search,
 } from "../../src/tui/dialogs/picker.ts";
 import type { Key } from "../../src/tui/input/keys.ts";
 import type { PickItem } from "../../src/tui/ports/sessions.ts";
-import { plain, rowWidth, safe, width } from "../../src/tui/rows/rows.ts";
-import { frameOf } from "../../src/tui/screen/frame.ts";
+import { safe, width } from "../../src/tui/rows/rows.ts";
+import { frameOf } from "../support/frame.ts";
 import { seededRandom } from "../support/random.ts";
 
 const random = seededRandom(5);
@@ -64,18 +64,17 @@ describe("a list to choose from", () => {
       let picker = anyPicker();
       for (const name of ["down", "pagedown", "up", "up", "pageup", "down", "x", "backspace", "日"]) {
         picker = pressed(picker, name, size);
-        const { rows, caret } = pickerRows(picker, size);
-        expect(rows.length).toBeLessThanOrEqual(size.rows);
+        const props = pickerView(picker, size);
+        const open = { type: "picker" as const, props, height: props.height, caret: props.caret };
+        const { lines, caret } = frameOf(pickerAlone(open, window.columns));
+        expect(lines).toHaveLength(props.height);
+        expect(lines.length).toBeLessThanOrEqual(size.rows);
         expect(size.rows).toBeLessThan(window.rows);
-        expect(Math.max(...rows.map(rowWidth))).toBeLessThanOrEqual(window.columns);
-        const text = rows.map(plain);
-        expect(text.filter((row) => row.startsWith("  ❯ "))).toHaveLength(picker.found.length > 0 ? 1 : 0);
-        expect(text[caret.row]).toMatch(picker.few ? /./ : /^ {2}› /);
+        expect(Math.max(...lines.map(width))).toBeLessThanOrEqual(window.columns);
+        expect(lines.filter((row) => row.startsWith("  ❯"))).toHaveLength(picker.found.length > 0 ? 1 : 0);
+        expect(lines[caret.row]).toMatch(picker.few ? /./ : /^ {2}›/);
         expect(caret.column).toBeLessThan(window.columns);
       }
-      if (round % 12 > 0) continue;
-      const { lines } = frameOf(aloneOf(pickerRows(picker, size)), window.columns, false);
-      expect(Math.max(...lines.map(width))).toBeLessThanOrEqual(window.columns);
     }
   });
 

@@ -200,7 +200,7 @@ describe("sawtooth -r without an id", () => {
     terminal.send("2?\r");
     await terminal.until("The parser is");
     terminal.send("nothing like it\r");
-    await terminal.until("nothing fits these words");
+    await terminal.until("nothing matches these words");
     terminal.send("parser\r");
     await terminal.until("1 write the parser");
     terminal.send("7\r");

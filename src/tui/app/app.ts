@@ -2,16 +2,16 @@
 
 import type { UserBlock } from "../../core/blocks.ts";
 import type { Transcript } from "../blocks/transcript.ts";
-import { type Picking, pickerRows, pickerSize } from "../dialogs/picker.ts";
+import { type Picking, pickerSize, pickerView } from "../dialogs/picker.ts";
 import type { Key, KeyReader } from "../input/keys.ts";
 import type { Answer, Host, Leave } from "../ports/session.ts";
-import { paint, type Row } from "../rows/rows.ts";
-import { frameOf } from "../screen/frame.ts";
+import { paint, type Row, type Size } from "../rows/rows.ts";
+import type { LiveRoot } from "../screen/frame.ts";
 import type { Reflow } from "../screen/reflow.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { Terminal } from "../screen/terminal.ts";
-import { detailsOf } from "./details.ts";
-import { aloneOf, liveOf, spinnerMs } from "./live.ts";
+import { detailsView } from "./details.ts";
+import { type LiveView, liveView, type Open, pickerAlone } from "./live.ts";
 import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
 import type { Attended } from "./terminal-rows.ts";
 
@@ -20,6 +20,7 @@ export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; 
 /** All that lasts while the program runs. */
 export type App = TuiOptions & {
   screen: Screen;
+  live: LiveRoot;
   keys: KeyReader;
   state: State | undefined;
   host: Host | undefined;
@@ -47,7 +48,6 @@ export type App = TuiOptions & {
   leave: (how: Leave) => void;
   drawTimer: NodeJS.Timeout | undefined;
   keyTimer: NodeJS.Timeout | undefined;
-  ticker: NodeJS.Timeout | undefined;
   modeTimer: NodeJS.Timeout | undefined;
   /** What was typed before there was a session, between two, or while something picked is carried out. */
   early: Key[];
@@ -83,34 +83,42 @@ function apply(app: App, { state, rows, effects }: Change, withinMs: number): vo
   app.state = state;
   print(app, rows);
   for (const effect of effects) app.perform(app, effect);
-  tick(app);
   if (withinMs === 0) draw(app);
   else app.drawTimer ??= setTimeout(() => draw(app), withinMs);
-}
-
-/** The spinner turns only while there is something to wait for: at rest no timer runs. */
-export function tick(app: App): void {
-  const wanted = app.state?.busy !== undefined && !app.closed;
-  if (wanted) app.ticker ??= setInterval(() => draw(app), spinnerMs);
-  else {
-    clearInterval(app.ticker);
-    app.ticker = undefined;
-  }
 }
 
 /** Brings the screen up to date. */
 export function draw(app: App): void {
   if (!app.held && !app.closed) app.terminal.look();
-  const { state, host, picking } = app;
   if (app.held || app.settling || app.closed) return;
-  const size = state?.size ?? app.terminal.size();
-  const list = picking && pickerRows(picking.picker, pickerSize(size));
-  if (!list && !(state && host)) return;
+  const view = viewOf(app);
+  if (!view) return;
   clearTimeout(app.drawTimer);
   app.drawTimer = undefined;
-  const overlay = list ?? (state && host && detailsOf(state, host.log.events()));
-  const live = state ? liveOf(state, Date.now(), overlay) : aloneOf(overlay ?? { rows: [] });
-  const blank = live.tail[0]?.length === 0 ? 1 : 0;
-  if (state) app.drawn = { transcript: state.transcript, tail: live.tail.length, blank, onlyTold: true };
-  app.screen.draw(app.history.splice(0), frameOf(live, size.columns, app.colour));
+  const { state } = app;
+  const { above, rows } = view.tail;
+  const tail = rows.length + Number(above);
+  if (state) app.drawn = { transcript: state.transcript, tail, blank: Number(above), onlyTold: true };
+  app.screen.draw(app.history.splice(0), app.live.frame(view));
+}
+
+/** The live area as it is now; undefined while there is nothing to show. */
+function viewOf(app: App): LiveView | undefined {
+  const { state, host, picking } = app;
+  const size = state?.size ?? app.terminal.size();
+  const overlay = (picking && pickerOpen(picking, size)) ?? (state && host && detailsOpen(state, host));
+  if (state && (host || overlay)) return liveView(state, Date.now(), overlay);
+  return overlay && pickerAlone(overlay, size.columns);
+}
+
+function pickerOpen({ picker }: Picking, size: Size): Open {
+  const props = pickerView(picker, pickerSize(size));
+  return { type: "picker", props, height: props.height, caret: props.caret };
+}
+
+function detailsOpen(state: State, { log }: Host): Open | undefined {
+  const details = detailsView(state, log.events(), pickerSize(state.size).rows);
+  if (!details) return undefined;
+  const { height, ...props } = details;
+  return { type: "details", props, height };
 }

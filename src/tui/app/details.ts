@@ -3,30 +3,31 @@
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { callTitle, detailRows } from "../blocks/tool-rows.ts";
-import { cut, type Row, safe, wrap } from "../rows/rows.ts";
-import type { Overlay } from "./live.ts";
+import type { CallDetailsProps } from "../components/call-details.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { State } from "./state.ts";
 import { aroundOf } from "./state.ts";
 
 type Item = { title: string; rows: Row[] };
 
-/** The rows of the view, fewer than the window has; undefined when it is closed. */
-export function detailsOf(state: State, events: readonly LogEvent[]): Overlay | undefined {
-  const { details, size } = state;
+/** The view in at most `most` rows; undefined when it is closed. */
+export function detailsView(
+  state: State,
+  events: readonly LogEvent[],
+  most: number,
+): (CallDetailsProps & { height: number }) | undefined {
+  const { details } = state;
   if (!details) return undefined;
   const item = itemAt(state, events, details.back);
-  if (!item) return { rows: [[{ text: "  nothing to look at yet; any key closes this", tone: "dim" }]] };
-  const page = Math.max(1, size.rows - 6);
+  if (!item)
+    return { title: "Nothing to show yet. Press any key to close.", rows: [], hint: false, height: 1 };
+  const page = Math.max(0, Math.min(most - 2, state.size.rows - 6));
   const first = Math.max(0, Math.min(details.scroll, item.rows.length - page));
-  const shown = item.rows.slice(first, first + page);
+  const rows = item.rows.slice(first, first + page);
   const part =
-    item.rows.length > page ? ` · rows ${first + 1}–${first + shown.length} of ${item.rows.length}` : "";
-  const rows: Row[] = [
-    [{ text: cut(`  ${item.title}`, size.columns), tone: "strong" }],
-    ...shown.map((row): Row => [{ text: "  │ ", tone: "dim" }, ...row]),
-    [{ text: cut(`  ←→ other calls · ↑↓ scroll · Esc closes${part}`, size.columns), tone: "dim" }],
-  ];
-  return { rows };
+    item.rows.length > page ? `rows ${first + 1}–${first + rows.length} of ${item.rows.length}` : undefined;
+  const hint = most > 1;
+  return { title: item.title, rows, part, hint, height: 1 + rows.length + Number(hint) };
 }
 
 /** Calls and thoughts, the newest first; only as far back as is asked for. */

@@ -1,161 +1,208 @@
-/** The live area as sections of rows: what is under way, what waits, the editor and the status. Pure. */
+/** The live area as the props of its components: what is shown of the state in a window of this height. Pure. */
 
 import { formatDuration, plural } from "../../context/report/amounts.ts";
-import { statusRows } from "../blocks/status.ts";
-import { taskRows } from "../blocks/tasks.ts";
-import { callRow } from "../blocks/tool-rows.ts";
+import { statusHeight } from "../blocks/status.ts";
+import { taskListView } from "../blocks/tasks.ts";
 import { tailRows } from "../blocks/transcript.ts";
-import { dialogRows } from "../dialogs/dialog-view.ts";
+import type { CallDetailsProps } from "../components/call-details.ts";
+import type { TakenTerminalProps, TerminalOfferProps } from "../components/command-terminal.ts";
+import type { CompletionMenuProps } from "../components/completion-menu.ts";
+import type { HistorySearchProps, InputBoxProps } from "../components/input-box.ts";
+import { type RunningCallsProps, runningCallsHeight, type ShownCall } from "../components/running-calls.ts";
+import type { SpinnerProps } from "../components/spinner.ts";
+import type { StatusLineProps } from "../components/status-line.ts";
+import { type TaskListProps, taskListHeight } from "../components/task-list.ts";
+import { type DialogView, dialogView } from "../dialogs/dialog-view.ts";
+import type { PickerView } from "../dialogs/picker.ts";
 import { layOut } from "../input/editor.ts";
 import { promptColumns } from "../input/on-key.ts";
 import { gist } from "../rows/markdown.ts";
-import { type Caret, cut, cutRow, type Row, type Span, safe, width } from "../rows/rows.ts";
+import { type Caret, cut, type Row, safe, width } from "../rows/rows.ts";
 import { aroundOf, type RunningCall, type State } from "./state.ts";
-import { offerRows, takenRows } from "./terminal-rows.ts";
+import { offerView, takenView } from "./terminal-rows.ts";
 
-/** From top to bottom; together fewer rows than the window has. */
-export type Live = {
-  tail: Row[];
-  calls: Row[];
-  tasks: Row[];
-  queue: Row[];
-  activity: Row[];
-  dialog: Row[];
-  editor: Row[];
-  completion: Row[];
-  status: Row[];
+/** What takes the place of the input box. Only what one types or chooses in has a caret. */
+export type Open = { height: number; caret?: Caret } & (
+  | { type: "dialog"; props: DialogView }
+  | { type: "picker"; props: PickerView }
+  | { type: "terminal"; props: TakenTerminalProps }
+  | { type: "details"; props: CallDetailsProps }
+);
+
+/** From top to bottom, with the props of each component that is shown. Together fewer rows than the window has. */
+export type LiveView = {
+  columns: number;
+  /** A turn runs: the spinner turns and times are counted. */
+  running: boolean;
+  /** Blank rows below each part. */
+  gap: number;
+  /** `above`: a blank row above it. */
+  tail: { above: boolean; rows: readonly Row[] };
+  calls?: RunningCallsProps | undefined;
+  offer?: TerminalOfferProps | undefined;
+  tasks?: TaskListProps | undefined;
+  queue: readonly string[];
+  spinner?: SpinnerProps | undefined;
+  open?: Open | undefined;
+  /** A blank row stands between what is open and the status. */
+  rest: boolean;
+  input?: InputBoxProps | undefined;
+  search?: HistorySearchProps | undefined;
+  completion?: CompletionMenuProps | undefined;
+  status?: StatusLineProps | undefined;
   caret: Caret;
 };
 
-/** What takes the place of the editor: a call that is looked at, or a list to choose from. */
-export type Overlay = { rows: Row[]; caret?: Caret };
-
-/** The overlay where there is no session yet. */
-export function aloneOf({ rows, caret = { row: 0, column: 0 } }: Overlay): Live {
-  const none = {
-    tail: [],
-    calls: [],
-    tasks: [],
-    queue: [],
-    activity: [],
-    editor: [],
-    completion: [],
-    status: [],
-  };
-  return { ...none, dialog: rows, caret };
+/** A picker where there is no session yet. */
+export function pickerAlone(open: Open, columns: number): LiveView {
+  const nothing = { running: false, gap: 0, tail: { above: false, rows: [] }, queue: [], rest: false };
+  return { ...nothing, columns, open, caret: open.caret ?? { row: 0, column: 0 } };
 }
 
 /** `now`: milliseconds since 1970. */
-export function liveOf(state: State, now: number, overlay?: Overlay): Live {
-  const { size, asked } = state;
-  const around = aroundOf(state);
-  let left = Math.max(2, size.rows - 1);
-  const take = (rows: Row[], most: number): Row[] => {
-    const room = Math.max(0, Math.min(left, most));
-    const taken = room === 0 ? [] : rows.slice(-room);
-    left -= taken.length;
-    return taken;
-  };
-  const spaced = size.rows >= 16;
-  const written = editorRows(state, Math.max(1, Math.min(left - 1, Math.floor(size.rows / 2))));
-  const taken = state.terminal?.taken && takenRows(state.terminal, size.columns, Math.max(3, left - 4));
-  const hidden = taken || overlay !== undefined || (asked.length > 0 && state.editor.text === "");
-  const editor = hidden ? [] : take(written.rows, editorRoom(state, left));
-  const status = take(statusOf(state), statusRoom(size.rows, left));
-  const question = taken || (asked[0] && dialogRows(asked[0], around, left));
-  const open: Overlay | undefined = overlay ?? (question || undefined);
-  const dialog = take(open?.rows ?? [], left);
-  const rest = spaced && hidden && left > 8 ? take([[]], 1) : [];
-  const completion = take(completionRows(state, Math.min(8, left)), 8);
-  const activity = take(withGap(activityRows(state, now), spaced), 2);
-  const queue = take(queueRows(state), 3);
-  const third = Math.max(1, Math.floor(size.rows / 3));
-  const waiting = state.terminal ? offerRows(state.terminal, size.columns) : [];
-  const offered = take(withGap(waiting, spaced), Math.max(2, third));
-  const called = take(withGap(callRows(state, now, Math.min(left, third) - Number(spaced)), spaced), third);
-  const calls = [...called, ...offered];
-  const tail = take(tailRows(state.transcript, around), third);
-  const room = overlay ? 0 : left > 12 ? 8 : left - 2;
-  const panel = { columns: size.columns, working: state.busy !== undefined, room: room - Number(spaced) };
-  const tasks = take(withGap(taskRows(state.tasks, panel), spaced), room);
-  // The lines of one answer follow each other.
-  const goesOn = tail.length > 0 && state.transcript.last === "text";
-  const gap: Row[] = spaced && left > 0 && !goesOn ? [[]] : [];
-  const above = [...gap, ...tail, ...calls, ...tasks, ...queue, ...activity].length;
-  const last = above + dialog.length + rest.length + editor.length + completion.length + status.length - 1;
-  const caret = caretIn(open, written.caret, { above, dialog: dialog.length, last, columns: size.columns });
+export function liveView(state: State, now: number, overlay?: Open): LiveView {
+  const { size } = state;
+  const gap = size.rows >= 16 ? 1 : 0;
+  const below = lowerParts(state, overlay, gap);
+  const above = upperParts(state, now, { left: below.left, gap, overlay: overlay !== undefined });
+  const { left: _, height, caret, ...parts } = below;
+  const at = caret.row + above.height;
   return {
-    tail: [...gap, ...tail],
-    calls,
-    tasks,
-    queue,
-    activity,
-    dialog: [...dialog, ...rest],
-    editor,
+    columns: size.columns,
+    running: state.busy !== undefined,
+    gap,
+    ...above.parts,
+    ...parts,
+    caret: {
+      row: Math.max(0, Math.min(at, above.height + height - 1)),
+      column: Math.min(caret.column, size.columns - 1),
+    },
+  };
+}
+
+type Lower = Pick<LiveView, "open" | "rest" | "input" | "search" | "completion" | "status"> & {
+  /** Rows that are left above, and rows taken; the caret is counted from the first of these. */
+  left: number;
+  height: number;
+  caret: Caret;
+};
+
+/** What is open, the input box, the completion and the status: these have their rows first. */
+function lowerParts(state: State, overlay: Open | undefined, gap: number): Lower {
+  const { size, asked, terminal } = state;
+  const all = Math.max(2, size.rows - 1);
+  let left = all;
+  const taken = terminal?.taken === true;
+  const hidden = taken || overlay !== undefined || (asked.length > 0 && state.editor.text === "");
+  const written = writtenIn(state, Math.max(1, Math.min(editorRoom(state, left), Math.floor(size.rows / 2))));
+  const writtenRows = hidden ? 0 : written.height;
+  left -= writtenRows;
+  const status = statusOf(state, statusRoom(size.rows, left));
+  left -= status?.rows ?? 0;
+  const open = overlay ?? openIn(state, left);
+  left -= open?.height ?? 0;
+  const rest = gap > 0 && hidden && left > 8;
+  if (rest) left -= 1;
+  const completion = completionOf(state, Math.min(8, left));
+  left -= completion ? completion.choices.length + Number(completion.position !== undefined) : 0;
+  const above = (open?.height ?? 0) + Number(rest);
+  return {
+    open,
+    rest,
+    ...(hidden ? {} : { input: written.input, search: written.search }),
     completion,
     status,
-    caret,
+    left,
+    height: all - left,
+    caret: open?.caret ?? { row: above + written.caret.row, column: written.caret.column },
   };
+}
+
+/** The terminal that was taken over, else the first question. */
+function openIn(state: State, most: number): Open | undefined {
+  const { asked, terminal, size } = state;
+  if (terminal?.taken) {
+    const { caret, height, ...props } = takenView(terminal, size.columns, most);
+    return { type: "terminal", props, caret, height };
+  }
+  if (!asked[0]) return undefined;
+  const props = dialogView(asked[0], aroundOf(state), most);
+  return { type: "dialog", props, caret: props.caret, height: props.height };
+}
+
+type Upper = Pick<LiveView, "tail" | "calls" | "offer" | "tasks" | "queue" | "spinner">;
+
+/** What is under way and what waits, in the rows that are left: the nearer to the input box, the sooner served. */
+function upperParts(
+  state: State,
+  now: number,
+  { left: room, gap, overlay }: { left: number; gap: number; overlay: boolean },
+): { parts: Upper; height: number } {
+  const { size, terminal } = state;
+  let left = room;
+  const third = Math.max(1, Math.floor(size.rows / 3));
+  // Returns the rows for a part that is followed by a gap, if there is room for it.
+  const roomFor = (most: number): number => Math.max(0, Math.min(left, most) - gap);
+  const spend = (height: number, blank = gap): void => {
+    if (height > 0) left -= height + blank;
+  };
+  const spinner = roomFor(2) > 0 ? spinnerOf(state, now) : undefined;
+  spend(spinner ? 1 : 0);
+  const queue = last(queueOf(state), Math.min(3, left));
+  spend(queue.length, 0);
+  const offered = roomFor(Math.max(2 + gap, third));
+  const offer =
+    terminal && !terminal.taken && offered >= 2 ? offerView(terminal, size.columns, offered) : undefined;
+  spend(offer ? 2 + offer.lines.length : 0);
+  const calls = callsOf(state, now, roomFor(third));
+  spend(calls ? runningCallsHeight(calls) : 0);
+  const tail = last(tailRows(state.transcript, aroundOf(state)), Math.min(third, left));
+  spend(tail.length, 0);
+  const panel = { columns: size.columns, working: state.busy !== undefined };
+  const most = overlay ? 0 : left > 12 ? 8 : left - 2;
+  const tasks = taskListView(state.tasks, { ...panel, room: Math.max(0, most - gap) });
+  spend(tasks ? taskListHeight(tasks) : 0);
+  // The lines of one answer follow each other.
+  const above = gap > 0 && left > 0 && !(tail.length > 0 && state.transcript.last === "text");
+  if (above) left -= 1;
+  return { parts: { tail: { above, rows: tail }, calls, offer, tasks, queue, spinner }, height: room - left };
+}
+
+function last<T>(items: readonly T[], count: number): T[] {
+  return count <= 0 ? [] : items.slice(-count);
 }
 
 /** A question keeps room for itself above what is being written. */
 function editorRoom({ asked }: State, left: number): number {
-  return asked.length > 0 ? Math.max(1, left - 4) : left;
+  return asked.length > 0 ? Math.max(1, left - 4) : left - 1;
 }
 
 function statusRoom(rows: number, left: number): number {
-  if (rows >= 12) return 2;
+  if (rows >= 12) return Math.min(2, left);
   return left > 2 ? 1 : 0;
 }
 
-/** In what is open, when it has a place for it, else in the editor. `dialog`: rows that are shown of what is open. */
-function caretIn(
-  open: Overlay | undefined,
-  written: Caret,
-  { above, dialog, last, columns }: { above: number; dialog: number; last: number; columns: number },
-): Caret {
-  const inside = dialog > 0 ? open?.caret : undefined;
-  const at = inside ?? written;
-  const first = above + dialog - (inside ? (open?.rows.length ?? 0) : 0);
-  return {
-    row: Math.max(0, Math.min(first + at.row, last)),
-    column: Math.min(at.column, columns - 1),
-  };
-}
-
-function withGap(rows: Row[], spaced: boolean): Row[] {
-  return rows.length > 0 && spaced ? [...rows, []] : rows;
-}
+type Written = { input?: InputBoxProps; search?: HistorySearchProps; height: number; caret: Caret };
 
 /** The part of the editor around the cursor, at most `most` rows. */
-function editorRows(state: State, most: number): { rows: Row[]; caret: Caret } {
+function writtenIn(state: State, most: number): Written {
   const { editor, size, search, recall } = state;
   if (search) {
     const found = search.at === undefined ? "" : (recall.items[search.at] ?? "");
-    const label = `  search: ${safe(search.query)}`;
-    const row: Row = [
-      { text: label, tone: "accent" },
-      { text: `  ${gist(found, Math.max(1, size.columns - width(label) - 2))}` },
-    ];
-    return {
-      rows: [cutRow(row, size.columns)],
-      caret: { row: 0, column: Math.min(width(label), size.columns - 1) },
-    };
+    const label = cut(`  search: ${safe(search.query)}`, size.columns);
+    const room = Math.max(1, size.columns - width(label) - 2);
+    const caret = { row: 0, column: Math.min(width(label), size.columns - 1) };
+    return { search: { label, found: gist(found, room) }, height: 1, caret };
   }
   const { rows, caret } = layOut(editor, size.columns - promptColumns);
   const first = Math.min(Math.max(0, caret.row - most + 1), Math.max(0, rows.length - most));
-  const shown = rows
-    .slice(first, first + most)
-    .map(({ text }, index): Row => [prompt(state, first + index), { text }]);
-  if (editor.text === "") shown[0] = [prompt(state, 0), { text: hintOf(state), tone: "dim" }];
+  const lines = rows.slice(first, first + most).map(({ text }) => text);
+  const hint = editor.text === "" ? { hint: hintOf(state) } : {};
   return {
-    rows: shown.map((row) => cutRow(row, size.columns)),
+    input: { lines, first: first === 0, shell: editor.text.startsWith("!"), ...hint },
+    height: Math.max(1, lines.length),
     caret: { row: caret.row - first, column: caret.column + promptColumns },
   };
-}
-
-function prompt({ editor }: State, row: number): Span {
-  return row > 0 ? { text: "  " } : { text: editor.text.startsWith("!") ? "! " : "› ", tone: "accent" };
 }
 
 function hintOf({ notice, busy, size }: State): string {
@@ -164,68 +211,44 @@ function hintOf({ notice, busy, size }: State): string {
   return busy ? "type to steer it" : "what to do?  / commands  @ files  ! shell";
 }
 
-function statusOf(state: State): Row[] {
+function statusOf(state: State, room: number): StatusLineProps | undefined {
   const { facts, mode, place, size, notice, editor } = state;
-  const rows = statusRows(facts, mode, { cwd: place.shortCwd, branch: place.branch }, size.columns - 2);
-  const indented = rows.map((row): Row => [{ text: "  " }, ...row]);
-  return notice && editor.text !== ""
-    ? [[{ text: cut(`  ${notice}`, size.columns), tone: "strong" }], ...indented.slice(1)]
-    : indented;
+  const rows = Math.min(room, statusHeight(facts, size.columns - 2));
+  if (rows === 0) return undefined;
+  const told = notice && editor.text !== "" ? { notice } : {};
+  return { facts, mode, place, columns: size.columns, rows, ...told };
 }
 
-/** As many as there is room for, the chosen one among them; the last row says how many there are in all. */
-function completionRows({ completion, size }: State, room: number): Row[] {
-  if (!completion) return [];
+/** As many as there is room for, the chosen one among them; where not all are shown, the place of the chosen one. */
+function completionOf({ completion, size }: State, room: number): CompletionMenuProps | undefined {
+  if (!completion || room === 0) return undefined;
   const { items, chosen, kind } = completion;
   const name = Math.max(...items.map(({ text }) => text.length)) + 2;
-  const rowOf = ({ text, note }: (typeof items)[number], index: number): Row => {
-    const label = kind === "command" ? `/${text}`.padEnd(name + 1) : text;
-    return cutRow(
-      [
-        { text: index === chosen ? "  ❯ " : "    ", tone: "accent" },
-        { text: safe(label), ...(index === chosen ? { tone: "strong" as const } : {}) },
-        { text: note, tone: "dim" },
-      ],
-      size.columns,
-    );
-  };
-  const rows = items.map(rowOf);
-  if (rows.length <= room || room < 2) return rows.slice(Math.max(0, chosen - room + 1)).slice(0, room);
-  const shown = room - 1;
-  const first = Math.min(Math.max(0, chosen - Math.floor(shown / 2)), rows.length - shown);
-  return [
-    ...rows.slice(first, first + shown),
-    [{ text: `    ${chosen + 1} of ${rows.length}`, tone: "dim" }],
-  ];
+  const fits = items.length <= room || room < 2;
+  const shown = fits ? Math.min(room, items.length) : room - 1;
+  const middle = fits ? chosen - room + 1 : chosen - Math.floor(shown / 2);
+  const first = Math.min(Math.max(0, middle), items.length - shown);
+  const choices = items.slice(first, first + shown).map(({ text, note }, index) => ({
+    label: cut(safe(kind === "command" ? `/${text}`.padEnd(name + 1) : text), size.columns),
+    note,
+    chosen: first + index === chosen,
+  }));
+  return { choices, ...(fits ? {} : { position: `${chosen + 1} of ${items.length}` }) };
 }
 
-function queueRows({ queue, size }: State): Row[] {
-  return queue.map(
-    (text): Row => [
-      { text: cut(`  queued: ${safe(text.replaceAll("\n", " ⏎ "))}`, size.columns), tone: "dim" },
-    ],
-  );
+function queueOf({ queue, size }: State): string[] {
+  return queue.map((text) => cut(safe(text.replaceAll("\n", " ⏎ ")), size.columns));
 }
 
-const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-/** Milliseconds that a frame of the spinner stands. */
-export const spinnerMs = 400;
-
-function activityRows(state: State, now: number): Row[] {
+function spinnerOf(state: State, now: number): SpinnerProps | undefined {
   const { busy, asked, size, terminal } = state;
-  if (!busy || asked.length > 0 || terminal?.taken) return [];
+  if (!busy || asked.length > 0 || terminal?.taken) return undefined;
   const seconds = Math.floor((now - busy.since) / 1000);
-  const glyph = frames[Math.floor(now / spinnerMs) % frames.length] ?? "";
   const time = seconds < 90 ? ` · ${seconds} s` : ` · ${formatDuration(1000 * seconds)}`;
   // Two counts of seconds in one row would be one too many.
   const since = state.doing.type === "retrying" ? "" : time;
-  const text = ` ${doingText(state, now)}${since}${busy.stopping ? "" : " · Esc interrupts"}`;
-  return [
-    [
-      { text: `  ${glyph}`, tone: "accent" },
-      { text: cut(text, size.columns - 3), tone: "dim" },
-    ],
-  ];
+  const text = `${doingText(state, now)}${since}${busy.stopping ? "" : " · Esc interrupts"}`;
+  return { text: cut(text, size.columns - 4), now };
 }
 
 function doingText({ doing, busy, running }: State, now: number): string {
@@ -249,37 +272,28 @@ function doingText({ doing, busy, running }: State, now: number): string {
 const shownOutput = 6;
 
 /** The calls first, then the ends of what they print, as far as there is room. */
-function callRows(state: State, now: number, room: number): Row[] {
-  const around = aroundOf(state);
-  const { running } = state;
-  const heads = running.length <= room ? running : running.slice(0, Math.max(1, room - 1));
-  const more = running.length - heads.length;
-  const each = Math.floor(Math.max(0, room - running.length) / Math.max(1, running.length));
-  const output = (one: RunningCall): Row[] =>
-    each === 0 || (state.terminal && runsOnTerminal(one)) ? [] : outputRows(one, around.columns).slice(-each);
-  return [
-    ...heads.flatMap((one, index) => [
-      callRow({ text: index === 0 ? "●" : "○", tone: "accent" }, one.call, elapsed(one, now), around),
-      ...output(one),
-    ]),
-    ...(more > 0 ? [[{ text: `    … ${plural(more, "more call")}`, tone: "dim" as const }]] : []),
-  ];
-}
-
-/** Then its terminal shows its output, where that is shown. */
-function runsOnTerminal({ call }: RunningCall): boolean {
-  return (call.input as { tty?: unknown }).tty === true;
+function callsOf(state: State, now: number, room: number): RunningCallsProps | undefined {
+  const { running, terminal, size } = state;
+  if (running.length === 0 || room === 0) return undefined;
+  const shown = running.length <= room ? running : running.slice(0, Math.max(1, room - 1));
+  const each = Math.min(shownOutput, Math.floor((room - running.length) / running.length));
+  const calls = shown.map((one): ShownCall => {
+    // Its terminal shows its output, where that is shown.
+    const elsewhere = terminal !== undefined && (one.call.input as { tty?: unknown }).tty === true;
+    const output = each > 0 && !elsewhere ? outputOf(one, each, size.columns) : [];
+    return { call: one.call, elapsed: elapsed(one, now), output };
+  });
+  const more = room < 2 ? 0 : running.length - shown.length;
+  return { calls, more, around: aroundOf(state) };
 }
 
 function elapsed({ since }: RunningCall, now: number): string {
   return now - since < 2000 ? "" : formatDuration(now - since);
 }
 
-function outputRows({ output }: RunningCall, columns: number): Row[] {
+/** The last lines that a call has printed. */
+function outputOf({ output }: RunningCall, most: number, columns: number): string[] {
   if (output.trim() === "") return [];
-  return output
-    .trimEnd()
-    .split("\n")
-    .slice(-shownOutput)
-    .map((line): Row => [{ text: `    ${cut(safe(line), columns - 4)}`, tone: "dim" }]);
+  const lines = output.trimEnd().split("\n").slice(-most);
+  return lines.map((line) => cut(safe(line), columns));
 }

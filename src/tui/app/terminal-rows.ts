@@ -6,8 +6,9 @@ import type {
   TerminalView,
   WaitingCommand,
 } from "../../core/waiting-command.ts";
+import type { TakenTerminalProps, TerminalOfferProps } from "../components/command-terminal.ts";
 import type { DrawingFilter } from "../drawing-filter.ts";
-import { type Caret, cut, type Row, type Size, safe } from "../rows/rows.ts";
+import { type Caret, cut, type Size, safe } from "../rows/rows.ts";
 
 /** `taken`: the person's keys go to the command. */
 export type ShownTerminal = { command: string; view: TerminalView; taken: boolean };
@@ -30,39 +31,35 @@ export function takenSize({ columns, rows }: Size): TerminalSize {
   return { columns: Math.max(10, columns - indent), rows: Math.max(2, Math.min(rows - 8, 20)) };
 }
 
-/** The offer, above the editor. */
-export function offerRows({ command, view, taken }: ShownTerminal, columns: number): Row[] {
-  if (taken) return [];
-  const head = `  ? waits for input on its terminal: ${safe(command.trim().replaceAll(/\s*\n\s*/g, " ⏎ "))}`;
-  return [
-    [{ text: cut(head, columns), tone: "warn" }],
-    ...view.rows
-      .slice(-offeredRows)
-      .map((text): Row => [{ text: cut(`    ${safe(text)}`, columns), tone: "dim" }]),
-    [{ text: cut("    Ctrl-] lets you type there; what you type is not kept", columns), tone: "accent" }],
-  ];
+/** The offer, above the editor: at most `most` rows of it. */
+export function offerView(
+  { command, view }: ShownTerminal,
+  columns: number,
+  most: number,
+): TerminalOfferProps {
+  const lines = Math.max(0, Math.min(offeredRows, most - 2));
+  return {
+    command: safe(command.trim().replaceAll(/\s*\n\s*/g, " ⏎ ")),
+    lines: lines === 0 ? [] : view.rows.slice(-lines).map((text) => cut(safe(text), columns)),
+  };
 }
 
 /** The taken terminal in the place of the editor, at most `most` rows, and where its cursor stands in them. */
-export function takenRows(
+export function takenView(
   { view }: ShownTerminal,
   columns: number,
   most: number,
-): { rows: Row[]; caret: Caret } {
+): TakenTerminalProps & { caret: Caret; height: number } {
   const { cursor } = view;
   const all = Array.from(
     { length: Math.max(view.rows.length, cursor.row + 1) },
     (_, at) => view.rows[at] ?? "",
   );
-  const room = Math.max(1, most - 1);
+  const head = most > 1;
+  const room = Math.max(1, most - Number(head));
   const last = Math.max(cursor.row + 1, Math.min(all.length, room));
   const first = Math.max(0, last - room);
-  const shown = all.slice(first, last);
-  return {
-    rows: [
-      [{ text: cut("  your keys go to the command; Ctrl-] takes them back", columns), tone: "warn" }],
-      ...shown.map((text): Row => [{ text: cut(`  ${safe(text)}`, columns) }]),
-    ],
-    caret: { row: 1 + cursor.row - first, column: indent + cursor.column },
-  };
+  const lines = all.slice(first, last).map((text) => cut(safe(text), columns));
+  const caret = { row: Number(head) + cursor.row - first, column: indent + cursor.column };
+  return { head, lines, caret, height: lines.length + Number(head) };
 }

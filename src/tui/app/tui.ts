@@ -11,8 +11,9 @@ import { createKeyReader, type Key } from "../input/keys.ts";
 import { onKey } from "../input/on-key.ts";
 import type { Beginning, Host, Leave, Person, Tui } from "../ports/session.ts";
 import { cutRow } from "../rows/rows.ts";
+import { mountLiveArea } from "../screen/frame.ts";
 import { createScreen } from "../screen/screen.ts";
-import { type App, dispatch, draw, print, streamMs, type TuiOptions, tick } from "./app.ts";
+import { type App, dispatch, draw, print, streamMs, type TuiOptions } from "./app.ts";
 import { perform } from "./effects.ts";
 import { ask } from "./permission-prompt.ts";
 import { onPickingKey, pick } from "./picking.ts";
@@ -34,6 +35,7 @@ export function createTui(options: TuiOptions): Tui {
   const app: App = {
     ...options,
     screen,
+    live: mountLiveArea({ colour: options.colour, onTick: () => draw(app) }),
     keys: createKeyReader(screen.located),
     state: undefined,
     host: undefined,
@@ -50,7 +52,6 @@ export function createTui(options: TuiOptions): Tui {
     leave: () => {},
     drawTimer: undefined,
     keyTimer: undefined,
-    ticker: undefined,
     modeTimer: undefined,
     early: [],
     held: false,
@@ -171,7 +172,6 @@ function onKeys(app: App, keys: readonly Key[]): void {
     for (const effect of effects) app.perform(app, effect);
   }
   if (keys.length > 0) {
-    tick(app);
     draw(app);
   }
 }
@@ -239,6 +239,6 @@ function close(app: App): void {
   if (!app.held) app.screen.draw(app.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
   app.closed = true;
   for (const timer of [app.drawTimer, app.keyTimer, app.modeTimer]) clearTimeout(timer);
-  clearInterval(app.ticker);
+  app.live.unmount();
   app.terminal.release();
 }

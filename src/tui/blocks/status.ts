@@ -102,6 +102,11 @@ export type StatusContext = { cwd: string; branch?: string | undefined };
 /** A part of the line: those with the highest `rank` go first when the room is short. `joined`: no gap before it. */
 type Part = { spans: Row; rank: number; joined?: boolean };
 
+/** How many rows `statusRows` makes. */
+export function statusHeight({ tokens }: Facts, columns: number): number {
+  return tokens === 0 || columns < 60 ? 1 : 2;
+}
+
 /** Two rows where there is room for them, else one. */
 export function statusRows(facts: Facts, mode: PermissionMode, place: StatusContext, columns: number): Row[] {
   const first: Part[] = [

@@ -20,15 +20,19 @@ import { subjectRows } from "./subject.ts";
 type Any = Question | Confirmation;
 
 /** Rows of the parts, from top to bottom. `choices`: one row for each way, or one for all of them. */
-type DialogView = {
+export type DialogView = {
   title: Row[];
   subject: Row[];
   links: Row[];
   why: Row[];
-  choices: Row[];
+  choices: { type: "row"; row: Row } | { type: "list"; ways: readonly ListedWay[] };
   typed: Row[];
   caret: Caret;
+  height: number;
 };
+
+/** A way to answer in a row of its own. `where`: what it would be stored in, where there is room for that. */
+export type ListedWay = { label: string; where?: string | undefined; marked: boolean };
 
 /** Fewer rows than this hold the ways side by side. */
 const listedFrom = 10;
@@ -37,7 +41,7 @@ const listedFrom = 10;
  * The parts in at most `maxRows` rows. The ways to answer come first, among them always the one that refuses; then one
  * row each of what would run, of a link in it, of the title and of the reason; what is left goes to what would run.
  */
-function dialogView(
+export function dialogView(
   { question, instead, choice }: PendingQuestion,
   around: RowContext,
   maxRows: number,
@@ -46,18 +50,19 @@ function dialogView(
   const small = maxRows < listedFrom;
   const written = instead && layOut(instead, columns - 2);
   const typed = written ? typedRows(written.rows, written.caret.row, Math.max(1, maxRows - 2)) : undefined;
-  const choices = typed
-    ? []
-    : small
-      ? [choiceRow(waysOf(question), choice, around.columns)]
-      : waysOf(question).map((way, index) => wayRow(way, index === choice, index, around.columns));
+  const ways = waysOf(question);
+  const choices: DialogView["choices"] =
+    small && !typed
+      ? { type: "row", row: choiceRow(ways, choice, around.columns) }
+      : { type: "list", ways: typed ? [] : listed(ways, choice, around.columns) };
+  const answers = choices.type === "row" ? 1 : choices.ways.length;
   const whole = {
     subject: subjectRows(question, { ...around, columns }),
     links: linkRows(question, columns),
     title: [titleRow(question, around)],
     why: whyRows(question, around.columns),
   };
-  const shown = shares(whole, Math.max(1, maxRows - choices.length - (typed?.rows.length ?? 0)));
+  const shown = shares(whole, Math.max(1, maxRows - answers - (typed?.rows.length ?? 0)));
   const indented = (rows: Row[]) => rows.map((row): Row => [{ text: "    " }, ...row]);
   const view = {
     title: whole.title.slice(0, shown.title),
@@ -72,18 +77,14 @@ function dialogView(
     typed && written
       ? { row: above + written.caret.row - typed.first, column: 6 + written.caret.column }
       : { row: above + (small ? 0 : choice), column: 2 };
-  return { ...view, caret };
+  return { ...view, caret, height: above + answers + view.typed.length };
 }
 
-/** The parts one below the other, none wider than the window. */
-export function dialogRows(
-  asked: PendingQuestion,
-  around: RowContext,
-  maxRows: number,
-): { rows: Row[]; caret: Caret } {
-  const { title, subject, links, why, choices, typed, caret } = dialogView(asked, around, maxRows);
-  const rows = [title, subject, links, why, choices, typed].flat();
-  return { rows: rows.map((row) => cutRow(row, around.columns)), caret };
+/** The parts one below the other, none wider than the window, for a screen that is not drawn anew. */
+export function dialogRows(asked: PendingQuestion, around: RowContext, maxRows: number): Row[] {
+  const { title, subject, links, why, choices, typed } = dialogView(asked, around, maxRows);
+  const answers = choices.type === "row" ? [choices.row] : choices.ways.map(wayRow);
+  return [title, subject, links, why, answers, typed].flat().map((row) => cutRow(row, around.columns));
 }
 
 type Parts = Record<"title" | "subject" | "links" | "why", Row[]>;
@@ -218,13 +219,21 @@ function linkRows(question: Any, columns: number): Row[] {
   });
 }
 
-function wayRow({ label, where }: Choice, marked: boolean, index: number, columns: number): Row {
+function listed(ways: readonly Choice[], choice: number, columns: number): ListedWay[] {
+  return ways.map(({ label, where }, index) => {
+    const room = columns - label.length - 8;
+    return {
+      label,
+      marked: index === choice,
+      ...(where && room >= 8 ? { where: ending(literal(where), room) } : {}),
+    };
+  });
+}
+
+function wayRow({ label, where, marked }: ListedWay, index: number): Row {
   return [
-    { text: marked ? "  ❯ " : "    ", tone: "accent" },
-    { text: `${index + 1} ${label}`, ...(marked ? { tone: "strong" as const } : {}) },
-    ...(where && columns - label.length - 8 >= 8
-      ? [{ text: `  ${ending(literal(where), columns - label.length - 8)}`, tone: "dim" as const }]
-      : []),
+    { text: `${marked ? "  ❯ " : "    "}${index + 1} ${label}` },
+    ...(where === undefined ? [] : [{ text: `  ${where}`, tone: "dim" as const }]),
   ];
 }
 

@@ -4,7 +4,7 @@ import fuzzysort from "fuzzysort";
 import { type Editor, edit, emptyEditor, layOut } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import type { PickItem, PickRequest } from "../ports/sessions.ts";
-import { type Caret, cut, cutRow, type Row, type Size, safe, width, wrap } from "../rows/rows.ts";
+import { type Caret, cut, type Row, type Size, safe, width, wrap } from "../rows/rows.ts";
 
 export type Preview = ReturnType<NonNullable<PickRequest["preview"]>>;
 
@@ -134,64 +134,84 @@ function roomOf({ items, few }: Picker, rows: number): Room {
 
 const mostPreview = 14;
 
-/** At most `size.rows` rows of at most `size.columns`, and where the cursor stands: in the words, or at the mark. */
-export function pickerRows(picker: Picker, size: Size): { rows: Row[]; caret: Caret } {
+/** An item as it is listed. `facts`: what is behind label and mark, padded so that it ends at the edge. */
+export type ListedItem = { label: string; mark?: string | undefined; facts: string; chosen: boolean };
+
+/** A picker as it is drawn, from top to bottom; what there is no room for is left out. */
+export type PickerView = {
+  title?: string | undefined;
+  count?: string | undefined;
+  words?: { text: string; empty: boolean } | undefined;
+  items: readonly ListedItem[];
+  /** Blank rows below the items: the list keeps its place whatever is found. */
+  blank: number;
+  preview: readonly Row[];
+  hint?: string | undefined;
+  height: number;
+  caret: Caret;
+};
+
+/** At most `size.rows` rows; the cursor stands in the words, or at the mark. */
+export function pickerView(picker: Picker, size: Size): PickerView {
   const { columns } = size;
+  const { title, found, items: all, few, chosen } = picker;
   const room = roomOf(picker, size.rows);
-  const head: Row[] = room.head ? [headRow(picker)] : [];
-  const words = wordsRow(picker, columns);
+  const words = wordsOf(picker, columns);
   const preview = previewRows(picker, columns, room.preview);
-  const rows = [
-    ...head,
-    ...(room.words ? [words.row] : []),
-    ...listRows(picker, columns, room.list),
-    ...(preview.length > 0 ? [[], ...preview] : []),
-    ...(room.hint ? [hintRow(picker, columns)] : []),
-  ];
-  const caret = room.words
-    ? { row: head.length, column: Math.min(columns - 1, words.column) }
-    : { row: head.length + Math.min(picker.chosen, room.list - 1), column: 2 };
-  return { rows: rows.map((row) => cutRow(row, columns)), caret };
+  const items = listedItems(picker, columns, room.list);
+  const count = found.length === all.length ? `${all.length}` : `${found.length} of ${all.length}`;
+  const head = Number(room.head);
+  const below = preview.length > 0 ? [[], ...preview] : [];
+  return {
+    ...(room.head ? { title: safe(title), ...(few ? {} : { count }) } : {}),
+    ...(room.words ? { words: { text: words.text, empty: words.empty } } : {}),
+    items,
+    blank: Math.max(0, room.list - items.length),
+    preview: below,
+    ...(room.hint ? { hint: hintOf(picker, columns) } : {}),
+    height: head + Number(room.words) + Math.max(items.length, room.list) + below.length + Number(room.hint),
+    caret: room.words
+      ? { row: head, column: Math.min(columns - 1, words.column) }
+      : { row: head + Math.min(chosen, room.list - 1), column: 2 },
+  };
 }
 
-function headRow({ title, found, items, few }: Picker): Row {
-  const count = found.length === items.length ? `${items.length}` : `${found.length} of ${items.length}`;
-  return [
-    { text: `  ${safe(title)}`, tone: "heading" },
-    ...(few ? [] : [{ text: ` · ${count}`, tone: "dim" as const }]),
-  ];
+function wordsOf({ query }: Picker, columns: number): { text: string; empty: boolean; column: number } {
+  const { rows, caret } = layOut(query, columns - promptColumns);
+  const text = rows[caret.row]?.text ?? "";
+  return { text, empty: query.text === "", column: promptColumns + caret.column };
 }
 
-function wordsRow({ query }: Picker, columns: number): { row: Row; column: number } {
-  const { rows, caret } = layOut(query, columns - prompt.length);
-  const shown: Row[0] =
-    query.text === "" ? { text: "type to search", tone: "dim" } : { text: rows[caret.row]?.text ?? "" };
-  return { row: [{ text: prompt, tone: "accent" }, shown], column: prompt.length + caret.column };
-}
+/** Columns before the words. */
+const promptColumns = 4;
 
-const prompt = "  › ";
-
-/** A window of the list around the marked one, as many rows as it has with no words. */
-function listRows({ found, items, chosen, empty, few }: Picker, columns: number, most: number): Row[] {
-  const nothing = items.length === 0 ? empty : "nothing fits these words";
-  if (found.length === 0) return padded([[{ text: `    ${nothing}`, tone: "dim" }]], most);
+/** A window of the list around the marked one, at most `most` items. */
+function listedItems(picker: Picker, columns: number, most: number): ListedItem[] {
+  const { found, items, chosen, empty, few } = picker;
+  if (found.length === 0) {
+    const label = items.length === 0 ? empty : "nothing matches these words";
+    return [{ label, facts: "", chosen: false }];
+  }
   const first = Math.max(0, Math.min(chosen - Math.floor(most / 2), found.length - most));
   const shown = found.slice(first, first + most);
-  const facts = factColumns(shown, columns);
-  return padded(
-    shown.map((item, index) =>
-      itemRow(few ? { ...item, label: `${index + 1} ${item.label}` } : item, {
-        marked: first + index === chosen,
-        columns,
-        facts,
-      }),
-    ),
-    most,
-  );
-}
-
-function padded(rows: Row[], to: number): Row[] {
-  return [...rows, ...Array.from({ length: Math.max(0, to - rows.length) }, (): Row => [])];
+  const widths = factColumns(shown, columns);
+  const room = Math.max(4, columns - 4 - total(widths));
+  return shown.map(({ label, mark, facts }, index): ListedItem => {
+    const warned = mark ? ` ${cut(safe(mark), Math.floor(room / 2))}` : "";
+    const text = few ? `${index + 1} ${safe(label)}` : safe(label);
+    const named = cut(text, room - width(warned));
+    const gap = " ".repeat(Math.max(0, room - width(named) - width(warned)));
+    const right = widths.map((size, at) => {
+      const fact = factOf(facts, at);
+      return `  ${" ".repeat(Math.max(0, size - width(fact)))}${fact}`;
+    });
+    const listed = {
+      label: named,
+      facts: (gap + right.join("")).trimEnd(),
+      chosen: first + index === chosen,
+    };
+    return warned ? { ...listed, mark: warned } : listed;
+  });
 }
 
 /** The widths of the facts that leave half of the row to the label; the last ones go first. */
@@ -214,25 +234,6 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each + 2, 0);
 }
 
-type Look = { marked: boolean; columns: number; facts: readonly number[] };
-
-function itemRow({ label, mark, facts }: PickItem, { marked, columns, facts: widths }: Look): Row {
-  const room = Math.max(4, columns - 4 - total(widths));
-  const warned = mark ? ` ${cut(safe(mark), Math.floor(room / 2))}` : "";
-  const named = cut(safe(label), room - width(warned));
-  const gap = " ".repeat(Math.max(0, room - width(named) - width(warned)));
-  const right = widths.map((size, index) => {
-    const fact = factOf(facts, index);
-    return `  ${" ".repeat(Math.max(0, size - width(fact)))}${fact}`;
-  });
-  return [
-    { text: marked ? "  ❯ " : "    ", tone: "accent" },
-    { text: named, ...(marked ? { tone: "strong" as const } : {}) },
-    ...(warned ? [{ text: warned, tone: "warn" as const }] : []),
-    { text: (gap + right.join("")).trimEnd(), tone: "dim" },
-  ];
-}
-
 function previewRows({ preview, found }: Picker, columns: number, most: number): Row[] {
   if (!preview || most === 0 || found.length === 0) return [];
   const atEnd = preview.keep === "end";
@@ -251,10 +252,10 @@ function previewRows({ preview, found }: Picker, columns: number, most: number):
 const bar = "  │ ";
 
 /** As much of what the keys do as fits; how to leave stays longest. */
-function hintRow({ enter, other }: Picker, columns: number): Row {
+function hintOf({ enter, other }: Picker, columns: number): string {
   const tab = other === undefined ? [] : [`Tab ${other}`];
   const verbs = [...tab, `Enter ${enter}`, "Esc closes"];
   const choices = [["↑↓ PgUp PgDn", ...verbs], verbs, [...tab, "Enter", "Esc"], ["Enter", "Esc"]];
   const texts = choices.map((parts) => `  ${parts.join(" · ")}`);
-  return [{ text: texts.find((text) => width(text) <= columns) ?? "", tone: "dim" }];
+  return texts.find((text) => width(text) <= columns) ?? "";
 }

@@ -29,7 +29,7 @@ export function plainList(picker: PlainPicker): string[] {
     words === "" ? title : `${title}, ${words}`,
     ...found.slice(0, told).map((item, index) => `${index + 1} ${itemText(item)}`),
     ...(more > 0 ? [`and ${more} more: words find them`] : []),
-    ...(found.length === 0 ? [words === "" ? request.empty : "nothing fits these words"] : []),
+    ...(found.length === 0 ? [words === "" ? request.empty : "nothing matches these words"] : []),
     hint(picker),
   ];
 }

@@ -276,7 +276,7 @@ function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal)
 function showQuestion(app: Plain): void {
   const [asking] = app.asking;
   if (!asking || !app.host) return;
-  print(dialogRows({ id: 0, question: asking.question, choice: -1 }, around(app.host), 1000).rows);
+  print(dialogRows({ id: 0, question: asking.question, choice: -1 }, around(app.host), 1000));
   say(["Answer with a number."]);
 }
 

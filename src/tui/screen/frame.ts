@@ -1,36 +1,55 @@
-/** The live area laid out by Ink: thin components over rows, and the lines that come of them. */
+/** Ink, mounted once on a stream of ours: its frames go to the screen writer, which shares the window with the scrollback. */
 
-import { Box, renderToString, Text } from "ink";
+import { Writable } from "node:stream";
+import { render } from "ink";
 import { createElement as h } from "react";
-import type { Live } from "../app/live.ts";
-import { paint, type Row } from "../rows/rows.ts";
+import type { LiveView } from "../app/live.ts";
+import { LiveArea } from "../components/live-area.ts";
+import { Colour } from "../components/text.ts";
 import type { Frame } from "./screen.ts";
 
-type Look = { colour: boolean };
+export type LiveRoot = {
+  /** Renders a view, at once; the frame that comes of it. */
+  frame(view: LiveView): Frame;
+  unmount(): void;
+};
 
-/** Rows one below the other; each is one line, whatever it holds. */
-function Rows({ rows, colour }: Look & { rows: Row[] }) {
-  return h(
-    Box,
-    { flexDirection: "column", flexShrink: 0 },
-    rows.map((row, index) => h(Text, { key: index, wrap: "truncate-end" }, paint(row, colour) || " ")),
+/**
+ * Mounts the live area. Ink does components, layout and reconciling; it writes to no terminal. Its own writer erases
+ * and redraws the lines below the cursor, which loses its place when the window is wrapped anew, and reads keys itself:
+ * `screen.ts` and `input/keys.ts` do both. In `debug` mode Ink hands over each frame whole and unthrottled.
+ */
+export function mountLiveArea({ colour, onTick }: { colour: boolean; onTick: () => void }): LiveRoot {
+  let written = "";
+  const window = { columns: 80, rows: 24 };
+  const stdout = Object.assign(
+    new Writable({
+      decodeStrings: false,
+      write(frame: string, _encoding, done) {
+        written = frame;
+        done();
+      },
+    }),
+    window,
   );
-}
-
-function LiveArea({ live, colour }: Look & { live: Live }) {
-  const { tail, calls, tasks, queue, activity, dialog, editor, completion, status } = live;
-  const sections = { tail, calls, tasks, queue, activity, dialog, editor, completion, status };
-  return h(
-    Box,
-    { flexDirection: "column" },
-    Object.entries(sections)
-      .filter(([, rows]) => rows.length > 0)
-      .map(([name, rows]) => h(Rows, { key: name, rows, colour })),
-  );
-}
-
-/** Painted lines of the live area in a window of `columns`. */
-export function frameOf(live: Live, columns: number, colour: boolean): Frame {
-  const lines = renderToString(h(LiveArea, { live, colour }), { columns }).split("\n");
-  return { lines: lines.map((line) => line.trimEnd()), caret: live.caret };
+  const treeOf = (view: LiveView) => h(Colour, { value: colour }, h(LiveArea, { view, onTick }));
+  let ink: ReturnType<typeof render> | undefined;
+  return {
+    frame(view) {
+      stdout.columns = view.columns;
+      if (ink) ink.rerender(treeOf(view));
+      else {
+        const quiet = { exitOnCtrlC: false, patchConsole: false, isScreenReaderEnabled: false };
+        ink = render(treeOf(view), { stdout, debug: true, interactive: false, ...quiet });
+        // A component that throws is a bug, and ends the program as any other does; Ink would only stop drawing.
+        ink.waitUntilExit().catch((error: Error) =>
+          setImmediate(() => {
+            throw error;
+          }),
+        );
+      }
+      return { lines: written.split("\n").map((line) => line.trimEnd()), caret: view.caret };
+    },
+    unmount: () => ink?.unmount(),
+  };
 }

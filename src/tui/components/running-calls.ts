@@ -1,0 +1,39 @@
+/** The calls that run, with the end of what each prints. */
+
+import { createElement as h, type ReactNode } from "react";
+import { plural } from "../../context/report/amounts.ts";
+import type { ToolUseBlock } from "../../core/blocks.ts";
+import { callRow, type RowContext } from "../blocks/tool-rows.ts";
+import { Line, RowLine, Span } from "./text.ts";
+
+export type ShownCall = { call: ToolUseBlock; elapsed: string; output: readonly string[] };
+/** `more`: calls for which there is no room. */
+export type RunningCallsProps = { calls: readonly ShownCall[]; more: number; around: RowContext };
+
+export function runningCallsHeight({ calls, more }: RunningCallsProps): number {
+  return calls.reduce((sum, { output }) => sum + 1 + output.length, more > 0 ? 1 : 0);
+}
+
+export function RunningCalls({ calls, more, around }: RunningCallsProps): ReactNode {
+  return [
+    ...calls.map((one, index) => h(Call, { key: one.call.id, ...one, first: index === 0, around })),
+    more > 0 && h(Line, { key: "more" }, h(Span, { tone: "dim" }, `    … ${plural(more, "more call")}`)),
+  ];
+}
+
+/** The title is the row of a finished call but for its mark: it keeps its look when it moves into the scrollback. */
+function Call({
+  call,
+  elapsed,
+  output,
+  first,
+  around,
+}: ShownCall & { first: boolean; around: RowContext }): ReactNode {
+  return [
+    h(RowLine, {
+      key: "title",
+      row: callRow({ text: first ? "●" : "○", tone: "accent" }, call, elapsed, around),
+    }),
+    ...output.map((line, index) => h(Line, { key: index }, h(Span, { tone: "dim" }, `    ${line}`))),
+  ];
+}
