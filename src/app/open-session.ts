@@ -18,18 +18,19 @@ import { showHidden } from "../core/hidden-characters.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { withheldNames } from "../core/secrets.ts";
+import { realTarget } from "../disk/real-path.ts";
 import { programsInGit } from "../git/configured-programs.ts";
 import { ancestorFolders } from "../session/listing.ts";
-import { createSession, forkSession, type OpenSession, openSession } from "../session/store.ts";
+import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
 import { createShell, type Shell } from "../tools/bash/shell/shell.ts";
 import { bashTool } from "../tools/bash/tool.ts";
 import { fileWatch } from "../tools/editor/file-watch.ts";
-import { realTarget } from "../tools/editor/paths.ts";
 import { editorTool } from "../tools/editor/tool.ts";
 import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { readTaskList, todoTool } from "../tools/session/todo.ts";
 import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
+import { branchSnapshots } from "../undo/branch.ts";
 import { shellParser } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { environmentPreamble, today } from "./first-message.ts";
@@ -79,7 +80,9 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
     );
   const cwd = realpathSync(options.cwd);
   const which = { root, cwd, ...(resume ? { id: resume } : { newest: true }), ...outside(options) };
-  return fork ? forkSession({ ...which, events: options.events }) : openSession(which);
+  if (!fork) return openSession(which);
+  const copyState = (copy: Fork) => branchSnapshots({ ...copy, warn: options.warn });
+  return forkSession({ ...which, events: options.events, copyState });
 }
 
 async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {

@@ -5,7 +5,7 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { realTarget } from "../tools/editor/paths.ts";
+import { realTarget } from "../disk/real-path.ts";
 import { gitlinks } from "./index-file.ts";
 
 /** Settings that only change what git prints or how it stores; whatever is not listed may run a program. */

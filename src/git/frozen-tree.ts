@@ -12,11 +12,18 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Change } from "../cli/fix/guard.ts";
 import { cleanLine } from "../core/clean-text.ts";
 import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
 import { strayKind } from "./stray-files.ts";
 import { gitFolderOf } from "./work-tree.ts";
+
+/** A file before and after; undefined where there is none, or no text. */
+export type TreeChange = {
+  path: string;
+  status: string;
+  before?: string | undefined;
+  after?: string | undefined;
+};
 
 export type Tree = Awaited<ReturnType<typeof openTree>>;
 
@@ -85,10 +92,10 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
   };
 }
 
-async function changesBetween(git: Git, from: string, to: string): Promise<Change[]> {
+async function changesBetween(git: Git, from: string, to: string): Promise<TreeChange[]> {
   const words = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to];
   const fields = (await git(words)).split("\0");
-  const changes: Change[] = [];
+  const changes: TreeChange[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const [status = "", path = ""] = [fields[index], fields[index + 1]];
     const [before, after] = [await textIn(git, from, path), await textIn(git, to, path)];

@@ -16,7 +16,6 @@ import { basename, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
-import { branchSnapshots } from "../undo/branch.ts";
 import { artifactsIn } from "./artifacts.ts";
 import { isErrno, SessionError } from "./errors.ts";
 import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
@@ -55,11 +54,19 @@ export function openSession(options: SessionChoice & Outside): OpenSession {
   });
 }
 
-/**
- * A new session that begins with the first `events` events of a stored one (by default with all), and can undo what
- * that one did to files, unless another process is still at it.
- */
-export function forkSession(options: SessionChoice & { events?: number | undefined } & Outside): OpenSession {
+/** The two folders of a fork, and the seq of the last event that the new session shares with the old one. */
+export type Fork = { from: string; to: string; lastTurn: number };
+
+type ForkOptions = SessionChoice &
+  Outside & {
+    /** How many events of the old session the new one begins with; by default all. */
+    events?: number | undefined;
+    /** Copies what belongs to a session besides its log. Not called while another process writes the old session. */
+    copyState(fork: Fork): void;
+  };
+
+/** Opens a new session that begins with the events of a stored one. Throws `SessionError`. */
+export function forkSession(options: ForkOptions): OpenSession {
   const source = readSession(options);
   return writable(resolve(options.root), options.warn, (root) => {
     const folder = newFolder(root, source.start.cwd, options.clock());
@@ -69,7 +76,7 @@ export function forkSession(options: SessionChoice & { events?: number | undefin
     writeFileSync(logFile(folder), lines.join(""), { flag: "wx", mode: 0o600 });
     const lastTurn = events.at(-1)?.seq ?? 0;
     if (holderOf(source.folder) === undefined)
-      branchSnapshots({ from: source.folder, to: folder, lastTurn, warn: options.warn });
+      options.copyState({ from: source.folder, to: folder, lastTurn });
     return opened(folder, options, readStarted);
   });
 }

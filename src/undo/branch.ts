@@ -3,16 +3,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isErrno } from "../session/errors.ts";
+import type { Fork } from "../session/store.ts";
 import { copyJournal } from "./journal.ts";
 
-type Branch = {
-  /** Folders of the two sessions. */
-  from: string;
-  to: string;
-  /** Seq of the last event that the branch has. */
-  lastTurn: number;
-  warn(text: string): void;
-};
+type Branch = Fork & { warn(text: string): void };
 
 /**
  * Turns that the branch does not have were worked on between its last event and what comes next: they count as a turn

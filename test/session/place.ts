@@ -55,7 +55,9 @@ export function makePlace() {
     open: (choice: Partial<SessionChoice> = { newest: true }) =>
       kept(openSession({ root, ...choice, ...outside })),
     fork: (id: string, events?: number) =>
-      kept(forkSession({ root, id, ...(events === undefined ? {} : { events }), ...outside })),
+      kept(
+        forkSession({ root, id, ...(events === undefined ? {} : { events }), ...outside, copyState() {} }),
+      ),
     /** Another process that runs `code` with the store at hand, after its first line of output. */
     async process(code: string, command: string[] = []): Promise<{ child: ChildProcess; line: string }> {
       const child = spawnStore({ code, command, root, cwd });

@@ -6,6 +6,7 @@ import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import type { TurnEnd } from "../../core/events.ts";
+import type { TreeChange } from "../../git/frozen-tree.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { isInside } from "../../permissions/paths.ts";
@@ -17,7 +18,7 @@ import { lastText } from "../headless/result.ts";
 import { writeError } from "../terminal-output.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
 import { prepareTarget, writePatch } from "./deliver.ts";
-import { type Change, countViolation, type Violation, violationsOf } from "./guard.ts";
+import { countViolation, type Violation, violationsOf } from "./guard.ts";
 import { type FixOutcome, type ProgressReporter, progressReporter } from "./result.ts";
 import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./task.ts";
 
@@ -210,7 +211,7 @@ async function violations({ fix, place, tree, before, definitions }: Fix, now: s
 }
 
 /** What speaks against a green run: fewer tests in it, or that nothing explains it. */
-function doubts({ first }: Fix, checks: readonly CheckState[], changes: readonly Change[]): Violation[] {
+function doubts({ first }: Fix, checks: readonly CheckState[], changes: readonly TreeChange[]): Violation[] {
   const counts = checks.flatMap(({ command, runs }, index) => {
     const before = first[index]?.runs[0]?.tests;
     return countViolation(command, before, runs[0]?.tests) ?? [];

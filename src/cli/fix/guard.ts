@@ -1,5 +1,6 @@
 /** Does a repair cheat? What may not be done to tests and checks on the way to a green run. Pure. */
 
+import type { TreeChange } from "../../git/frozen-tree.ts";
 import { globExpression, nameOf } from "../../permissions/paths.ts";
 import type { TestCount } from "../checks/counts.ts";
 import type { Definition } from "./definition.ts";
@@ -22,14 +23,6 @@ export type Violation = {
   path?: string;
   /** A sentence for the model and for people. */
   message: string;
-};
-
-/** A file before and after; undefined where there is none, or no text. */
-export type Change = {
-  path: string;
-  status: string;
-  before?: string | undefined;
-  after?: string | undefined;
 };
 
 const testFile =
@@ -58,7 +51,7 @@ function isTest(path: string): boolean {
 }
 
 export type Guarded = {
-  changes: readonly Change[];
+  changes: readonly TreeChange[];
   /** What the checks run, before and after, by name. */
   definitions: { before: ReadonlyMap<string, Definition>; after: ReadonlyMap<string, Definition> };
   /** Absolute top of the project. */
@@ -100,7 +93,7 @@ function changedDefinitions({ definitions: { before, after }, root }: Guarded): 
   });
 }
 
-function changeViolations(change: Change, allowed: boolean): Violation[] {
+function changeViolations(change: TreeChange, allowed: boolean): Violation[] {
   const { path, status, before = "", after = "" } = change;
   const found: Violation[] = [];
   const add = (rule: Rule, what: string) => found.push(violation(rule, path, what));
@@ -147,7 +140,7 @@ function lines(text: string): string[] {
     .filter((line) => line !== "");
 }
 
-function changesRunner({ path, before = "", after = "" }: Change): boolean {
+function changesRunner({ path, before = "", after = "" }: TreeChange): boolean {
   const part = runnerParts[nameOf(path)];
   return part ? part(before) !== part(after) : runnerFile.test(path);
 }

@@ -2,9 +2,9 @@
 
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { realTarget } from "../../disk/real-path.ts";
 import type { FolderSurvey } from "../../permissions/decide.ts";
 import { canBe, hasGlob, isInside, plain } from "../../permissions/paths.ts";
-import { realTarget } from "../editor/paths.ts";
 
 const mostNames = 2_000;
 const mostEntries = 20_000;

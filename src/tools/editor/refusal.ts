@@ -1,5 +1,7 @@
 /** What goes wrong in the editor and the model can act on: thrown anywhere, told to the model in one place. */
 
+import { errorCode } from "../../disk/real-path.ts";
+
 /** Lines of a file, counted from 1, both inclusive. */
 export type Lines = { first: number; last: number };
 
@@ -34,13 +36,6 @@ export function asRefusal(error: unknown, path: string): Refusal {
   const code = errorCode(error);
   if (!code) throw error;
   return new Refusal(`${path}: ${words[code] ?? code}.`);
-}
-
-/** The code of a failed system call. */
-export function errorCode(error: unknown): string | undefined {
-  const code =
-    error instanceof Error && "syscall" in error ? (error as NodeJS.ErrnoException).code : undefined;
-  return code?.startsWith("E") ? code : undefined;
 }
 
 /** At most `bytes` of the text in UTF-8, well-formed, with a mark where it was cut. */

@@ -6,7 +6,8 @@ import { constants, mkdirSync, type Stats } from "node:fs";
 import { access, type FileHandle, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeFolders } from "../../core/make-folders.ts";
-import { errorCode, Refusal } from "./refusal.ts";
+import { errorCode } from "../../disk/real-path.ts";
+import { Refusal } from "./refusal.ts";
 
 const ours = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/;
 

@@ -3,8 +3,9 @@
 import { resolve } from "node:path";
 import type { Tool, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
+import { realTarget } from "../../disk/real-path.ts";
 import type { Call, EditorInput } from "./call.ts";
-import { accessOf, realTarget } from "./paths.ts";
+import { accessOf } from "./paths.ts";
 import { asRefusal, clipped, Refusal } from "./refusal.ts";
 import { editorName, failuresOf, type Memory } from "./seen.ts";
 import { view } from "./view-command.ts";

@@ -2,10 +2,11 @@
 
 import { hash } from "node:crypto";
 import type { ToolOutput } from "../../core/ports.ts";
+import { errorCode } from "../../disk/real-path.ts";
 import type { Call } from "./call.ts";
 import { insertAfter, replaceAllOf, rewrite } from "./edit.ts";
 import { fileState } from "./file-watch.ts";
-import { errorCode, Refusal } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import { replaceFile } from "./replace-file.ts";
 import { remember } from "./seen.ts";
 import { refuseStaleEdit, refuseStaleInsert, refuseUnseen } from "./stale.ts";

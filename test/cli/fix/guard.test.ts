@@ -3,12 +3,13 @@
 import { describe, expect, test } from "vitest";
 import { countTests } from "../../../src/cli/checks/counts.ts";
 import { definitionsOf } from "../../../src/cli/fix/definition.ts";
-import { type Change, countViolation, violationsOf } from "../../../src/cli/fix/guard.ts";
+import { countViolation, violationsOf } from "../../../src/cli/fix/guard.ts";
+import type { TreeChange } from "../../../src/git/frozen-tree.ts";
 
 const none = { before: new Map(), after: new Map() };
-const rulesOf = (changes: Change[], allowPaths: string[] = []) =>
+const rulesOf = (changes: TreeChange[], allowPaths: string[] = []) =>
   violationsOf({ changes, definitions: none, root: "/p", allowPaths }).map(({ rule }) => rule);
-const changed = (path: string, before: string, after: string): Change => ({
+const changed = (path: string, before: string, after: string): TreeChange => ({
   path,
   status: "M",
   before,
@@ -17,7 +18,7 @@ const changed = (path: string, before: string, after: string): Change => ({
 
 describe("what a change may not do", () => {
   const old = 'test("a", () => {\n  assert.equal(f(1), 2);\n});\n';
-  const cases: [string, Change, string[]][] = [
+  const cases: [string, TreeChange, string[]][] = [
     ["code is free", changed("src/a.js", "a", "b"), []],
     ["a new test is welcome", { path: "test/b.test.js", status: "A", after: old }, []],
     ["more of a test is welcome", changed("test/a.test.js", old, old + old.replace('"a"', '"b"')), []],
