@@ -24,11 +24,8 @@ import { ancestorFolders } from "../session/listing.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
 import { createShell, type Shell } from "../tools/bash/shell/shell.ts";
-import { bashTool } from "../tools/bash/tool.ts";
 import { fileWatch } from "../tools/editor/file-watch.ts";
-import { editorTool } from "../tools/editor/tool.ts";
-import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
-import { readTaskList, todoTool } from "../tools/session/todo.ts";
+import { readTaskList } from "../tools/session/todo.ts";
 import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/branch.ts";
 import { shellParser } from "./bash-grammar.ts";
@@ -42,6 +39,7 @@ import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
+import { sessionTools } from "./tools.ts";
 
 /** A session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
@@ -92,7 +90,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   checkPriced(flags, model);
   warnUnpriced(options, settings, model);
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
-  const tools = toolsOf(session.folder, { workspace: workspaceRoot(cwd), shell, settings });
+  const tools = sessionTools({ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings });
   begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const parser = shellParser(options.warn);
@@ -178,19 +176,6 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   const startAt = events.filter((event) => event.type === "assistant_message").length;
   const name = flags.model ?? stored ?? settings.model;
   return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
-}
-
-type ToolParts = { workspace: string; shell: Shell; settings: Settings };
-
-function toolsOf(folder: string, { workspace, shell, settings }: ToolParts): Tool[] {
-  const description = (name: string) => readPrompt(`tools/${name}`);
-  return [
-    bashTool({ description: description("bash"), shell, timeoutSeconds: settings.shellTimeoutSeconds }),
-    editorTool({ description: description("str_replace_editor"), workspace }),
-    todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
-    startFocusTool({ description: description("start_focus") }),
-    completeFocusTool({ description: description("complete_focus"), file: join(folder, "knowledge.md") }),
-  ];
 }
 
 type Parts = { cwd: string; model: Model; tools: Tool[] };

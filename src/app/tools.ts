@@ -1,0 +1,26 @@
+/** The registry of tools: a tool is made in one file of src/tools, listed here, and described in prompts/tools. */
+
+import { join } from "node:path";
+import type { Settings } from "../config/settings.ts";
+import type { Tool } from "../core/ports.ts";
+import type { Shell } from "../tools/bash/shell/shell.ts";
+import { bashTool } from "../tools/bash/tool.ts";
+import { editorTool } from "../tools/editor/tool.ts";
+import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
+import { todoTool } from "../tools/session/todo.ts";
+import { readPrompt } from "./prompts.ts";
+
+/** The parts of a session that tools work with. `folder`: the session's own; `workspace`: where relative paths start. */
+export type ToolParts = { folder: string; workspace: string; shell: Shell; settings: Settings };
+
+/** Every tool of a session, in the order in which they are declared to the model. */
+export function sessionTools({ folder, workspace, shell, settings }: ToolParts): Tool[] {
+  const description = (name: string) => readPrompt(`tools/${name}`);
+  return [
+    bashTool({ description: description("bash"), shell, timeoutSeconds: settings.shellTimeoutSeconds }),
+    editorTool({ description: description("str_replace_editor"), workspace }),
+    todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
+    startFocusTool({ description: description("start_focus") }),
+    completeFocusTool({ description: description("complete_focus"), file: join(folder, "knowledge.md") }),
+  ];
+}
