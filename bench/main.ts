@@ -1,6 +1,7 @@
 /** `npm run bench [-- <row> …]`: speed and memory, each beside a baseline measured in turn with it. */
 
 import { availableParallelism } from "node:os";
+import { batchMemory, batchSummary } from "./batch.ts";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
@@ -21,6 +22,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   flood: flooded,
   memory,
   "memory-steps": memoryOfSteps,
+  "batch-memory": batchMemory,
+  "batch-summary": batchSummary,
   edits,
   engine: engineSteps,
   growth: reportGrowth,

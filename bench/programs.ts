@@ -5,18 +5,20 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const root = join(import.meta.dirname, "..");
+/** Folder of the agent under measurement, with its `dist/`. */
+export const agentFolder = join(import.meta.dirname, "..");
 
 /** Words that start the agent, after `node`. */
-export const agent = [join(root, "bin/sawtooth.js")];
+export const agent = [join(agentFolder, "bin/sawtooth.js")];
 /** Words that start the bare client: the same requests and the same durable lines, and nothing else. */
-export const bareClient = [join(root, "bench/bare-client.ts")];
+export const bareClient = [join(agentFolder, "bench/bare-client.ts")];
 
 export type Home = { folder: string; env: NodeJS.ProcessEnv };
 
 /** Gives `use` a temporary, empty home, with an environment that points there and to the server at `url`. */
 export async function inHome<T>(use: (home: Home) => Promise<T>, url = "http://127.0.0.1:9"): Promise<T> {
-  if (!existsSync(join(root, "dist/main.js"))) throw new Error("dist/ is missing: run `npm install` first");
+  if (!existsSync(join(agentFolder, "dist/main.js")))
+    throw new Error("dist/ is missing: run `npm install` first");
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-bench-"));
   mkdirSync(join(folder, "work"));
   const env = {

@@ -9,7 +9,7 @@ import { duration, UsageError } from "../arguments/values.ts";
 import { type Stop, stopOnSignals } from "../headless/headless.ts";
 import { removeFolder } from "./copy.ts";
 import { type BatchProgress, batchProgress, tellSummary } from "./progress.ts";
-import { enterFolder, newest, openResults, type Results, runsOf, type TaskState } from "./results.ts";
+import { costOf, enterFolder, openResults, type Results, runsOf, type TaskState } from "./results.ts";
 import type { Halt } from "./summary.ts";
 import { type BatchPorts, batchMark, blank, runTask } from "./task-run.ts";
 import { placed, readTasks, type Task, type TaskOptions } from "./tasks.ts";
@@ -160,8 +160,8 @@ async function settleInterrupted(
   results: Results,
   ports: BatchPorts,
 ): Promise<void> {
-  const known = new Set(results.lines.map(({ run }) => run));
-  for (const task of tasks)
+  for (const task of tasks) {
+    const known = new Set(results.tallies.get(task.id)?.runs);
     for (const run of runsOf(out, task.id)) {
       if (known.has(run)) continue;
       const { turns, cost, sessionId } = ports.spent(join(out, run, "session"));
@@ -174,6 +174,7 @@ async function settleInterrupted(
         session_id: sessionId,
       });
     }
+  }
 }
 
 function waiting(
@@ -182,14 +183,13 @@ function waiting(
   { retry }: BatchFlags,
   tell: BatchProgress,
 ): Task[] {
-  const last = newest(results.lines);
   return tasks.filter(({ id, hash }) => {
-    const result = last.get(id);
+    const result = results.tallies.get(id)?.last;
     if (!result) return true;
     const isSettled = retry ? result.state === "done" : settled.includes(result.state);
     if (isSettled && result.hash === hash) return false;
     if (result.hash !== hash) tell.again(id, "its line has changed");
-    else tell.again(id, result.errors[0] ? `${result.state}: ${result.errors[0]}` : result.state);
+    else tell.again(id, result.error ? `${result.state}: ${result.error}` : result.state);
     return true;
   });
 }
@@ -217,8 +217,7 @@ function mayBegin(whole: Batch, running: number): boolean {
   const { queue, flags, results, reserved } = whole;
   const [next] = queue;
   if (!next || flags.maxBudgetUsd === undefined) return next !== undefined;
-  const spent = results.lines.reduce((sum, line) => sum + line.total_cost_usd, 0);
-  if (spent + reserved + ceilingOf(next) <= flags.maxBudgetUsd) return true;
+  if (costOf(results.tallies) + reserved + ceilingOf(next) <= flags.maxBudgetUsd) return true;
   // Running tasks may leave something over.
   if (running === 0) whole.halt = "max_budget";
   return false;

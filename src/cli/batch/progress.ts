@@ -7,7 +7,7 @@ import { showHidden } from "../../core/hidden-characters.ts";
 import { cut } from "../../report/text/columns.ts";
 import type { Flags } from "../arguments/arguments.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
-import { type ResultLine, type Results, readResults } from "./results.ts";
+import { costOf, merged, type ResultLine, type Results, readResults } from "./results.ts";
 import { type BatchOutcome, exitCodeOf, type Halt, runTime, summaryOf, summaryText } from "./summary.ts";
 import type { Task } from "./tasks.ts";
 
@@ -57,10 +57,11 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
     warn: (text: string) => say(`sawtooth: ${text}`),
     again: (id: string, why: string) => say(`${id}: run again (${cut(why, 120)})`),
     begin(results: Results, tasks: readonly Task[], waiting: number): void {
-      const gone = idsOutside(results.lines, tasks);
+      const ids = new Set(tasks.map(({ id }) => id));
+      const gone = [...results.tallies.keys()].filter((id) => !ids.has(id)).length;
       if (gone > 0) say(`${out} also holds ${gone} results of tasks that are not run here`);
       ended = all - waiting;
-      cost = results.lines.reduce((sum, line) => sum + line.total_cost_usd, 0);
+      cost = costOf(results.tallies);
       say(`${plural(all, "task")}${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
     },
     started(id: string, how: string): void {
@@ -80,19 +81,14 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
     },
     /** Nothing is redrawn from here on. */
     quiet: stop,
-    end(ending: Omit<BatchOutcome, "lines"> & { results: Results; queue: readonly Task[] }): number {
+    end(ending: Omit<BatchOutcome, "tallies"> & { results: Results; queue: readonly Task[] }): number {
       const { results, halt, signal } = ending;
-      const whole: BatchOutcome = { ...ending, lines: results.lines };
+      const whole: BatchOutcome = { ...ending, tallies: results.tallies };
       write(whole, flags, out);
       if (halt) say(haltText(halt, ending.queue.length, signal));
       return exitCodeOf(whole);
     },
   };
-}
-
-function idsOutside(lines: readonly ResultLine[], tasks: readonly Task[]): number {
-  const ids = new Set(tasks.map(({ id }) => id));
-  return new Set(lines.filter(({ id }) => !ids.has(id)).map(({ id }) => id)).size;
 }
 
 function write(ending: BatchOutcome, { outputFormat }: Flags, out: string): void {
@@ -122,11 +118,8 @@ function quoted(word: string): string {
 export function tellSummary(folders: readonly string[], flags: Flags): number {
   const read = folders.map((folder) => readResults(resolve(folder)));
   for (const warning of read.flatMap(({ warnings }) => warnings)) writeError(`sawtooth: ${warning}\n`);
-  const lines = read.flatMap(({ lines }) => lines).sort((a, b) => a.started_at - b.started_at);
-  const ending: BatchOutcome = {
-    lines,
-    tasks: [...new Set(lines.map(({ id }) => id))].map((id) => ({ id })),
-  };
+  const tallies = merged(read.map(({ tallies }) => tallies));
+  const ending: BatchOutcome = { tallies, tasks: [...tallies.values()] };
   write(ending, flags, folders.join(" "));
   return exitCodeOf(ending);
 }

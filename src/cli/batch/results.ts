@@ -61,25 +61,127 @@ export type ResultLine = {
 
 const resultsName = "results.jsonl";
 
-/** The results of an existing folder, oldest first, and what is wrong with its file. Throws `UsageError`. */
-export function readResults(folder: string): { lines: ResultLine[]; warnings: string[] } {
+/** The newest run of a task: what going on with the batch and its table ask of it. */
+export type LastRun = Pick<ResultLine, "hash" | "state" | "num_turns" | "total_cost_usd" | "duration_ms"> & {
+  changedFiles: number;
+  /** At most 300 characters of the first error. */
+  error: string | undefined;
+};
+
+/** All runs of a task together. */
+export type TaskTally = {
+  id: string;
+  last: LastRun;
+  /** Folders of its runs, oldest first. */
+  runs: string[];
+  turns: number;
+  /** Dollars. */
+  cost: number;
+  durationMs: number;
+  /** Milliseconds since 1970: when its first and its newest run began. */
+  firstAt: number;
+  lastAt: number;
+};
+
+/** By task, in the order of their first results. What is kept of a result does not grow with what the model said. */
+export type Tallies = Map<string, TaskTally>;
+
+const mostError = 300;
+
+function lastRunOf(line: ResultLine): LastRun {
+  const { hash, state, num_turns, total_cost_usd, duration_ms, changed_files: changed } = line;
+  // A part of a text would hold the whole of it: a copy does not.
+  const error = line.errors[0] === undefined ? undefined : copyOf(line.errors[0].slice(0, mostError));
+  return { hash, state, num_turns, total_cost_usd, duration_ms, changedFiles: changed.length, error };
+}
+
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function count(tallies: Tallies, line: ResultLine): void {
+  const { id, run, num_turns: turns, total_cost_usd: cost, duration_ms: durationMs, started_at: at } = line;
+  const last = lastRunOf(line);
+  const tally = tallies.get(id);
+  if (!tally) {
+    tallies.set(id, { id, last, runs: [run], turns, cost, durationMs, firstAt: at, lastAt: at });
+    return;
+  }
+  Object.assign(tally, { last, lastAt: at });
+  tally.runs.push(run);
+  tally.turns += turns;
+  tally.cost += cost;
+  tally.durationMs += durationMs;
+}
+
+/** The tallies of several folders as one batch: of a task in more than one, the run that began last is the newest. */
+export function merged(all: readonly ReadonlyMap<string, Readonly<TaskTally>>[]): Tallies {
+  const found: Tallies = new Map();
+  for (const tally of all.flatMap((tallies) => [...tallies.values()])) {
+    const other = found.get(tally.id);
+    found.set(tally.id, other ? sumOf(other, tally) : tally);
+  }
+  const order = [...found.values()].sort((a, b) => a.firstAt - b.firstAt);
+  return new Map(order.map((tally) => [tally.id, tally]));
+}
+
+function sumOf(a: TaskTally, b: TaskTally): TaskTally {
+  const newer = b.lastAt >= a.lastAt ? b : a;
+  return {
+    id: a.id,
+    last: newer.last,
+    runs: [...a.runs, ...b.runs],
+    turns: a.turns + b.turns,
+    cost: a.cost + b.cost,
+    durationMs: a.durationMs + b.durationMs,
+    firstAt: Math.min(a.firstAt, b.firstAt),
+    lastAt: newer.lastAt,
+  };
+}
+
+/** The results of an existing folder by task, and what is wrong with its file. Throws `UsageError`. */
+export function readResults(folder: string): { tallies: Tallies; warnings: string[] } {
   const file = join(folder, resultsName);
-  let text: string;
+  const tallies: Tallies = new Map();
+  const warnings: string[] = [];
+  let number = 0;
   try {
-    text = readFileSync(file, "utf8");
+    for (const text of linesOf(file)) {
+      number += 1;
+      const line = text === "" ? undefined : resultIn(text);
+      if (line) count(tallies, line);
+      // The beginning of a line that was being written when the machine went down.
+      else if (text !== "") warnings.push(`${file} line ${number} is damaged and does not count`);
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" && existsSync(join(folder, "batch.json"))) return { lines: [], warnings: [] };
+    if (code === "ENOENT" && existsSync(join(folder, "batch.json"))) return { tallies, warnings };
     throw new UsageError(`${folder} holds no results of a batch: cannot read ${resultsName} (${code})`);
   }
-  const warnings: string[] = [];
-  const lines = text.split("\n").flatMap((line, index) => {
-    const found = line === "" ? undefined : resultIn(line);
-    // The beginning of a line that was being written when the machine went down.
-    if (line !== "" && !found) warnings.push(`${file} line ${index + 1} is damaged and does not count`);
-    return found ?? [];
-  });
-  return { lines, warnings };
+  return { tallies, warnings };
+}
+
+const pieceBytes = 64 * 1024;
+
+/** Line after line, so that only one is held. Throws what reading a file throws. */
+function* linesOf(file: string): Generator<string> {
+  const fd = openSync(file, "r");
+  try {
+    const piece = Buffer.alloc(pieceBytes);
+    let begun: Buffer[] = [];
+    for (let length = readSync(fd, piece); length > 0; length = readSync(fd, piece)) {
+      let start = 0;
+      for (let end = piece.indexOf(10); end >= 0 && end < length; end = piece.indexOf(10, start)) {
+        yield Buffer.concat([...begun, piece.subarray(start, end)]).toString();
+        begun = [];
+        start = end + 1;
+      }
+      if (start < length) begun.push(Buffer.from(piece.subarray(start, length)));
+    }
+    if (begun.length > 0) yield Buffer.concat(begun).toString();
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function resultIn(line: string): ResultLine | undefined {
@@ -91,19 +193,14 @@ function resultIn(line: string): ResultLine | undefined {
   }
 }
 
-/** The newest result of each task. */
-export function newest(lines: readonly ResultLine[]): Map<string, ResultLine> {
-  return new Map(lines.map((line) => [line.id, line]));
-}
-
 export type Results = ReturnType<typeof openResults>;
 
 /** Appends durably: a line is on the disk when `append` returns. Throws `StartError` when it cannot be written. */
 export function openResults(folder: string) {
-  const { lines, warnings } = readResults(folder);
+  const { tallies, warnings } = readResults(folder);
   const file = join(folder, resultsName);
   return {
-    lines,
+    tallies: tallies as ReadonlyMap<string, Readonly<TaskTally>>,
     warnings,
     append(line: ResultLine): void {
       try {
@@ -115,9 +212,14 @@ export function openResults(folder: string) {
       } catch (error) {
         throw new StartError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`, 1);
       }
-      lines.push(line);
+      count(tallies, line);
     },
   };
+}
+
+/** Dollars of all runs of all tasks. */
+export function costOf(tallies: ReadonlyMap<string, Readonly<TaskTally>>): number {
+  return [...tallies.values()].reduce((sum, { cost }) => sum + cost, 0);
 }
 
 function endsInLine(fd: number): boolean {

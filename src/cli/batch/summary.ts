@@ -4,39 +4,37 @@ import { formatDuration, money, plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
 import { cut, filled } from "../../report/text/columns.ts";
 import type { RunSignal } from "../headless/result.ts";
-import { newest, type ResultLine } from "./results.ts";
+import type { LastRun, TaskTally } from "./results.ts";
 
 /** Why no further task was begun. */
 export type Halt = "signal" | "max_time" | "max_budget" | "credentials";
 
 export type BatchOutcome = {
   tasks: readonly { id: string }[];
-  /** Oldest first, those of runs that others took the place of among them. */
-  lines: readonly ResultLine[];
+  tallies: ReadonlyMap<string, Readonly<TaskTally>>;
   halt?: Halt;
   signal?: RunSignal;
 };
 
 /** Of the tasks the newest results; dollars and calls of all their runs. */
-export function summaryOf({ tasks, lines, halt }: BatchOutcome) {
-  const last = newest(lines);
+export function summaryOf({ tasks, tallies, halt }: BatchOutcome) {
   const ids = new Set(tasks.map(({ id }) => id));
   const states: Record<string, number> = {};
   for (const id of ids) {
-    const state = last.get(id)?.state ?? "not_run";
+    const state = tallies.get(id)?.last.state ?? "not_run";
     states[state] = (states[state] ?? 0) + 1;
   }
-  const counted = lines.filter(({ id }) => ids.has(id));
-  const sum = (of: (line: ResultLine) => number): number => counted.reduce((all, line) => all + of(line), 0);
+  const counted = [...ids].flatMap((id) => tallies.get(id) ?? []);
+  const sum = (of: (tally: TaskTally) => number): number => counted.reduce((all, one) => all + of(one), 0);
   return {
     type: "batch",
     tasks: tasks.length,
     done: states.done ?? 0,
     states,
-    runs: counted.length,
-    num_turns: sum((line) => line.num_turns),
-    total_cost_usd: sum((line) => line.total_cost_usd),
-    duration_ms: sum((line) => line.duration_ms),
+    runs: sum(({ runs }) => runs.length),
+    num_turns: sum(({ turns }) => turns),
+    total_cost_usd: sum(({ cost }) => cost),
+    duration_ms: sum(({ durationMs }) => durationMs),
     stopped_by: halt ?? null,
   };
 }
@@ -56,12 +54,11 @@ const mostRows = 40;
 
 /** One row a task and a total, in at most `width` columns. */
 export function summaryText(ending: BatchOutcome, width: number): string {
-  const { tasks, lines } = ending;
-  const last = newest(lines);
-  const results = tasks.map(({ id }) => ({ id, line: last.get(id) }));
-  const open = results.length > mostRows ? results.filter(({ line }) => line?.state !== "done") : results;
+  const { tasks, tallies } = ending;
+  const results = tasks.map(({ id }) => ({ id, last: tallies.get(id)?.last }));
+  const open = results.length > mostRows ? results.filter(({ last }) => last?.state !== "done") : results;
   const idWidth = Math.min(28, Math.max(4, ...open.map(({ id }) => id.length)));
-  const rows = open.slice(0, mostRows).map(({ id, line }) => row(id, line, idWidth));
+  const rows = open.slice(0, mostRows).map(({ id, last }) => row(id, last, idWidth));
   const head = `${"task".padEnd(idWidth)}  state        calls       cost      time  `;
   const more = open.length > mostRows ? [`… and ${open.length - mostRows} more that are not done`] : [];
   return [head, ...rows, ...more, "", totalText(ending)]
@@ -69,10 +66,10 @@ export function summaryText(ending: BatchOutcome, width: number): string {
     .join("");
 }
 
-function row(id: string, line: ResultLine | undefined, idWidth: number): string {
-  if (!line) return `${filled(id, idWidth)}  not run`;
-  const { state, num_turns: turns, total_cost_usd: cost, duration_ms: ms, errors } = line;
-  const what = state === "done" ? plural(line.changed_files.length, "file") : cleanLine(errors[0] ?? "");
+function row(id: string, last: LastRun | undefined, idWidth: number): string {
+  if (!last) return `${filled(id, idWidth)}  not run`;
+  const { state, num_turns: turns, total_cost_usd: cost, duration_ms: ms, error } = last;
+  const what = state === "done" ? plural(last.changedFiles, "file") : cleanLine(error ?? "");
   const figures = [String(turns).padStart(5), money(cost).padStart(9), runTime(ms).padStart(8)];
   return `${filled(id, idWidth)}  ${state.padEnd(11)}  ${figures.join("  ")}  ${state === "done" ? `${what} changed` : what}`;
 }
