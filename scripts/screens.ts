@@ -1,17 +1,19 @@
 /** `npm run screens -- <folder> [scene …]`: pictures of the real screen in a pty, on a dark and a light background. */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import type { ScriptedReply } from "../src/models/playback/script.ts";
 import { startMockServer } from "../test/support/mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "../test/support/pty-drive.ts";
-import { makePlace } from "../test/support/sawtooth.ts";
+import { makePlace, type Place } from "../test/support/sawtooth.ts";
 
 type Cells = ReturnType<Drive["cells"]>;
 type Scene = {
   turns: ScriptedReply[];
+  /** One of examples/: the folder that is worked in holds its files. */
+  example?: string;
   /** What is typed, and what the window then holds, in turn. */
   steps?: [keys: string, then: string][];
   words?: string[];
@@ -80,13 +82,24 @@ function photograph(
   );
 }
 
+/** A repository of the example in the home of `place`, which becomes its folder. */
+function workOn(example: string, place: Place): void {
+  place.cwd = join(place.home, example);
+  cpSync(join(import.meta.dirname, "../examples", example), place.cwd, { recursive: true });
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: place.cwd });
+  git("init", "--quiet", "--initial-branch=main");
+  git("add", "--all");
+  git("-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "The shop");
+}
+
 async function show(
   folder: string,
   name: string,
-  { turns, steps = [], words = [], options = {} }: Scene,
+  { turns, example, steps = [], words = [], options = {} }: Scene,
 ): Promise<void> {
   const server = await startMockServer({ turns });
   const place = makePlace(server.url);
+  if (example) workOn(example, place);
   const terminal = drive(place, words, options);
   await terminal.until("›");
   for (const [keys, then] of steps) {
