@@ -17,45 +17,65 @@ import type { Attended } from "./terminal-rows.ts";
 
 export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
 
-/** All that lasts while the program runs. */
-export type App = TuiOptions & {
-  screen: Screen;
-  live: LiveRoot;
+/** What is typed, until it is a key that somebody waits for. */
+type Input = {
   keys: KeyReader;
-  state: State | undefined;
-  host: Host | undefined;
-  /** Painted rows that are not written yet. */
-  history: string[];
-  answers: Map<number, (answer: Answer) => void>;
-  /** The command that waits at its terminal. */
-  attended: Attended | undefined;
-  lastId: number;
-  /** The list that is open. */
-  picking: Picking | undefined;
-  /** Something was picked, and the command that asked is not over: keys wait. */
-  deciding: boolean;
-  /** Stops the turn, and the shell line of the person. */
+  /** Keys that were typed before there was a session, between two, or while something picked is carried out. */
+  early: Key[];
+  timer: NodeJS.Timeout | undefined;
+};
+
+/** What the user started. */
+type Work = {
+  /** Stops the turn, and the user's shell line. */
   stops: Set<AbortController>;
   /** What runs in the background until it is stopped or done. */
-  works: Set<Promise<void>>;
-  /** What the person ran while it worked: said at the next step. */
+  running: Set<Promise<void>>;
+  /** Output of shell lines that the user ran during a turn: said at the next step. */
   heard: UserBlock[][];
+};
+
+/** The open questions, by their id. */
+type Questions = {
+  answers: Map<number, (answer: Answer) => void>;
+  lastId: number;
+  modeTimer: NodeJS.Timeout | undefined;
+};
+
+/** What is on the terminal, and what is to come there. */
+type Display = {
+  screen: Screen;
+  live: LiveRoot;
+  /** Painted rows that are not written yet. */
+  history: string[];
   /**
    * What was drawn last: the transcript, and the rows of its tail, with the blank one above it if there is one.
    * `onlyTold`: what was printed since is all of the reply.
    */
   drawn: { transcript: Transcript; tail: number; blank: number; onlyTold: boolean } | undefined;
-  leave: (how: Leave) => void;
-  drawTimer: NodeJS.Timeout | undefined;
-  keyTimer: NodeJS.Timeout | undefined;
-  modeTimer: NodeJS.Timeout | undefined;
-  /** What was typed before there was a session, between two, or while something picked is carried out. */
-  early: Key[];
+  timer: NodeJS.Timeout | undefined;
   /** The terminal belongs to another program: nothing is drawn. */
-  held: boolean;
+  terminalLent: boolean;
   /** The window has just changed its size, and may go on doing so. */
   settling: boolean;
+};
+
+/** Everything that lasts while the program runs. */
+export type App = TuiOptions & {
+  display: Display;
+  input: Input;
+  work: Work;
+  questions: Questions;
+  state: State | undefined;
+  host: Host | undefined;
+  /** The command that waits at its terminal. */
+  attended: Attended | undefined;
+  /** The list that is open. */
+  picking: Picking | undefined;
+  /** Something was picked, and the command that asked is not over: keys wait. */
+  deciding: boolean;
   closed: boolean;
+  leave: (how: Leave) => void;
   /** Carries out what a change asks for. */
   perform: (app: App, effect: Effect) => void;
   /** Takes up the keys that waited. */
@@ -67,14 +87,14 @@ export const streamMs = 50;
 
 /** Puts rows above the live area. */
 export function print(app: App, rows: readonly Row[]): void {
-  app.history.push(...rows.map((row) => paint(row, app.colour)));
+  app.display.history.push(...rows.map((row) => paint(row, app.colour)));
 }
 
 /** What an action makes of the state; it is on screen within so many milliseconds. */
 export function dispatch(app: App, action: Action, withinMs = 0): void {
   if (!app.state) return;
   const changed = reduce(app.state, action);
-  if (app.drawn && changed.rows.length > 0) app.drawn.onlyTold &&= action.type === "part";
+  if (app.display.drawn && changed.rows.length > 0) app.display.drawn.onlyTold &&= action.type === "part";
   apply(app, changed, withinMs);
 }
 
@@ -84,22 +104,22 @@ function apply(app: App, { state, rows, effects }: Change, withinMs: number): vo
   print(app, rows);
   for (const effect of effects) app.perform(app, effect);
   if (withinMs === 0) draw(app);
-  else app.drawTimer ??= setTimeout(() => draw(app), withinMs);
+  else app.display.timer ??= setTimeout(() => draw(app), withinMs);
 }
 
 /** Brings the screen up to date. */
 export function draw(app: App): void {
-  if (!app.held && !app.closed) app.terminal.look();
-  if (app.held || app.settling || app.closed) return;
+  if (!app.display.terminalLent && !app.closed) app.terminal.look();
+  if (app.display.terminalLent || app.display.settling || app.closed) return;
   const view = viewOf(app);
   if (!view) return;
-  clearTimeout(app.drawTimer);
-  app.drawTimer = undefined;
+  clearTimeout(app.display.timer);
+  app.display.timer = undefined;
   const { state } = app;
   const { above, rows } = view.tail;
   const tail = rows.length + Number(above);
-  if (state) app.drawn = { transcript: state.transcript, tail, blank: Number(above), onlyTold: true };
-  app.screen.draw(app.history.splice(0), app.live.frame(view));
+  if (state) app.display.drawn = { transcript: state.transcript, tail, blank: Number(above), onlyTold: true };
+  app.display.screen.draw(app.display.history.splice(0), app.display.live.frame(view));
 }
 
 /** The live area as it is now; undefined while there is nothing to show. */

@@ -38,7 +38,7 @@ export function perform(app: App, effect: Effect): void {
       host.rememberTyped(effect.text);
       break;
     case "interrupt":
-      for (const stop of app.stops) stop.abort("interrupted");
+      for (const stop of app.work.stops) stop.abort("interrupted");
       break;
     case "quit":
       app.leave({ type: "quit" });
@@ -56,15 +56,15 @@ export function perform(app: App, effect: Effect): void {
       takeOver(app);
       break;
     case "redraw":
-      app.screen.clear();
+      app.display.screen.clear();
       break;
     case "mode":
       host.setMode(effect.mode);
-      clearTimeout(app.modeTimer);
-      app.modeTimer = setTimeout(() => host.judgeAgain(), modeRestsMs);
+      clearTimeout(app.questions.modeTimer);
+      app.questions.modeTimer = setTimeout(() => host.judgeAgain(), modeRestsMs);
       break;
     case "answer":
-      app.answers.get(effect.id)?.(effect.answer);
+      app.questions.answers.get(effect.id)?.(effect.answer);
       break;
   }
 }
@@ -74,30 +74,30 @@ function around({ state }: App): RowContext {
 }
 
 function follow(app: App, work: Promise<void>): void {
-  app.works.add(work);
-  void work.finally(() => app.works.delete(work));
+  app.work.running.add(work);
+  void work.finally(() => app.work.running.delete(work));
 }
 
 async function work(app: App, host: Host, text: string): Promise<void> {
   const stop = new AbortController();
-  app.stops.add(stop);
+  app.work.stops.add(stop);
   dispatch(app, { type: "turn_started", now: Date.now() });
   const reason = await host.turn([{ type: "text", text }], stop.signal);
-  app.stops.delete(stop);
+  app.work.stops.delete(stop);
   dispatch(app, { type: "turn_over", reason });
 }
 
 async function runShell(app: App, host: Host, command: string): Promise<void> {
   const stop = new AbortController();
-  app.stops.add(stop);
+  app.work.stops.add(stop);
   dispatch(app, { type: "shell_started", command, now: Date.now() });
   const output = await host.shell(command, stop.signal, {
     onProgress: (text) => dispatch(app, { type: "progress", id: shellId, text }, streamMs),
     onWaiting: (waiting) => void offer(app, waiting),
   });
-  app.stops.delete(stop);
+  app.work.stops.delete(stop);
   const content: UserBlock[] = [{ type: "text", text: output }];
-  if (app.state?.busy?.turn) app.heard.push(content);
+  if (app.state?.busy?.turn) app.work.heard.push(content);
   else host.say(content);
   dispatch(app, { type: "shell_over" });
 }
@@ -135,10 +135,10 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
 /** Something that takes time and can be interrupted; what is typed meanwhile is said after it. */
 async function workOn(app: App, what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
-  app.stops.add(stop);
+  app.work.stops.add(stop);
   dispatch(app, { type: "turn_started", now: Date.now(), what });
   const work = action(stop.signal).finally(() => {
-    app.stops.delete(stop);
+    app.work.stops.delete(stop);
     dispatch(app, { type: "turn_over", reason: stop.signal.aborted ? "interrupted" : "completed" });
   });
   follow(
@@ -151,16 +151,16 @@ async function workOn(app: App, what: string, action: (signal: AbortSignal) => P
 /** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */
 async function editOutside(app: App, host: Host): Promise<void> {
   const text = app.state?.editor.text ?? "";
-  app.screen.clear();
+  app.display.screen.clear();
   app.terminal.release();
-  app.held = true;
+  app.display.terminalLent = true;
   const edited = await host.editText(text).catch((error: Error) => {
     dispatch(app, { type: "notice", text: error.message });
     return undefined;
   });
   app.terminal.take();
-  app.screen.locate();
-  app.held = false;
+  app.display.screen.locate();
+  app.display.terminalLent = false;
   if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
   draw(app);
 }

@@ -5,11 +5,11 @@ import { type App, dispatch } from "./app.ts";
 
 /** Withdrawn, and answered with no, when the signal fires. */
 export function ask(app: App, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
-  const id = ++app.lastId;
+  const id = ++app.questions.lastId;
   return new Promise<Answer>((resolve) => {
     const settle = (answer: Answer) => {
       signal.removeEventListener("abort", withdraw);
-      app.answers.delete(id);
+      app.questions.answers.delete(id);
       resolve(answer);
     };
     const withdraw = () => {
@@ -18,7 +18,7 @@ export function ask(app: App, question: Question | Confirmation, signal: AbortSi
     };
     if (signal.aborted) return withdraw();
     signal.addEventListener("abort", withdraw);
-    app.answers.set(id, settle);
+    app.questions.answers.set(id, settle);
     dispatch(app, { type: "asked", id, question });
   });
 }

@@ -20,7 +20,7 @@ export function pick(app: App, request: PickRequest): Promise<string | undefined
     const settle = (id: string | undefined) => {
       app.picking = undefined;
       app.deciding = true;
-      if (!app.state) app.screen.clear();
+      if (!app.state) app.display.screen.clear();
       // Esc that closed a list is not the first half of Esc Esc.
       else app.state = { ...app.state, pressed: { ctrlC: 0, escape: 0, any: 0 } };
       draw(app);
@@ -60,7 +60,7 @@ export function onPickingKey(app: App, picking: Picking, key: Key): void {
   else if (reaction?.type === "other") widen(app, picking);
   else if (reaction) picking.settle(reaction.type === "picked" ? reaction.item.id : undefined);
   else if (key.type === "key" && key.key === "ctrl-z") process.kill(0, "SIGTSTP");
-  else if (key.type === "key" && key.key === "ctrl-l") app.screen.clear();
+  else if (key.type === "key" && key.key === "ctrl-l") app.display.screen.clear();
 }
 
 /** The other list, searched by the same words. */

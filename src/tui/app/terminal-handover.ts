@@ -111,8 +111,8 @@ async function show(app: App, attended: Attended): Promise<void> {
 async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): Promise<void> {
   const replayed = await taken.replay();
   if (app.attended !== attended || app.closed || attended.whole) return;
-  app.screen.clear();
-  app.held = true;
+  app.display.screen.clear();
+  app.display.terminalLent = true;
   attended.whole = true;
   app.terminal.lend(true);
   attended.filter = drawingFilter();
@@ -123,7 +123,7 @@ async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): P
 
 function leaveWhole(app: App, attended: Attended): void {
   attended.whole = false;
-  app.held = false;
+  app.display.terminalLent = false;
   app.terminal.write(plainKeys + resetModes + leaveAlternate);
   app.terminal.lend(false);
   attended.taken?.resize(takenSize(app.terminal.size()));

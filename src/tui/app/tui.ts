@@ -34,31 +34,27 @@ export function createTui(options: TuiOptions): Tui {
   });
   const app: App = {
     ...options,
-    screen,
-    live: mountLiveArea({ colour: options.colour, onTick: () => draw(app) }),
-    keys: createKeyReader(screen.located),
+    display: {
+      screen,
+      live: mountLiveArea({ colour: options.colour, onTick: () => draw(app) }),
+      history: [],
+      drawn: undefined,
+      timer: undefined,
+      terminalLent: false,
+      settling: false,
+    },
+    input: { keys: createKeyReader(screen.located), early: [], timer: undefined },
+    work: { stops: new Set(), running: new Set(), heard: [] },
+    questions: { answers: new Map(), lastId: 0, modeTimer: undefined },
     state: undefined,
     host: undefined,
-    history: [],
-    answers: new Map(),
     attended: undefined,
-    lastId: 0,
     picking: undefined,
     deciding: false,
-    stops: new Set(),
-    works: new Set(),
-    heard: [],
-    drawn: undefined,
-    leave: () => {},
-    drawTimer: undefined,
-    keyTimer: undefined,
-    modeTimer: undefined,
-    early: [],
-    held: false,
-    settling: false,
     closed: false,
+    leave: () => {},
     perform,
-    feed: () => onKeys(app, app.early.splice(0)),
+    feed: () => onKeys(app, app.input.early.splice(0)),
   };
   terminal.onData((chunk) => onData(app, chunk));
   terminal.onResize(() => onResize(app));
@@ -74,7 +70,7 @@ export function createTui(options: TuiOptions): Tui {
     warn: (text) =>
       void (app.state
         ? dispatch(app, { type: "print", rows: noteRows(["warn", text], aroundOf(app.state)) })
-        : app.history.push(`! ${text}`)),
+        : app.display.history.push(`! ${text}`)),
     stopped: () => stopped(app),
     close: () => close(app),
   };
@@ -85,7 +81,7 @@ function personOf(app: App): Person {
     ask: (question, signal) => ask(app, question, signal),
     takeSteering() {
       const texts = app.state?.queue ?? [];
-      const heard = app.heard.splice(0);
+      const heard = app.work.heard.splice(0);
       if (texts.length > 0) dispatch(app, { type: "steered" });
       return [...heard, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
     },
@@ -136,23 +132,23 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
 function onData(app: App, chunk: string): void {
   const ours = typed(app, chunk);
   if (!ours) return;
-  clearTimeout(app.keyTimer);
-  app.keyTimer = undefined;
-  onKeys(app, app.keys.push(ours));
+  clearTimeout(app.input.timer);
+  app.input.timer = undefined;
+  onKeys(app, app.input.keys.push(ours));
   flushLater(app);
 }
 
 function flushLater(app: App): void {
-  if (!app.keys.isWaiting()) return;
+  if (!app.input.keys.isWaiting()) return;
   const timer = setTimeout(() => {
     // What has come meanwhile is read first, however busy it was.
     setImmediate(() => {
-      if (app.keyTimer !== timer) return;
-      onKeys(app, app.keys.flush());
+      if (app.input.timer !== timer) return;
+      onKeys(app, app.input.keys.flush());
       flushLater(app);
     });
   }, keyMs);
-  app.keyTimer = timer;
+  app.input.timer = timer;
 }
 
 function onKeys(app: App, keys: readonly Key[]): void {
@@ -163,7 +159,7 @@ function onKeys(app: App, keys: readonly Key[]): void {
       continue;
     }
     if (!app.state || !app.host || app.deciding) {
-      app.early.push(key);
+      app.input.early.push(key);
       continue;
     }
     const { state, rows, effects } = onKey(app.state, key, Date.now());
@@ -178,37 +174,38 @@ function onKeys(app: App, keys: readonly Key[]): void {
 
 function onResize(app: App): void {
   const size = app.terminal.size();
-  app.screen.resized(size);
+  app.display.screen.resized(size);
   resizeTaken(app);
   if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
-  if (app.drawn && app.screen.lost() > app.drawn.blank) keepTail(app);
+  if (app.display.drawn && app.display.screen.lost() > app.display.drawn.blank) keepTail(app);
   // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
-  app.settling = true;
-  clearTimeout(app.drawTimer);
-  app.drawTimer = setTimeout(() => {
-    app.settling = false;
+  app.display.settling = true;
+  clearTimeout(app.display.timer);
+  app.display.timer = setTimeout(() => {
+    app.display.settling = false;
     draw(app);
   }, resizeMs);
 }
 
 /** What has left the window upwards cannot be drawn anew: an answer under way stays where it stands, and goes on below. */
 function keepTail(app: App): void {
-  const { state, drawn } = app;
+  const { state } = app;
+  const { drawn } = app.display;
   const told = state && drawn?.onlyTold && tellTail(state.transcript, drawn.transcript, aroundOf(state));
   if (!told) return;
-  app.screen.keep(drawn.tail);
+  app.display.screen.keep(drawn.tail);
   app.state = { ...state, transcript: told.transcript };
-  app.history = [];
+  app.display.history = [];
   print(app, told.rows);
-  app.drawn = undefined;
+  app.display.drawn = undefined;
 }
 
 /** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
 function suspend(app: App, target: number, listener: () => void): void {
   giveUp(app);
-  app.screen.clear();
+  app.display.screen.clear();
   app.terminal.release();
-  app.held = true;
+  app.display.terminalLent = true;
   process.off("SIGTSTP", listener);
   process.kill(target, "SIGTSTP");
   setTimeout(() => {
@@ -221,8 +218,8 @@ function resume(app: App): void {
   if (app.closed) return;
   app.terminal.release();
   app.terminal.take();
-  app.screen.locate();
-  app.held = false;
+  app.display.screen.locate();
+  app.display.terminalLent = false;
   draw(app);
 }
 
@@ -230,15 +227,16 @@ const patienceMs = 2500;
 
 /** Interrupts what runs, and waits until it has ended, for a while. */
 async function stopped(app: App): Promise<void> {
-  for (const stop of app.stops) stop.abort("interrupted");
-  await Promise.race([Promise.allSettled(app.works), sleep(patienceMs, undefined, { ref: false })]);
+  for (const stop of app.work.stops) stop.abort("interrupted");
+  await Promise.race([Promise.allSettled(app.work.running), sleep(patienceMs, undefined, { ref: false })]);
 }
 
 function close(app: App): void {
   if (app.closed) return;
-  if (!app.held) app.screen.draw(app.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
+  if (!app.display.terminalLent)
+    app.display.screen.draw(app.display.history.splice(0), { lines: [""], caret: { row: 0, column: 0 } });
   app.closed = true;
-  for (const timer of [app.drawTimer, app.keyTimer, app.modeTimer]) clearTimeout(timer);
-  app.live.unmount();
+  for (const timer of [app.display.timer, app.input.timer, app.questions.modeTimer]) clearTimeout(timer);
+  app.display.live.unmount();
   app.terminal.release();
 }
