@@ -56,7 +56,7 @@ test("/export writes each format, takes it from the file's name, and writes over
   terminal.send("/export no/such/x.html\r");
   await terminal.until(`there is no folder ${place.cwd}/no/such`);
   terminal.send("/export pdf\r");
-  await terminal.until("/export takes md, html or json");
+  await terminal.until("Usage: /export [md|html|json] [file]");
   terminal.send("/export\r");
   await terminal.until(/written to \S+\/session\.md/);
 });

@@ -20,5 +20,5 @@ test("background jobs are listed, and a person can end one", async () => {
   await terminal.until(`job ${pid} was ended`);
   expect(processes()).not.toContain(mark);
   terminal.send("/jobs stop 1\r");
-  await terminal.until("there is no running job 1");
+  await terminal.until("No running job 1");
 });

@@ -27,7 +27,7 @@ test("Ctrl-G opens the editor of the person on the text", async () => {
   await terminal.until("› a better");
 });
 
-test("Ctrl-O shows the last calls in full, and history stays as it was", async () => {
+test("Ctrl-O shows show the latest calls in full, and history stays as it was", async () => {
   const calls = [{ bash: { command: "seq 100 140" } }];
   const { terminal } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("go\r");

@@ -61,11 +61,11 @@ test("/model says what a change costs before it is made, and no is an answer", a
   expect(shown).toMatch(/where claude-sonnet-5-5 would take \$0\.\d{4}/);
   expect(shown).toMatch(/About \d{3} tokens of thinking are dropped for good/);
   terminal.send("\r");
-  await terminal.until("it stays anthropic/claude-sonnet-5-5");
+  await terminal.until("Still using anthropic/claude-sonnet-5-5");
   terminal.send("/model opus-5-5\r");
   await terminal.until("Go on with");
   terminal.send("\x1b");
-  await terminal.until("it stays anthropic/claude-sonnet-5-5");
+  await terminal.until("Still using anthropic/claude-sonnet-5-5");
   terminal.send("next\r");
   await terminal.until("final");
   expect(server.requests.at(-1)?.model).toBe("claude-sonnet-5-5");
@@ -93,7 +93,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   terminal.send("/model openai/gpt-6.1-sol\r");
   await terminal.until("no credentials for openai/gpt-6.1-sol: set OPENAI_API_KEY");
   terminal.send("/model sonnet-5-5\r");
-  await terminal.until("is the model already");
+  await terminal.until("is already the model");
   terminal.send("go\r");
   await terminal.until("Running");
   terminal.send("/model haiku-5-5\r");
@@ -107,7 +107,7 @@ test("an unknown model is asked about before anything was said, and a new sessio
   terminal.send("/model anthropic/claude-sonet-5-5\r");
   await terminal.until("is not a known model");
   terminal.send("n");
-  await terminal.until("it stays");
+  await terminal.until("Still using");
   terminal.send("/model haiku-5-5\r");
   await terminal.until("from here on anthropic/claude-haiku-5-5");
   terminal.send("go\r");

@@ -81,11 +81,11 @@ test("commands of a project are taken only when a person says so, and one change
   const first = await again(place, [], { columns: 100, rows: 40 });
   await first.until("not taken from .sawtooth/commands: check, deploy; /trust shows what they say");
   first.send("/deploy\r");
-  await first.until("there is no command /deploy");
+  await first.until("Unknown command /deploy");
   first.send("\x03/trust\r");
   await first.until(/Deploy to staging, then[\s\S]*Take 2 commands[\s\S]*check\.md, deploy\.md[\s\S]*❯ 2 No/);
   first.send("\r");
-  await first.until("they are not taken");
+  await first.until("Not trusted. /trust asks again");
   first.send("/trust\r");
   await first.until("Take 2 commands");
   first.send("y");
@@ -110,7 +110,7 @@ test("commands of a project are taken only when a person says so, and one change
   const third = await again(place, [], { columns: 120 });
   await third.until("not taken from .sawtooth/commands: check, deploy, changed since you trusted them");
   third.send("/check\r");
-  await third.until("there is no command /check");
+  await third.until("Unknown command /check");
 });
 
 test("what clashes, leads out, is too large or is no text is not taken, and that is said", async () => {
@@ -183,7 +183,7 @@ test("a folder of commands that is a link out of the project is not read", async
   const terminal = await again(place);
   expect(terminal.whole().join("\n")).toContain(".sawtooth/commands was not read: it leads out of");
   terminal.send("/trust\r");
-  await terminal.until("there is nothing to trust here");
+  await terminal.until("No commands are waiting for your trust");
 });
 
 async function plainly(place: Place, server: MockServer): Promise<void> {
@@ -213,7 +213,7 @@ test("--bare has no commands but its own, and a secret in a file does not reach 
   const bare = await again(place, ["--bare"]);
   expect(bare.whole().join("\n")).not.toContain("not taken");
   bare.send("/key\r");
-  await bare.until("there is no command /key");
+  await bare.until("Unknown command /key");
   bare.kill();
   const terminal = await again(place);
   terminal.send("/key\r");

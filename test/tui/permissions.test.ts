@@ -116,7 +116,7 @@ test("/permissions lists the rules with their places, and takes one back at once
   terminal.send("/permissions remove 1\r");
   await terminal.until("leave it out there");
   terminal.send("/permissions remove 9\r");
-  await terminal.until("there is no rule 9");
+  await terminal.until("No rule 9");
   terminal.send("/permissions remove 2\r");
   await terminal.until("allow bash(touch made.txt) is gone");
   expect(JSON.parse(readFileSync(projects(place)[0] ?? "", "utf8"))).toMatchObject({ allow: [] });

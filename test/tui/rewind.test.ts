@@ -19,7 +19,7 @@ function logs(place: Place): LogEvent[][] {
 
 async function choose(terminal: Drive, digit: string): Promise<void> {
   terminal.send("\r");
-  await terminal.until("What goes back?");
+  await terminal.until("What should be restored?");
   terminal.send(digit);
 }
 
@@ -171,13 +171,13 @@ describe("/rewind", () => {
   test("says when there is nowhere to go back to, and Esc leaves everything as it is", async () => {
     const { terminal, place } = await open(turns);
     terminal.send("/rewind\r");
-    await terminal.until("nothing was said yet");
+    await terminal.until("No messages yet");
     terminal.send("x\x7f!echo hi\r");
     await terminal.until(/^ {2}hi$/m);
     terminal.send("/rewind\r");
     await terminal.until(/❯ !echo hi/);
     terminal.send("\r");
-    await terminal.until(/❯ 1 Conversation only[\s\S]*No file was changed since/);
+    await terminal.until(/❯ 1 Conversation only[\s\S]*No file has changed since/);
     terminal.send("\x1b");
     await terminal.until("what to do?");
     expect(logs(place)).toHaveLength(1);
@@ -186,7 +186,7 @@ describe("/rewind", () => {
   test("in a window of 40 by 10 shows the list, the ways and how to leave", async () => {
     const { terminal } = await worked({ columns: 40, rows: 10 });
     terminal.send("/rewind\r");
-    await terminal.until(/Go back to before a message · 2[\s\S]*❯ change it[\s\S]*make it[\s\S]*Esc closes/);
+    await terminal.until(/Rewind to before a message · 2[\s\S]*❯ change it[\s\S]*make it[\s\S]*Esc closes/);
     terminal.send("\r");
     await terminal.until(
       /❯ 1 Conversation and files\n {4}2 Conversation only\n {4}3 Files only[\s\S]*Esc closes/,

@@ -241,7 +241,7 @@ describe("a name", () => {
 test("/fork goes on in a branch, names both sessions, and leaves the first as it was", async () => {
   const { terminal, place, server } = await open([{ text: "one" }, { text: "two" }]);
   terminal.send("/fork\r");
-  await terminal.until("nothing was said yet");
+  await terminal.until("No messages yet");
   terminal.send("begin\r");
   await terminal.until("one");
   const [first] = stored(place);

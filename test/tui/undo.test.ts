@@ -49,7 +49,7 @@ describe("/undo", () => {
     terminal.send("/undo 7\r");
     await terminal.until("there is no snapshot 7: /undo list shows them");
     terminal.send("/undo everything\r");
-    await terminal.until("/undo takes list, a number of that list, or redo");
+    await terminal.until("Usage: /undo [list|<n>|redo]");
     terminal.send("/undo list\r");
     await terminal.until("no snapshots of session");
   });

@@ -208,7 +208,7 @@ function writtenIn(state: State, most: number): Written {
 function hintOf({ notice, busy, size }: State): string {
   if (notice) return notice;
   if (size.columns < 60) return "";
-  return busy ? "type to steer it" : "what to do?  / commands  @ files  ! shell";
+  return busy ? "type to steer" : "what to do?  / commands  @ files  ! shell";
 }
 
 function statusOf(state: State, room: number): StatusLineProps | undefined {

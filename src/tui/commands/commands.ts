@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "jobs",
-    summary: "what runs in the background; end one, or let it outlive the session",
+    summary: "background jobs: list them, stop one, or keep one after the session",
     argument: "stop <pid>|keep <pid>|clean",
     run: manageJobs,
   },
@@ -42,7 +42,7 @@ export const commands: readonly Command[] = [
   ...trustCommands,
   {
     name: "clear",
-    summary: "a new session; this one stays stored",
+    summary: "start a new session; this one stays stored",
     run: (_, { busy, notice, leave }) => (busy ? notice(busyNotice) : leave({ type: "open" })),
   },
   {
@@ -73,14 +73,14 @@ async function manageJobs(argument: string, { host, columns, notice, print }: Co
   if (!verb) return print(jobRows(host.jobs.list(), columns));
   if (verb === "clean") return notice(await endOrphans(host));
   if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
-    return notice("/jobs takes stop <pid>, keep <pid> or clean; alone it lists them");
+    return notice("Usage: /jobs [stop <pid>|keep <pid>|clean]");
   const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
   const words = verb === "stop" ? "was ended" : "outlives the session";
-  notice(done ? `job ${pid} ${words}` : `there is no running job ${pid}`);
+  notice(done ? `job ${pid} ${words}` : `No running job ${pid}`);
 }
 
 function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {
-  if (jobs.length === 0) return [[{ text: "  nothing runs in the background", tone: "dim" }]];
+  if (jobs.length === 0) return [[{ text: "  No background jobs", tone: "dim" }]];
   return jobs.flatMap(({ pid, command, log, state, kept }): Row[] => [
     cutRow([{ text: `  ${pid}  ${state}${kept ? ", kept" : ""}  ${cleanLine(command)}` }], columns),
     cutRow([{ text: `      ${log}`, tone: "dim" }], columns),
@@ -88,18 +88,18 @@ function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {
 }
 
 const keys: [string, string][] = [
-  ["Enter", "send; while it works, for the next step"],
+  ["Enter", "send; while it is working, queue for the next step"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
-  ["Esc", "interrupt; close what is open; twice: go back"],
-  ["Ctrl-C", "clear the line, interrupt; twice: leave"],
-  ["Up, Down, Ctrl-R", "what was typed before; search it"],
-  ["Shift-Tab", "ask, accept-edits, plan, auto"],
-  ["Ctrl-O", "the last calls in full"],
-  ["Ctrl-T", "thinking in full or in one line"],
-  ["Ctrl-G", "write in $EDITOR"],
+  ["Esc", "interrupt, or close what is open; twice: rewind"],
+  ["Ctrl-C", "clear the line, or interrupt; twice: quit"],
+  ["Up, Down, Ctrl-R", "earlier input; search it"],
+  ["Shift-Tab", "next permission mode: ask, accept-edits, plan, auto"],
+  ["Ctrl-O", "show the latest calls in full"],
+  ["Ctrl-T", "show thinking in full, or in one line"],
+  ["Ctrl-G", "edit the message in $EDITOR"],
   ["Ctrl-Z", "suspend"],
-  ["Ctrl-]", "type for a command that waits at its terminal; again: back"],
-  ["@ name", "name a file"],
+  ["Ctrl-]", "type in the terminal of a waiting command; again: back"],
+  ["@ name", "mention a file"],
   ["! command", "run it in the session's shell"],
 ];
 

@@ -11,12 +11,12 @@ import { busyNotice, type Command, type CommandContext } from "./command.ts";
 export const contextCommands: readonly Command[] = [
   {
     name: "context",
-    summary: "what is in the window, and what can be done about it",
+    summary: "what fills the context window, and what you can do about it",
     run: (_, { events, columns, print }) => print(contextRows(events, columns)),
   },
   {
     name: "compact",
-    summary: "make a handoff of all but the last step now",
+    summary: "summarize everything but the last step now",
     argument: "what to keep",
     run: makeHandoff,
   },
@@ -27,13 +27,13 @@ export const contextCommands: readonly Command[] = [
   },
   {
     name: "focus",
-    summary: "the open focus and those that were folded; fold it now",
+    summary: "the open focus and the folded ones; fold the open one",
     argument: "fold",
     run: lookAtFocus,
   },
   {
     name: "knowledge",
-    summary: "what the folded parts left behind",
+    summary: "what is remembered from folded parts",
     run: (_, { events, columns, print }) => print(knowledgeRows(events, columns)),
   },
 ];
@@ -57,7 +57,7 @@ function toldOf(done: Compacted): Row {
 function lookAtFocus(argument: string, context: CommandContext): void {
   const { events, columns, busy, notice, print } = context;
   if (argument === "") print(focusRows(openFocus(events), events, columns));
-  else if (argument !== "fold") notice("/focus takes fold; alone it shows the focus");
+  else if (argument !== "fold") notice("Usage: /focus [fold]");
   else if (busy) notice(busyNotice);
   else foldFocus(context);
 }

@@ -6,18 +6,18 @@ import type { Command, CommandContext } from "./command.ts";
 export const fileCommands: readonly Command[] = [
   {
     name: "report",
-    summary: "context and cost of the session as a page",
+    summary: "open a page with the session's context and cost",
     run: writeReport,
   },
   {
     name: "export",
-    summary: "the session as a file",
+    summary: "save the session to a file",
     argument: "md|html|json file",
     run: writeExport,
   },
   {
     name: "doctor",
-    summary: "what works on this machine, and what to do about the rest",
+    summary: "check this machine, and how to fix what is missing",
     run: examine,
   },
 ];
@@ -35,7 +35,7 @@ async function writeExport(
   const named = formatOf(word);
   const file = named ? rest : argument;
   const format = named ?? formatOf(/\.(\w+)$/.exec(file)?.[1] ?? (file === "" ? "md" : ""));
-  if (!format) return notice("/export takes md, html or json, and a file");
+  if (!format) return notice("Usage: /export [md|html|json] [file]");
   print(fileRows("written to ", await host.desk.exportTo(format, file), columns));
 }
 

@@ -12,7 +12,7 @@ import { busyNotice, type Command, type CommandContext } from "./command.ts";
 export const modelCommands: readonly Command[] = [
   {
     name: "model",
-    summary: "the models there are; go on with another one",
+    summary: "list the models; switch to another",
     argument: "provider/id",
     run: chooseModel,
   },
@@ -31,10 +31,10 @@ async function changeModel(name: string, context: CommandContext, signal: AbortS
   const models = host.desk.models();
   const choice = await host.desk.findModel(name);
   const { id } = choice.card;
-  if (id === models.current) return notice(`${id} is the model already`);
+  if (id === models.current) return notice(`${id} is already the model`);
   const told = allOf(events, "assistant_message").length > 0 || choice.warnings.length > 0;
   if (told && !(await confirm(`Go on with ${short(id)}?`, costRows(choice, models.current), signal)))
-    return notice(`it stays ${models.current}`);
+    return notice(`Still using ${models.current}`);
   choice.take();
 }
 
@@ -62,7 +62,7 @@ function modelRows({ cards, current, lacking }: Models, columns: number): Row[] 
     }),
     ...lacking.flatMap((text) => wrap([{ text: `  ${safe(text)}`, tone: "dim" }], columns, "  ")),
     ...wrap(
-      [{ text: "  /model <provider/id> changes it; what that costs is said before.", tone: "dim" }],
+      [{ text: "  /model <provider/id> switches; you see the cost before it happens.", tone: "dim" }],
       columns,
       "  ",
     ),

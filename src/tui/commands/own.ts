@@ -50,7 +50,7 @@ export function ownNotes({ notes, untrusted }: OwnCommands): string[] {
 export const trustCommands: readonly Command[] = [
   {
     name: "trust",
-    summary: "the project's own commands: look at them, and take them",
+    summary: "review and trust the project's own commands",
     run: askForTrust,
   },
 ];
@@ -60,14 +60,14 @@ async function askForTrust(
   { host, columns, confirm, notice, print, changed }: CommandContext,
 ): Promise<void> {
   const { untrusted } = host.desk.own();
-  if (!untrusted) return notice("there is nothing to trust here");
+  if (!untrusted) return notice("No commands are waiting for your trust");
   const { folder, commands } = untrusted;
   const title = `Take ${plural(commands.length, "command")} from ${safe(folder)}?`;
   print(commands.flatMap((command) => fileRows(command, columns)));
   const names = commands.map(({ name }) => `${name}.md`).join(", ");
   const meaning = "Each becomes a command that says its text, as shown above, for you. Nothing in it is run.";
   if (!(await confirm(title, [[{ text: names, tone: "strong" }], [{ text: meaning, tone: "dim" }]])))
-    return notice("they are not taken; /trust asks again");
+    return notice("Not trusted. /trust asks again");
   try {
     host.desk.trust();
   } finally {

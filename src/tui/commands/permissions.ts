@@ -7,7 +7,7 @@ import type { Command, CommandContext } from "./command.ts";
 export const permissionCommands: readonly Command[] = [
   {
     name: "permissions",
-    summary: "the rules in force and where they are kept; take one back",
+    summary: "list the permission rules and where they are kept; remove one",
     argument: "remove <n>",
     run: managePermissions,
   },
@@ -18,8 +18,8 @@ function managePermissions(argument: string, { host, columns, notice, print }: C
   const number = /^remove\s+(\d+)$/.exec(argument)?.[1];
   const rule = rules[Number(number) - 1];
   if (argument === "") print(ruleRows(rules, columns));
-  else if (number === undefined) notice("/permissions takes remove <n>; alone it lists the rules");
-  else notice(rule ? removed(host.rules, rule) : `there is no rule ${number}: /permissions lists them`);
+  else if (number === undefined) notice("Usage: /permissions [remove <n>]");
+  else notice(rule ? removed(host.rules, rule) : `No rule ${number}. /permissions lists them`);
 }
 
 function removed(rules: StandingRules, rule: StandingRule): string {
@@ -37,7 +37,7 @@ const scopes: Record<StandingRule["scope"], string> = {
 };
 
 function ruleRows(rules: readonly StandingRule[], columns: number): Row[] {
-  if (rules.length === 0) return [[{ text: "  no rules: the mode decides", tone: "dim" }]];
+  if (rules.length === 0) return [[{ text: "  No rules: the permission mode decides", tone: "dim" }]];
   return rules.flatMap(({ rule, kind, scope, where }, index): Row[] => [
     cutRow(
       [

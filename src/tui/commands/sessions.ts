@@ -14,13 +14,13 @@ type Run = (argument: string, context: CommandContext) => void | Promise<void>;
 export const sessionCommands: readonly Command[] = [
   {
     name: "resume",
-    summary: "go on with another session",
+    summary: "continue another session",
     argument: "[id or name]",
     run: atRest(resume),
   },
   {
     name: "fork",
-    summary: "branch off here or from another",
+    summary: "branch from this session or another",
     argument: "[id or name]",
     run: atRest(fork),
   },
@@ -31,13 +31,13 @@ export const sessionCommands: readonly Command[] = [
   },
   {
     name: "undo",
-    summary: "put back what a turn changed",
+    summary: "undo the file changes of a turn",
     argument: "list|<n>|redo",
     run: atRest(undo),
   },
   {
     name: "name",
-    summary: "what this session is called",
+    summary: "show or set this session's name",
     argument: "[text]|-",
     run: told(name),
   },
@@ -70,14 +70,14 @@ function lines(text: string, columns: number, tone?: Row[0]["tone"]): Row[] {
 async function resume(which: string, context: CommandContext): Promise<void> {
   const { host, notice, pick, leave } = context;
   const request = which === "" ? sessionsRequest(host.sessions, Date.now()) : undefined;
-  if (request && isEmpty(request)) return notice("no other session is stored");
+  if (request && isEmpty(request)) return notice("No other session is stored");
   const id = request ? await pick(request) : which;
   if (id === undefined) return;
   const found = host.sessions.find(id);
-  if (found.id === idOf(context)) return notice("that is this session");
+  if (found.id === idOf(context)) return notice("You are already in this session");
   if (found.heldBy === undefined) return leave({ type: "open", resume: found.id });
   throw new Error(
-    `session ${found.id} is in use by process ${found.heldBy}: leave it there first, or branch from it with /fork ${found.id}`,
+    `session ${found.id} is in use by process ${found.heldBy}: close it there first, or branch from it with /fork ${found.id}`,
   );
 }
 
@@ -88,7 +88,7 @@ function idOf({ events }: CommandContext): string {
 function fork(which: string, context: CommandContext): void {
   const { host, events, notice, leave } = context;
   if (which !== "") leave(branchOf(host.sessions.find(which)));
-  else if (!events.some(({ type }) => type === "user_message")) notice("nothing was said yet");
+  else if (!events.some(({ type }) => type === "user_message")) notice("No messages yet");
   else leave(branchOf({ id: idOf(context), name: sessionName(events) }));
 }
 
@@ -104,8 +104,8 @@ function name(text: string, { host, events, print, columns }: CommandContext): v
   if (called !== "")
     return void host.log.append({ type: "session_named", name: called === "-" ? "" : called });
   const words = now
-    ? `this session is called ${now}; /name and another one changes that`
-    : "this session has no name: /name and one gives it one, and sawtooth -r <name> finds it";
+    ? `This session is called ${now}. Change it with /name <name>.`
+    : "This session has no name. Set one with /name <name>; resume it with sawtooth -r <name>.";
   print(lines(words, columns, "dim"));
 }
 
@@ -115,7 +115,7 @@ async function rewind(_: string, context: CommandContext): Promise<void> {
   const { host, events, pick, notice, print, columns } = context;
   const rows = await host.undo.list();
   const request = messagesRequest(events, rows, Date.now());
-  if (request.items.length === 0) return notice("nothing was said yet");
+  if (request.items.length === 0) return notice("No messages yet");
   const seq = await pick(request);
   const goal = seq === undefined ? undefined : goalAt(events, rows, Number(seq));
   const jobs = host.jobs.list().filter(({ state, kept }) => state === "running" && !kept).length;
@@ -138,7 +138,7 @@ function leaveFor(goal: Goal, filesStay: boolean, { host, events, leave }: Comma
 async function undo(argument: string, { host, notice, print, columns }: CommandContext): Promise<void> {
   if (argument === "list") return print(lines(await host.undo.text(), columns));
   if (argument !== "" && argument !== "redo" && !/^\d+$/.test(argument))
-    return notice("/undo takes list, a number of that list, or redo; alone it undoes the last turn");
+    return notice("Usage: /undo [list|<n>|redo]. Without an argument it undoes the last turn");
   const to = /^\d+$/.test(argument) ? { to: Number(argument) } : {};
   print(lines(await host.undo.put({ ...to, ...(argument === "redo" ? { redo: true } : {}) }), columns));
 }

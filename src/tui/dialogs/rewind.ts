@@ -40,9 +40,9 @@ export function messagesRequest(
 ): PickRequest {
   const messages = allOf(events, "user_message").toReversed();
   return {
-    title: "Go back to before a message",
-    enter: "goes on",
-    empty: "nothing was said yet",
+    title: "Rewind to before a message",
+    enter: "chooses",
+    empty: "No messages yet",
     items: messages.map((message) => ({
       id: String(message.seq),
       label: typedText(message).replaceAll(/\s+/g, " ").trim().slice(0, 400) || "[image]",
@@ -98,21 +98,21 @@ export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: numbe
   const filesOnly = { id: "files", label: "Files only", facts: [] };
   const ends = `${plural(jobs, "background job")} will end, but for those that are kept (/jobs).`;
   const branch = [
-    dim("Goes on in a branch, with a new shell; this session stays stored as it is."),
+    dim("Continues in a branch with a new shell. This session stays stored as it is."),
     ...(jobs > 0 ? [[{ text: ends, tone: "warn" as const }]] : []),
   ];
   const back = [
     dim(`${plural(files.length, "file")} as before that message:`),
     ...fileRows(inverse(files), cwdOf(events)),
   ];
-  const kept = dim(snapshot === undefined ? "No file was changed since." : "The files stay as they are now.");
+  const kept = dim(snapshot === undefined ? "No file has changed since." : "The files stay as they are now.");
   const previews: Record<string, Row[]> = {
     both: [...back, ...branch],
     conversation: [kept, ...branch],
-    files: [...back, dim("The conversation goes on here.")],
+    files: [...back, dim("The conversation continues here.")],
   };
   return {
-    title: "What goes back?",
+    title: "What should be restored?",
     few: true,
     enter: "does it",
     empty: "",

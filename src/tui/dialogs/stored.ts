@@ -19,7 +19,7 @@ export function sessionsRequest(sessions: Sessions, now: number): PickRequest {
     title: "Sessions of this folder",
     items: items(false),
     enter: "opens",
-    empty: "no other session is stored for this folder",
+    empty: "No other session is stored for this folder",
     wider: {
       title: "Sessions of all folders",
       label: "all folders",
@@ -86,7 +86,7 @@ function whereRows({ id, shortCwd, heldBy }: StoredSession): Row[] {
   const held: Row[] =
     heldBy === undefined
       ? []
-      : [[{ text: `in use by process ${heldBy}: only a branch of it can be opened`, tone: "warn" }]];
+      : [[{ text: `in use by process ${heldBy}: you can only open a branch of it`, tone: "warn" }]];
   return [...held, [{ text: `${id} in ${safe(shortCwd)}`, tone: "dim" }]];
 }
 

@@ -73,8 +73,8 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
     case "ctrl-t": {
       const showThinking = !state.transcript.showThinking;
       const notice = showThinking
-        ? "thinking is shown in full from here on"
-        : "thinking is folded to one line from here on";
+        ? "thinking is shown in full from now on"
+        : "thinking is shortened to one line from now on";
       return change({ ...state, transcript: { ...state.transcript, showThinking }, notice });
     }
     case "escape":
@@ -261,7 +261,7 @@ function submitted(state: State): Change {
   const [, word] = /^\/([\w-]+)(?:\s|$)/.exec(text) ?? [];
   if (word !== undefined) {
     if (!state.commands.some(({ name }) => name === word))
-      return change({ ...state, notice: `there is no command /${word}: /help lists them` });
+      return change({ ...state, notice: `Unknown command /${word}. Type /help for a list` });
     return change(sent, [], [remember, { type: "command", text: text.trim() }]);
   }
   if (/^!\s*\S/.test(text))

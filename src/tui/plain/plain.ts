@@ -232,7 +232,7 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
   const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
   const commands = commandsOf(host.desk.own());
   const command = commands.find((each) => each.name === name);
-  if (!command) return say([`there is no command /${name}: /help lists them`]);
+  if (!command) return say([`Unknown command /${name}. Type /help for a list`]);
   await command.run(argument.trim(), {
     host,
     commands,
@@ -288,6 +288,6 @@ function onAnswer(app: Plain, asking: Asking, line: string): void {
   else if (answer !== "instead") asking.answer(answer);
   else {
     asking.instead = true;
-    say(["What should it do instead? An empty line is a plain no."]);
+    say(["What should it do instead? Leave the line empty to just say no."]);
   }
 }
