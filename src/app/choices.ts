@@ -1,16 +1,17 @@
 /** Choices of the command line and of settings, checked before a session is opened. */
 
-import type { Flags } from "../cli/arguments/arguments.ts";
-import { duration, UsageError } from "../cli/arguments/values.ts";
 import type { Settings } from "../config/settings.ts";
+import { duration } from "../config/values.ts";
 import { engineProblem } from "../context/policies/settings.ts";
 import { contextChoices, namedStack } from "../context/policies/stacks.ts";
+import { UsageError } from "../core/errors.ts";
 import type { Model } from "../core/ports.ts";
 import { overrideProblem } from "../models/cards.ts";
 import { parseRule } from "../permissions/rules.ts";
+import type { SessionOptions } from "./options.ts";
 
 /** Throws `UsageError` for a choice that cannot be, with the place where it was made. */
-export function checkChoices(flags: Flags, settings: Settings): void {
+export function checkChoices(flags: SessionOptions, settings: Settings): void {
   const context = flags.context ?? settings.context;
   const named = flags.context === undefined ? "context in settings:" : "--context";
   if (context !== undefined && !namedStack(context))
@@ -19,13 +20,13 @@ export function checkChoices(flags: Flags, settings: Settings): void {
   if (wrong) throw new UsageError(`engine in settings: ${wrong}`);
   const wrongModel = overrideProblem(settings.models ?? {});
   if (wrongModel) throw new UsageError(`${wrongModel}: correct it in settings or take it out`);
-  duration("maxTime in settings:", settings.maxTime);
+  if (settings.maxTime !== undefined) duration("maxTime in settings:", settings.maxTime);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
 
 /** A budget of the settings is meant for other models too: one without prices runs, and the person hears of it. */
 export function warnUnpriced(
-  { flags, warn }: { flags: Flags; warn(text: string): void },
+  { flags, warn }: { flags: SessionOptions; warn(text: string): void },
   { maxBudgetUsd }: Settings,
   { card }: Model,
 ): void {

@@ -4,8 +4,8 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OtherModels } from "../agent/agent.ts";
-import type { Flags } from "../cli/arguments/arguments.ts";
-import { duration, UsageError } from "../cli/arguments/values.ts";
+import { duration } from "../config/values.ts";
+import { StartError, UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { type Model, ModelError } from "../core/ports.ts";
@@ -19,13 +19,13 @@ import { dialectOf, openaiModel } from "../models/openai/openai.ts";
 import { recordedModel, recording } from "../models/playback/recorded.ts";
 import { parseScript } from "../models/playback/script.ts";
 import { scriptedCard, scriptedModel } from "../models/playback/scripted.ts";
-import { StartError } from "./session.ts";
+import type { SessionOptions } from "./options.ts";
 
 type Environment = Record<string, string | undefined>;
 type Choice = {
   /** `provider/id`; undefined: what the environment has a key for. */
   name: string | undefined;
-  flags: Flags;
+  flags: SessionOptions;
   env: Environment;
   cwd: string;
   /** Replies that the session already has: a script goes on after them. */
@@ -133,10 +133,9 @@ function anthropic(card: ModelCard, env: Environment): Model {
   const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: baseUrl } = env;
   if (!apiKey && !authToken)
     throw new StartError(`no credentials for ${card.id}: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN`, 4);
-  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
   return anthropicModel({
     card,
-    ...(idleMs === undefined ? {} : { idleMs }),
+    ...idleTime(env),
     ...(apiKey ? { apiKey } : {}),
     ...(authToken ? { authToken } : {}),
     ...(baseUrl ? { baseUrl } : {}),
@@ -147,13 +146,16 @@ function openai(card: ModelCard, env: Environment): Model {
   const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl } = env;
   if (!apiKey && !baseUrl)
     throw new StartError(`no credentials for ${card.id}: set OPENAI_API_KEY or OPENAI_BASE_URL`, 4);
-  const idleMs = duration("SAWTOOTH_IDLE_TIMEOUT", env.SAWTOOTH_IDLE_TIMEOUT || undefined);
   return openaiModel({
     card,
-    ...(idleMs === undefined ? {} : { idleMs }),
+    ...idleTime(env),
     ...(apiKey ? { apiKey } : {}),
     ...(baseUrl ? { baseUrl } : {}),
   });
+}
+
+function idleTime({ SAWTOOTH_IDLE_TIMEOUT: time }: Environment): { idleMs?: number } {
+  return time ? { idleMs: duration("SAWTOOTH_IDLE_TIMEOUT", time) } : {};
 }
 
 function readText(file: string, cwd: string, kind: string): string {

@@ -4,16 +4,17 @@ import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Flags, PermissionMode } from "../cli/arguments/arguments.ts";
-import { duration, UsageError } from "../cli/arguments/values.ts";
 import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
+import { duration } from "../config/values.ts";
 import { pasteLimit } from "../context/policies/budget.ts";
 import { knowledgeHead } from "../context/policies/focus.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
 import type { TextBlock, UserBlock } from "../core/blocks.ts";
+import type { PermissionMode } from "../core/decision.ts";
+import { UsageError } from "../core/errors.ts";
 import { showHidden } from "../core/hidden-characters.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
@@ -32,6 +33,7 @@ import { shellParser } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { environmentPreamble, today } from "./first-message.ts";
 import { chooseModel, summaryModels } from "./models.ts";
+import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless } from "./permissions.ts";
@@ -154,7 +156,7 @@ function say(session: OpenSession, options: OpenOptions, content: UserBlock[]): 
 }
 
 /** Throws `UsageError` when a budget is set that could not be counted. */
-export function checkPriced({ maxBudgetUsd }: Flags, { card }: Model): void {
+export function checkPriced({ maxBudgetUsd }: SessionOptions, { card }: Model): void {
   if (maxBudgetUsd === undefined || card.prices.output !== 0) return;
   throw new UsageError(
     `--max-budget-usd needs prices, and none are known for ${card.id}: add them in settings`,
@@ -258,14 +260,15 @@ function realHome(env: OpenOptions["env"]): string {
   return existsSync(home) ? realpathSync(home) : home;
 }
 
-function limitsOf(flags: Flags, settings: Settings): Run["agent"]["limits"] {
+function limitsOf(flags: SessionOptions, settings: Settings): Run["agent"]["limits"] {
+  const { maxTime } = settings;
   const maxTurns = flags.maxTurns ?? settings.maxTurns;
   const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
-  const maxTimeMs = flags.maxTimeMs ?? duration("maxTime in settings:", settings.maxTime);
+  const maxTimeMs = flags.maxTimeMs ?? (maxTime && duration("maxTime in settings:", maxTime));
   return {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
-    ...(maxTimeMs === undefined ? {} : { deadline: Date.now() + maxTimeMs }),
+    ...(!maxTimeMs ? {} : { deadline: Date.now() + maxTimeMs }),
   };
 }
 

@@ -2,7 +2,6 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Flags } from "../cli/arguments/arguments.ts";
 import {
   changeProjectRules,
   changeUserRules,
@@ -11,9 +10,10 @@ import {
 } from "../config/kept-rules.ts";
 import { type Settings, SettingsError } from "../config/settings.ts";
 import type { RuleScope, StandingRule, StandingRules } from "../permissions/rules.ts";
+import type { SessionOptions } from "./options.ts";
 
 type Sources = {
-  flags: Flags;
+  flags: SessionOptions;
   settings: Settings;
   /** Absolute folder of the user's configuration. */
   config: string;

@@ -1,12 +1,13 @@
-/** One session made ready to run: what print mode and the demo get from the wiring, and what opening it can fail with. */
+/** One session made ready to run: what print mode and the demo get from the wiring. */
 
 import type { Agent } from "../agent/agent.ts";
-import type { Flags, PermissionMode } from "../cli/arguments/arguments.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { PermissionMode } from "../core/decision.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { PathLink } from "../permissions/links.ts";
 import type { RuleScope, StandingRules } from "../permissions/rules.ts";
+import type { SessionOptions } from "./options.ts";
 
 export type Run = {
   agent: Agent;
@@ -52,7 +53,7 @@ export type Answer =
   | { decision: "deny"; say: string };
 
 export type OpenOptions = {
-  flags: Flags;
+  flags: SessionOptions;
   /** Of a branch: how many events of the other session it begins with; by default all. */
   events?: number | undefined;
   /** Undefined: nobody is there, and what would ask is denied. */
@@ -64,19 +65,3 @@ export type OpenOptions = {
 };
 
 export type OpenRun = (options: OpenOptions) => Promise<Run>;
-
-/** Something outside the user's command line is missing; `exitCode` as design §5. */
-export class StartError extends Error {
-  readonly exitCode: number;
-  constructor(message: string, exitCode: number) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
-
-/** The exit code that an error carries: the user can mend what it says in one line. Undefined: a bug, which crashes. */
-export function exitCodeOf(error: unknown): number | undefined {
-  return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number"
-    ? error.exitCode
-    : undefined;
-}

@@ -1,19 +1,19 @@
 /** How a session's log begins, and what a resumed one changes. Checked before anything is written. */
 
-import type { Flags } from "../cli/arguments/arguments.ts";
-import { UsageError } from "../cli/arguments/values.ts";
 import type { Settings } from "../config/settings.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { contextChoices, contextNames, namedStack, stackNamed } from "../context/policies/stacks.ts";
 import { fixedTokens } from "../context/view/tokens.ts";
 import { applyEvents } from "../context/view/view.ts";
+import { UsageError } from "../core/errors.ts";
 import type { EventBody, LogEvent } from "../core/events.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel } from "../core/questions.ts";
 import type { OpenSession } from "../session/store.ts";
+import type { SessionOptions } from "./options.ts";
 import { systemPrompt } from "./prompts.ts";
 
-type Parts = { flags: Flags; settings: Settings; cwd: string; model: Model; tools: Tool[] };
+type Parts = { flags: SessionOptions; settings: Settings; cwd: string; model: Model; tools: Tool[] };
 
 /** Appends the first event of a new session; to a stored one, what changed since. Throws `UsageError`. */
 export function begin(session: OpenSession, parts: Parts): void {
@@ -51,7 +51,7 @@ function stackOf(words: string): NonNullable<ReturnType<typeof namedStack>> {
   return stack;
 }
 
-function engineOf(flags: Flags, settings: Settings): Record<string, number> {
+function engineOf(flags: SessionOptions, settings: Settings): Record<string, number> {
   const window = flags.window ?? settings.window;
   return {
     ...settings.engine,

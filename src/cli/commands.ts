@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { encodingOf } from "../app/models.ts";
 import { openRun, sessionRoot } from "../app/open-session.ts";
+import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import { reportText, stepBody } from "../report/text/report.ts";
 import { listSessions, sessionFolders } from "../session/listing.ts";
@@ -15,8 +16,8 @@ import { agentMark, findOrphans, removeLeftovers } from "../tools/bash/shell/orp
 import { sessionProcesses, signal } from "../tools/bash/shell/process-table.ts";
 import { openTerminal } from "../tools/bash/shell/terminal.ts";
 import { openStoredSnapshots } from "../undo/stored.ts";
-import type { Command, Flags } from "./arguments/arguments.ts";
-import { UsageError } from "./arguments/values.ts";
+import type { Command } from "./arguments/arguments.ts";
+import type { FlagsOf } from "./arguments/options.ts";
 import type { CheckProcesses } from "./checks/check.ts";
 import { runDemo } from "./commands/demo.ts";
 import type { Machine } from "./commands/doctor.ts";
@@ -28,32 +29,31 @@ type Headless = Exclude<Command, { name: "help" | "version" | "replay" }>;
 
 /** Runs the command and returns the exit code. */
 export async function runCommand(command: Headless): Promise<number> {
-  const { flags } = command;
   switch (command.name) {
     case "run":
-      return runPrint(command.prompt, flags, openRun);
+      return runPrint(command.prompt, command.flags, openRun);
     case "fix":
-      return (await import("./fix/fix.ts")).runFix(command.fix, flags, {
+      return (await import("./fix/fix.ts")).runFix(command.flags, {
         openRun,
         processes: checkProcesses,
       });
     case "batch": {
       const { batchPorts } = await import("./batch/run.ts");
       const { runBatch } = await import("./batch/batch.ts");
-      return runBatch(command.operands, command.batch, flags, batchPorts(checkProcesses));
+      return runBatch(command.operands, command.flags, batchPorts(checkProcesses));
     }
     case "schema":
       return say((await import("./schema/schema.ts")).schemaText(command.operands));
     case "demo":
-      return runDemo(flags, openRun);
+      return runDemo(command.flags, openRun);
     case "report":
       return report(command);
     case "sessions":
-      return say(await sessionsOutput(command.operands, flags, storedSessions(place(command))));
+      return say(await sessionsOutput(command.operands, command.flags, storedSessions(place(command))));
     case "undo":
       return undo(command);
     case "doctor":
-      return doctor(flags, place(command));
+      return doctor(command.flags, place(command));
   }
 }
 
@@ -67,7 +67,7 @@ function storedSessions(root: string) {
   };
 }
 
-async function undo(command: Extract<Headless, { operands: string[] }>): Promise<number> {
+async function undo(command: Extract<Headless, { name: "undo" }>): Promise<number> {
   const { runUndo } = await import("./commands/undo.ts");
   const outside = { root: place(command), cwd: process.cwd(), clock: Date.now, warn: complain };
   const open = (id: string | undefined) => openStoredSnapshots({ id, ...outside });
@@ -76,7 +76,7 @@ async function undo(command: Extract<Headless, { operands: string[] }>): Promise
   return exitCode;
 }
 
-async function doctor({ clean = false }: Flags, sessionRoot: string): Promise<number> {
+async function doctor({ clean }: FlagsOf<"doctor">, sessionRoot: string): Promise<number> {
   const { doctorChecks, doctorExitCode, doctorText, version } = await import("./commands/doctor.ts");
   const checks = await doctorChecks(machineAt(sessionRoot), clean);
   say(doctorText(checks, version()));
@@ -120,7 +120,7 @@ function place({ flags }: Headless): string {
   return sessionRoot({ flags, env: process.env, cwd: process.cwd() });
 }
 
-async function report(command: Extract<Headless, { operands: string[] }>): Promise<number> {
+async function report(command: Extract<Headless, { name: "report" }>): Promise<number> {
   const { step, html, verbose, resume } = command.flags;
   const id = command.operands[0] ?? resume;
   const which = id ? { id } : { newest: true, cwd: process.cwd() };

@@ -1,9 +1,8 @@
 /** The entry: reads the command line and loads only what its mode needs. */
 
 import { readFileSync } from "node:fs";
-import { exitCodeOf } from "../app/session.ts";
+import { exitCodeOf } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
-import { helpText } from "./help.ts";
 import { writeError } from "./terminal-output.ts";
 import { limitYoungGeneration } from "./young-generation.ts";
 
@@ -24,7 +23,7 @@ async function main(words: readonly string[]): Promise<number> {
 async function dispatch(command: Command): Promise<number> {
   switch (command.name) {
     case "help":
-      return say(helpText);
+      return say((await import("./help.ts")).helpText());
     case "version":
       return say(`${version()}\n`);
     case "run":

@@ -1,6 +1,7 @@
 /** The user's settings file. Nothing in a repository is configuration. */
 
 import { readFileSync } from "node:fs";
+import { type PermissionMode, permissionModes } from "../core/decision.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
 import { parseRule, RuleError } from "../permissions/rules.ts";
@@ -9,7 +10,7 @@ export type Settings = {
   /** `provider/id`. */
   model?: string;
   effort?: string;
-  permissionMode?: "ask" | "accept-edits" | "plan" | "auto";
+  permissionMode?: PermissionMode;
   allow?: string[];
   deny?: string[];
   /** Name of the policy stack. */
@@ -43,7 +44,7 @@ const texts: JsonSchema = { type: "array", items: text };
 const known: Record<keyof Settings, JsonSchema> = {
   model: text,
   effort: { type: "string", enum: [...efforts] },
-  permissionMode: { type: "string", enum: ["ask", "accept-edits", "plan", "auto"] },
+  permissionMode: { type: "string", enum: [...permissionModes] },
   allow: texts,
   deny: texts,
   context: text,

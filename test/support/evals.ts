@@ -88,7 +88,9 @@ async function evaluate(
     "--max-turns",
     "150",
   ];
-  const { flags } = parseCommand([...words, "eval"]);
+  const command = parseCommand([...words, "eval"]);
+  if (command.name !== "run") throw new Error(`no run, but ${command.name}`);
+  const { flags } = command;
   const warnings: string[] = [];
   const run = await openRun({ flags, cwd: place.cwd, env: place.env, warn: (text) => warnings.push(text) });
   const code = 1000 + Math.floor(Math.random() * 8000);

@@ -1,273 +1,131 @@
-/** The command line, read into one plain value. Pure. */
+/** The command line, read into one plain value by the table of options. Pure. */
 
 import { parseArgs } from "node:util";
-import { efforts } from "../../core/request.ts";
-import { type BatchFlags, batchFlagsOf, batchOptions } from "./batch-flags.ts";
-import { amount, duration, given, oneOf, UsageError, wholeNumber } from "./values.ts";
+import { UsageError } from "../../core/errors.ts";
+import { type CommandName, commandNames, type NamedCommand } from "./option.ts";
+import { allOptions, type FlagsOf, type NamedOption, takes } from "./options.ts";
 
-export type OutputFormat = "text" | "json" | "stream-json";
-/** What a session is exported as. */
-export type ExportFormat = "md" | "html" | "json";
-export type PermissionMode = (typeof modes)[number];
-
-export type Flags = {
-  print: boolean;
-  inputFormat: "text" | "stream-json";
-  model?: string;
-  effort?: string;
-  outputFormat: OutputFormat;
-  maxTurns?: number;
-  maxBudgetUsd?: number;
-  maxTimeMs?: number;
-  permissionMode?: PermissionMode;
-  allow: string[];
-  deny: string[];
-  addDirs: string[];
-  context?: string;
-  /** Soft window in tokens. */
-  window?: number;
-  continueNewest: boolean;
-  /** Id, beginning of one, or name; "" when it stands without: a person is asked. */
-  resume?: string;
-  fork: boolean;
-  bare: boolean;
-  record?: string;
-  loose: boolean;
-  sessionDir?: string;
-  appendSystemPrompt?: string;
-  verbose: boolean;
-  plain: boolean;
-  debug?: string;
-  step?: string;
-  /** File that `report` writes as a page. */
-  html?: string;
-  /** Of `sessions export`. */
-  format?: ExportFormat;
-  /** Of `undo`: only list; the snapshot to go back to; take back the last undo. */
-  list?: boolean;
-  to?: number;
-  redo?: boolean;
-  /** Of `doctor`: end what killed agents left. */
-  clean?: boolean;
-  /** JSON, or the name of a file with JSON. */
-  jsonSchema?: string;
-};
-
-/** What only `sawtooth fix` takes. */
-export type FixFlags = {
-  /** Shell commands that must pass; at least one. */
-  checks: string[];
-  /** Added to the task. */
-  prompt?: string;
-  maxAttempts: number;
-  commit: boolean;
-  /** File that gets the repair as a diff. */
-  patch?: string;
-  /** New branch that gets the repair as a commit. */
-  branch?: string;
-  /** Globs; when there are any, a repair may change nothing else. */
-  allowPaths: string[];
-  /** Files; the ending says the format. */
-  reports: string[];
-};
-
-/** As written; the lab knows what it means. */
-type ReplayFlags = { [flag in "prices" | "gaps" | "jobs" | "format"]: string | undefined } & {
-  tune: boolean;
-};
+type Named = { [C in NamedCommand]: { name: C; operands: string[]; flags: FlagsOf<C> } };
 
 export type Command =
-  | { name: "help" | "version"; flags: Flags }
-  | { name: "run"; prompt?: string; flags: Flags }
-  | { name: "fix"; fix: FixFlags; flags: Flags }
-  | { name: "batch"; operands: string[]; batch: BatchFlags; flags: Flags }
-  | { name: "replay"; operands: string[]; replay: ReplayFlags; flags: Flags }
-  | { name: "report" | "sessions" | "undo" | "doctor" | "demo" | "schema"; operands: string[]; flags: Flags };
+  | { name: "help" | "version" }
+  | { name: "run"; prompt?: string; flags: FlagsOf<"run"> }
+  | Named[NamedCommand];
 
-const subcommands = ["fix", "report", "sessions", "undo", "doctor", "demo", "schema"] as const;
-const fixOptions = {
-  check: { type: "string", multiple: true },
-  prompt: { type: "string" },
-  "max-attempts": { type: "string" },
-  commit: { type: "boolean" },
-  patch: { type: "string" },
-  branch: { type: "string" },
-  "allow-paths": { type: "string", multiple: true },
-  report: { type: "string", multiple: true },
-} as const;
-const replayOptions = {
-  prices: { type: "string" },
-  gaps: { type: "string" },
-  jobs: { type: "string" },
-  tune: { type: "boolean" },
-} as const;
-const modes = ["ask", "accept-edits", "plan", "auto"] as const;
+/** As `parseArgs` wants them: one entry a name, each as often as it is written. */
+const parsed = Object.fromEntries(
+  allOptions.map(({ name, kind, short }) => [
+    name,
+    { type: kind === "flag" ? "boolean" : "string", multiple: true, ...(short ? { short } : {}) } as const,
+  ]),
+);
 
-const options = {
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-  print: { type: "boolean", short: "p" },
-  model: { type: "string" },
-  effort: { type: "string" },
-  "output-format": { type: "string" },
-  "input-format": { type: "string" },
-  "json-schema": { type: "string" },
-  "max-turns": { type: "string" },
-  "max-budget-usd": { type: "string" },
-  "max-time": { type: "string" },
-  "permission-mode": { type: "string" },
-  allow: { type: "string", multiple: true },
-  deny: { type: "string", multiple: true },
-  "add-dir": { type: "string", multiple: true },
-  context: { type: "string" },
-  window: { type: "string" },
-  continue: { type: "boolean", short: "c" },
-  resume: { type: "string", short: "r" },
-  fork: { type: "boolean" },
-  bare: { type: "boolean" },
-  record: { type: "string" },
-  loose: { type: "boolean" },
-  "session-dir": { type: "string" },
-  "append-system-prompt": { type: "string" },
-  verbose: { type: "boolean" },
-  plain: { type: "boolean" },
-  debug: { type: "string" },
-  step: { type: "string" },
-  html: { type: "string" },
-  format: { type: "string" },
-  list: { type: "boolean" },
-  to: { type: "string" },
-  redo: { type: "boolean" },
-  clean: { type: "boolean" },
-  ...fixOptions,
-  ...replayOptions,
-  ...batchOptions,
-} as const;
-
-type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>["values"];
+/** What was written after each option that was given, by its name. */
+type Written = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the words after the program's name. Throws `UsageError`. */
-export function parseCommand(words: readonly string[]): Command {
-  const { values, positionals } = parse(withResumeId(words));
-  if (positionals[0] === "replay" && !values.print && !values.help)
-    return replayOf(values, positionals.slice(1));
-  if (positionals[0] === "batch" && !values.print && !values.help)
-    return batchOf(values, positionals.slice(1));
-  const flags = flagsOf(values);
-  if (values.help) return { name: "help", flags };
-  if (values.version) return { name: "version", flags };
-  const first = positionals[0];
-  const subcommand = flags.print ? undefined : subcommands.find((name) => name === first);
-  if (subcommand === "fix") {
-    refuse(values, "batch", batchOptions);
-    refuse(values, "replay", replayOptions);
-    return { name: "fix", fix: fixFlagsOf(values, positionals.slice(1)), flags };
-  }
-  refuse(values, "fix", fixOptions);
-  refuse(values, "replay", replayOptions);
-  refuse(values, "batch", batchOptions);
-  if (subcommand) return { name: subcommand, operands: positionals.slice(1), flags };
-  if (positionals.length > 1)
+export function parseCommand(line: readonly string[]): Command {
+  const { written, positionals } = parse(withBareValues(line));
+  if (written.has("help")) return { name: "help" };
+  if (written.has("version")) return { name: "version" };
+  const [first, ...rest] = positionals;
+  const name = written.has("print") ? undefined : commandNames.find((command) => command === first);
+  refuseStray(written, name ?? "run");
+  if (name) return namedCommand(name, rest, written);
+  if (rest.length > 0)
     throw new UsageError("more than one prompt: put the prompt in quotes (see sawtooth --help)");
-  return { name: "run", flags, ...(first === undefined ? {} : { prompt: first }) };
+  return { name: "run", flags: flagsFor("run", written), ...(first === undefined ? {} : { prompt: first }) };
 }
 
-function batchOf(values: Values, operands: string[]): Command {
-  const { jobs, ...others } = values;
-  refuse(others, "fix", fixOptions);
-  refuse(others, "replay", replayOptions);
-  return { name: "batch", operands, batch: batchFlagsOf(values, operands), flags: flagsOf(others) };
+function namedCommand<C extends NamedCommand>(name: C, operands: string[], written: Written): Command {
+  const command = { name, operands, flags: flagsFor(name, written) } as Named[NamedCommand];
+  if (command.name === "fix") checkFix(command.flags, operands);
+  if (command.name === "batch") checkBatch(command.flags, operands, written);
+  return command;
 }
 
-function replayOf(values: Values, operands: string[]): Command {
-  refuse(values, "fix", fixOptions);
-  refuse(values, "batch", batchOptions);
-  const { format, prices, gaps, jobs, tune = false, ...others } = values;
-  return { name: "replay", operands, replay: { format, prices, gaps, jobs, tune }, flags: flagsOf(others) };
+/** The values of all options that the command takes. Throws `ValueError`. */
+function flagsFor<C extends CommandName>(command: C, written: Written): FlagsOf<C> {
+  const fields = allOptions.flatMap((option) => {
+    if (!takes(option, command)) return [];
+    const value = option.read(written.get(option.name) ?? [], `--${option.name}`);
+    return value === undefined ? [] : [[option.field, value]];
+  });
+  // The table says both which fields there are and which types they have.
+  return Object.fromEntries(fields) as FlagsOf<C>;
 }
 
-function refuse(values: Values, command: string, own: object): void {
-  const stray = Object.keys(own).find((name) => name in values);
-  if (stray) throw new UsageError(`--${stray} belongs to sawtooth ${command} (see sawtooth --help)`);
+/** Throws `UsageError` that says which command the option belongs to. */
+function refuseStray(written: Written, command: CommandName): void {
+  for (const name of written.keys()) {
+    const options = allOptions.filter((option) => option.name === name);
+    if (options.some((option) => takes(option, command))) continue;
+    const owners = options.flatMap(({ commands = [] }) => commands);
+    throw new UsageError(`--${name} belongs to sawtooth ${owners.join(" and ")} (see sawtooth --help)`);
+  }
 }
 
-/** `--resume` may stand without a session, which `parseArgs` does not know: an empty one is put in. */
-function withResumeId(words: readonly string[]): string[] {
-  return words.flatMap((word, index) => {
-    if (word !== "-r" && word !== "--resume") return [word];
-    return words[index + 1]?.startsWith("-") === false ? [word] : ["--resume="];
+/** An option that may stand without a value, which `parseArgs` does not know, gets an empty one. */
+function withBareValues(line: readonly string[]): string[] {
+  return line.flatMap((word, index) => {
+    const option = allOptions.find(({ bare, name, short }) => bare && isWritten(word, name, short));
+    if (!option) return [word];
+    return line[index + 1]?.startsWith("-") === false ? [word] : [`--${option.name}=`];
   });
 }
 
-function parse(args: string[]) {
+function isWritten(word: string, name: string, short: string | undefined): boolean {
+  return word === `--${name}` || (short !== undefined && word === `-${short}`);
+}
+
+function parse(args: string[]): { written: Written; positionals: string[] } {
   try {
-    return parseArgs({ args, options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args, options: parsed, allowPositionals: true });
+    const lists = Object.entries(values).map(([name, list]) => [name, [list].flat().map(String)] as const);
+    return { written: new Map(lists), positionals };
   } catch (error) {
     const text = error instanceof Error ? (error.message.split(/\.\s|\n/)[0] ?? "") : String(error);
     throw new UsageError(`${text.charAt(0).toLowerCase()}${text.slice(1)} (see sawtooth --help)`);
   }
 }
 
-function flagsOf(values: Values): Flags {
-  return {
-    print: values.print ?? false,
-    inputFormat: oneOf("--input-format", values["input-format"], ["text", "stream-json"]) ?? "text",
-    outputFormat:
-      oneOf("--output-format", values["output-format"], ["text", "json", "stream-json"]) ?? "text",
-    allow: values.allow ?? [],
-    deny: values.deny ?? [],
-    addDirs: values["add-dir"] ?? [],
-    continueNewest: values.continue ?? false,
-    fork: values.fork ?? false,
-    bare: values.bare ?? false,
-    loose: values.loose ?? false,
-    verbose: values.verbose ?? false,
-    plain: values.plain ?? false,
-    ...given("model", values.model),
-    ...given("effort", oneOf("--effort", values.effort, efforts)),
-    ...given("maxTurns", wholeNumber("--max-turns", values["max-turns"])),
-    ...given("maxBudgetUsd", amount("--max-budget-usd", values["max-budget-usd"])),
-    ...given("maxTimeMs", duration("--max-time", values["max-time"])),
-    ...given("permissionMode", oneOf("--permission-mode", values["permission-mode"], modes)),
-    ...given("context", values.context),
-    ...given("window", wholeNumber("--window", values.window)),
-    ...given("resume", values.resume),
-    ...given("record", values.record),
-    ...given("sessionDir", values["session-dir"]),
-    ...given("appendSystemPrompt", values["append-system-prompt"]),
-    ...given("debug", values.debug),
-    ...given("jsonSchema", values["json-schema"]),
-    ...given("step", values.step),
-    ...given("html", values.html),
-    ...given("format", oneOf("--format", values.format, ["md", "html", "json"])),
-    ...given("list", values.list),
-    ...given("to", values.to === "0" ? 0 : wholeNumber("--to", values.to)),
-    ...given("redo", values.redo),
-    ...given("clean", values.clean),
-  };
-}
-
-function fixFlagsOf(values: Values, operands: readonly string[]): FixFlags {
-  const checks = values.check ?? [];
-  if (operands[0] !== undefined)
-    throw new UsageError(
-      `fix takes no ${operands[0]}: put commands and globs in quotes, each behind its flag`,
-    );
+function checkFix({ checks, commit, branch, reports }: FlagsOf<"fix">, [operand]: readonly string[]): void {
+  if (operand !== undefined)
+    throw new UsageError(`fix takes no ${operand}: put commands and globs in quotes, each behind its flag`);
   if (checks.length === 0 || checks.some((check) => check.trim() === ""))
     throw new UsageError('fix needs a check: sawtooth fix --check "npm test"');
-  const targets = [values.commit && "--commit", values.branch !== undefined && "--branch"].filter(Boolean);
-  if (targets.length > 1) throw new UsageError("--commit and --branch: one of them");
-  const reports = values.report ?? [];
+  if (commit && branch !== undefined) throw new UsageError("--commit and --branch: one of them");
   const odd = reports.find((file) => !/\.(xml|sarif|md)$/.test(file));
   if (odd !== undefined) throw new UsageError(`--report ${odd}: must end in .xml (JUnit), .sarif or .md`);
-  return {
-    checks,
-    maxAttempts: wholeNumber("--max-attempts", values["max-attempts"]) ?? 3,
-    commit: values.commit ?? false,
-    allowPaths: values["allow-paths"] ?? [],
-    reports,
-    ...given("prompt", values.prompt),
-    ...given("patch", values.patch),
-    ...given("branch", values.branch),
-  };
+}
+
+/** More agents than this on one machine wait for each other. */
+const mostJobs = 64;
+
+/** `operands`: the file of tasks, or with --summary the folders. */
+function checkBatch(
+  { summary, jobs, out, outputFormat }: FlagsOf<"batch">,
+  operands: readonly string[],
+  written: Written,
+): void {
+  const given = allOptions.filter(({ name }) => written.has(name));
+  const single = given.find(({ oneSession }) => oneSession);
+  if (single) throw new UsageError(`--${single.name} is for one session, and a batch has one for each task`);
+  if (outputFormat === "stream-json")
+    throw new UsageError("batch has --output-format text and json; the stream is results.jsonl in --out");
+  if (jobs !== undefined && jobs > mostJobs)
+    throw new UsageError(`--jobs ${jobs}: at most ${mostJobs} on one machine; share the rest with --shard`);
+  if (summary) {
+    const stray = given.find((option) => isOwn(option, "batch") && option.field !== "summary");
+    if (stray) throw new UsageError(`--summary only reads results: leave out --${stray.name}`);
+    if (operands.length === 0)
+      throw new UsageError("--summary needs the folders of results: sawtooth batch --summary out");
+  } else if (operands.length !== 1)
+    throw new UsageError("batch needs one file of tasks: sawtooth batch tasks.jsonl --out results");
+  else if (!out) throw new UsageError("batch needs a folder for the results: --out results");
+}
+
+/** Whether no other command takes the option. */
+export function isOwn({ commands = [] }: NamedOption, command: CommandName): boolean {
+  return commands.length === 1 && commands[0] === command;
 }

@@ -3,16 +3,17 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import type { Flags } from "../arguments/arguments.ts";
-import type { BatchFlags } from "../arguments/batch-flags.ts";
-import { duration, UsageError } from "../arguments/values.ts";
+import { duration } from "../../config/values.ts";
+import { UsageError } from "../../core/errors.ts";
+import type { FlagsOf } from "../arguments/options.ts";
+import { taskDefaults } from "../arguments/task-options.ts";
 import { type Stop, stopOnSignals } from "../headless/headless.ts";
 import { removeFolder } from "./copy.ts";
 import { type BatchProgress, batchProgress, tellSummary } from "./progress.ts";
 import { costOf, enterFolder, openResults, type Results, runsOf, type TaskState } from "./results.ts";
 import type { Halt } from "./summary.ts";
 import { type BatchPorts, batchMark, blank, runTask } from "./task-run.ts";
-import { placed, readTasks, type Task, type TaskOptions } from "./tasks.ts";
+import { placed, readTasks, type Task } from "./tasks.ts";
 import type { Mirrors } from "./tree.ts";
 
 /** What is not run again. With --retry only what is done. */
@@ -23,8 +24,7 @@ type Batch = {
   tasks: readonly Task[];
   queue: Task[];
   results: Results;
-  flags: Flags;
-  batch: BatchFlags;
+  flags: FlagsOf<"batch">;
   ports: BatchPorts;
   out: string;
   stop: Stop;
@@ -38,17 +38,15 @@ type Batch = {
 /** Runs what has no result yet. Returns the exit code (design §5). Throws `UsageError` before anything is run. */
 export async function runBatch(
   operands: readonly string[],
-  batch: BatchFlags,
-  flags: Flags,
+  flags: FlagsOf<"batch">,
   ports: BatchPorts,
 ): Promise<number> {
-  refuseStray(flags);
-  if (batch.summary) return tellSummary(operands, flags);
+  if (flags.summary) return tellSummary(operands, flags);
   const [file = ""] = operands;
-  const options = defaultsOf(flags, batch);
+  const options = placed(taskDefaults(flags), process.cwd());
   const all = readTasks(file, options);
   checkBudgets(all, file, flags);
-  const shown = batch.out ?? "";
+  const shown = flags.out ?? "";
   enterFolder(resolve(shown), shown, options);
   const out = realpathSync(resolve(shown));
   const release = ports.claim(out, shown);
@@ -57,11 +55,11 @@ export async function runBatch(
     refuseAnother(all, out, shown);
     // What a killed batch left running would go on spending.
     ports.endFamily(batchMark, out);
-    const tasks = all.filter((_, index) => inShard(index, batch.shard));
+    const tasks = all.filter((_, index) => inShard(index, flags.shard));
     const tell = batchProgress({ all: tasks.length, flags, out: shown });
     for (const warning of results.warnings) tell.warn(warning);
     await settleInterrupted(all, out, results, ports);
-    const queue = waiting(tasks, results, batch, tell);
+    const queue = waiting(tasks, results, flags, tell);
     const stop = stopOnSignals();
     stop.stopAt(flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs);
     const whole: Batch = {
@@ -69,7 +67,6 @@ export async function runBatch(
       queue,
       results,
       flags,
-      batch,
       ports,
       out,
       stop,
@@ -92,45 +89,8 @@ export async function runBatch(
   }
 }
 
-function refuseStray(flags: Flags): void {
-  const stray = [
-    flags.continueNewest && "--continue",
-    flags.resume !== undefined && "--resume",
-    flags.fork && "--fork",
-    flags.record !== undefined && "--record",
-    flags.sessionDir !== undefined && "--session-dir",
-    flags.debug !== undefined && "--debug",
-    flags.inputFormat !== "text" && "--input-format",
-  ].find((flag) => typeof flag === "string");
-  if (stray) throw new UsageError(`${stray} is for one session, and a batch has one for each task`);
-  if (flags.outputFormat === "stream-json")
-    throw new UsageError("batch has --output-format text and json; the stream is results.jsonl in --out");
-}
-
-/** What the command line says for every task. */
-function defaultsOf(flags: Flags, { taskBudgetUsd, taskTimeMs }: BatchFlags): TaskOptions {
-  const options: { [K in keyof TaskOptions]: TaskOptions[K] | undefined } = {
-    model: flags.model,
-    effort: flags.effort,
-    max_turns: flags.maxTurns,
-    max_budget_usd: taskBudgetUsd,
-    max_time: taskTimeMs === undefined ? undefined : `${taskTimeMs}ms`,
-    permission_mode: flags.permissionMode,
-    context: flags.context,
-    window: flags.window,
-    append_system_prompt: flags.appendSystemPrompt,
-    json_schema: flags.jsonSchema,
-    allow: flags.allow.length > 0 ? flags.allow : undefined,
-    deny: flags.deny.length > 0 ? flags.deny : undefined,
-    add_dir: flags.addDirs.length > 0 ? flags.addDirs : undefined,
-    bare: flags.bare || undefined,
-  };
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return placed(Object.fromEntries(given) as TaskOptions, process.cwd());
-}
-
 /** A ceiling over all tasks can only be kept when each has one. */
-function checkBudgets(tasks: readonly Task[], file: string, { maxBudgetUsd }: Flags): void {
+function checkBudgets(tasks: readonly Task[], file: string, { maxBudgetUsd }: FlagsOf<"batch">): void {
   if (maxBudgetUsd === undefined) return;
   const open = tasks.find(({ options }) => options.max_budget_usd === undefined);
   if (open)
@@ -149,7 +109,7 @@ function refuseAnother(tasks: readonly Task[], out: string, shown: string): void
     );
 }
 
-function inShard(index: number, shard: BatchFlags["shard"]): boolean {
+function inShard(index: number, shard: FlagsOf<"batch">["shard"]): boolean {
   return shard === undefined || index % shard.of === shard.part - 1;
 }
 
@@ -180,7 +140,7 @@ async function settleInterrupted(
 function waiting(
   tasks: readonly Task[],
   results: Results,
-  { retry }: BatchFlags,
+  { retry }: FlagsOf<"batch">,
   tell: BatchProgress,
 ): Task[] {
   return tasks.filter(({ id, hash }) => {
@@ -195,8 +155,8 @@ function waiting(
 }
 
 async function work(whole: Batch): Promise<void> {
-  const { queue, batch, stop, tell } = whole;
-  const jobs = batch.jobs ?? Math.min(usualJobs, availableParallelism());
+  const { queue, flags, stop, tell } = whole;
+  const jobs = flags.jobs ?? Math.min(usualJobs, availableParallelism());
   const running = new Set<Promise<void>>();
   for (;;) {
     if (stop.signal.aborted) whole.halt ??= stop.signal.reason === "max_time" ? "max_time" : "signal";
@@ -228,7 +188,7 @@ function ceilingOf({ options }: Task): number {
 }
 
 async function one(whole: Batch, task: Task): Promise<void> {
-  const { out, ports, results, stop, batch, tell } = whole;
+  const { out, ports, results, stop, flags, tell } = whole;
   const runs = runsOf(out, task.id);
   const number = 1 + Number(/\d+$/.exec(runs.at(-1) ?? "")?.[0] ?? 0);
   const time = task.options.max_time;
@@ -241,7 +201,7 @@ async function one(whole: Batch, task: Task): Promise<void> {
       ports,
       out,
       mirrors: whole.mirrors,
-      keepTrees: batch.keepTrees,
+      keepTrees: flags.keepTrees,
       signal: stop.signal,
       onStart: (how) => tell.started(task.id, how),
       onWarning: (text) => tell.warn(`${task.id}: ${text}`),

@@ -5,7 +5,7 @@ import { money, plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
 import { cut } from "../../report/text/columns.ts";
-import type { Flags } from "../arguments/arguments.ts";
+import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { costOf, merged, type ResultLine, type Results, readResults } from "./results.ts";
 import { type BatchOutcome, exitCodeOf, type Halt, runTime, summaryOf, summaryText } from "./summary.ts";

@@ -16,9 +16,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { StartError } from "../../app/session.ts";
+import { StartError, UsageError } from "../../core/errors.ts";
 import { makeFolders } from "../../core/make-folders.ts";
-import { UsageError } from "../arguments/values.ts";
 import type { TaskOptions } from "./tasks.ts";
 
 /** How a run of a task ended. The last four say nothing of the task: it is run again. */

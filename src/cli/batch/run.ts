@@ -2,6 +2,7 @@
 
 import { basename, dirname } from "node:path";
 import { packagePath } from "../../app/prompts.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { spending } from "../../core/questions.ts";
 import { SessionError, SessionLocked } from "../../session/errors.ts";
@@ -10,7 +11,6 @@ import { lockFolder } from "../../session/lock.ts";
 import { readSession } from "../../session/store.ts";
 import { openProcessTable } from "../../tools/bash/shell/open-process-table.ts";
 import { signal } from "../../tools/bash/shell/process-table.ts";
-import { UsageError } from "../arguments/values.ts";
 import type { CheckProcesses } from "../checks/check.ts";
 import type { BatchPorts } from "./task-run.ts";
 

@@ -3,8 +3,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { parseCommand } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import { UsageError, ValueError } from "../../core/errors.ts";
+import { isOwn, parseCommand } from "../arguments/arguments.ts";
+import type { Kind } from "../arguments/option.ts";
+import { taskKey, taskOptions } from "../arguments/task-options.ts";
 
 export type Task = {
   id: string;
@@ -21,33 +23,14 @@ export type Task = {
   options: TaskOptions;
 };
 
-export type TaskOptions = { [K in keyof typeof optionKinds]?: string | number | boolean | object };
+export type TaskOptions = { [key in string]?: TaskValue };
+type TaskValue = string | number | boolean | object;
 
-type Kind = "text" | "number" | "texts" | "switch" | "time" | "schema";
-
-/** What becomes a flag: `max_turns` is `--max-turns`. */
-const optionKinds = {
-  model: "text",
-  effort: "text",
-  max_turns: "number",
-  max_budget_usd: "number",
-  max_time: "time",
-  permission_mode: "text",
-  allow: "texts",
-  deny: "texts",
-  add_dir: "texts",
-  context: "text",
-  window: "number",
-  append_system_prompt: "text",
-  json_schema: "schema",
-  bare: "switch",
-  check: "texts",
-  max_attempts: "number",
-  allow_paths: "texts",
-} as const satisfies Record<string, Kind>;
 const own = { id: "text", prompt: "text", repo: "text", ref: "text", setup: "text" } as const;
-const kinds: Readonly<Record<string, Kind>> = { ...own, ...optionKinds };
-const onlyFix = ["max_attempts", "allow_paths"] as const;
+const kinds: Readonly<Record<string, Kind>> = {
+  ...own,
+  ...Object.fromEntries(taskOptions.map((option) => [taskKey(option), option.kind])),
+};
 
 const example = '{"id": "one", "prompt": "…", "repo": "../project"}';
 /** What one word of a command line can hold, with room to spare. */
@@ -136,21 +119,28 @@ function checkField(key: string, value: unknown, tell: Tell): void {
   if (kind === undefined)
     tell(`unknown key ${JSON.stringify(key)}; there are ${Object.keys(kinds).join(", ")}`);
   const isText = typeof value === "string";
-  const fine = {
+  const isNumber = typeof value === "number";
+  const fine: Record<Kind, boolean> = {
     text: isText,
-    number: typeof value === "number",
+    choice: isText,
+    words: isText,
+    number: isNumber,
+    amount: isNumber,
     texts:
       isText || (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string")),
-    switch: typeof value === "boolean",
-    time: isText || typeof value === "number",
+    flag: typeof value === "boolean",
+    duration: isText || isNumber,
     schema: isText || (typeof value === "object" && value !== null && !Array.isArray(value)),
   };
-  const wanted = {
+  const wanted: Record<Kind, string> = {
     text: "a text",
+    choice: "a text",
+    words: "a text",
     number: "a number",
+    amount: "a number",
     texts: "a text or a list of texts",
-    switch: "true or false",
-    time: "a time such as 90s or 10m",
+    flag: "true or false",
+    duration: "a time such as 90s or 10m",
     schema: "a JSON schema or the name of a file",
   };
   if (kind !== undefined && !fine[kind]) tell(`${key} must be ${wanted[kind]}`);
@@ -196,14 +186,14 @@ export function placed(options: TaskOptions, base: string): TaskOptions {
 
 /** Rules add up; of everything else the line's own counts. */
 function together(defaults: TaskOptions, options: TaskOptions): TaskOptions {
-  const rules = (["allow", "deny", "add_dir"] as const).flatMap((key) => {
+  const rules = ["allow", "deny", "add_dir"].flatMap((key) => {
     const all = [...listOf(defaults[key]), ...listOf(options[key])];
     return all.length > 0 ? [[key, all] as const] : [];
   });
   return { ...defaults, ...options, ...Object.fromEntries(rules) };
 }
 
-function listOf(value: TaskOptions[keyof TaskOptions]): string[] {
+function listOf(value: TaskValue | undefined): string[] {
   return value === undefined ? [] : ((Array.isArray(value) ? value : [value]) as string[]);
 }
 
@@ -227,12 +217,16 @@ function checkWords(task: Task, tell: Tell): void {
     tell("json_schema is for tasks without a check");
   if (options.check !== undefined && prompt.length > longestHint)
     tell(`the prompt beside a check is a hint: at most ${longestHint} characters`);
-  const stray = onlyFix.find((key) => options.check === undefined && options[key] !== undefined);
-  if (stray) tell(`${stray} is for tasks with a check`);
+  const stray = taskOptions.find((option) => isOwn(option, "fix") && options[taskKey(option)] !== undefined);
+  if (stray && options.check === undefined) tell(`${taskKey(stray)} is for tasks with a check`);
   try {
     parseCommand(wordsOf(task));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    tell(error.message.replace(/^--([\w-]+) /, (_, flag: string) => `${flag.replaceAll("-", "_")} `));
+    tell(
+      error instanceof ValueError
+        ? `${error.subject.replace(/^--/, "").replaceAll("-", "_")} ${error.problem}`
+        : error.message,
+    );
   }
 }

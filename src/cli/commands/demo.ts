@@ -11,7 +11,7 @@ import { withoutSecrets } from "../../core/secrets.ts";
 import { gitIn } from "../../git/run.ts";
 import { wrap } from "../../report/text/columns.ts";
 import { summaryText } from "../../report/text/report.ts";
-import type { Flags } from "../arguments/arguments.ts";
+import type { Flags } from "../arguments/options.ts";
 import { lastText } from "../headless/result.ts";
 import { stepLines } from "../headless/steps.ts";
 import { writeOut } from "../terminal-output.ts";

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { cleanLine } from "../../core/clean-text.ts";
+import { UsageError } from "../../core/errors.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
@@ -10,19 +11,18 @@ import type { ReplayRequest } from "../../lab/replay/run.ts";
 import { defaultStacks, priceCard, stackOf } from "../../lab/replay/stack.ts";
 import { brokenText, csvText, jsonText, tableText } from "../../lab/replay/table.ts";
 import type { Command } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
 import { writeError, writeOut } from "../terminal-output.ts";
 
 type ReplayCommand = Extract<Command, { name: "replay" }>;
 type Plan = ReplayRequest & { files: string[]; jobs: number; format: Format };
-type Format = "table" | "json" | "csv";
+type Format = ReplayCommand["flags"]["tableFormat"];
 
 const defaultPrices = "anthropic/claude-sonnet-5-5";
 
 /** Replays what the operands name. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
 export async function runReplay(command: ReplayCommand): Promise<number> {
   const plan = planOf(command);
-  if (command.replay.tune) return tune(plan);
+  if (command.flags.tune) return tune(plan);
   const replays = await replayFiles({ ...plan, ...progress(process.stderr) });
   tellProblems(replays);
   if (replays.rows.length === 0) throw new UsageError("none of the files could be replayed");
@@ -45,11 +45,11 @@ async function tune(plan: Plan): Promise<number> {
 }
 
 /** Throws `UsageError` for words that make no sense, before anything is read. */
-function planOf({ operands, replay, flags }: ReplayCommand): Plan {
+function planOf({ operands, flags }: ReplayCommand): Plan {
   if (operands.length === 0)
     throw new UsageError("replay needs recordings: sawtooth replay <files or folders> (see sawtooth --help)");
-  const contexts = words(flags.context) ?? defaultStacks;
-  const prices = words(replay.prices) ?? [defaultPrices];
+  const contexts = flags.contexts ?? defaultStacks;
+  const prices = flags.prices ?? [defaultPrices];
   for (const context of contexts) usable(() => stackOf(context));
   for (const price of prices) usable(() => priceCard(price));
   const files = [...new Set(recordingsIn(operands))];
@@ -60,15 +60,11 @@ function planOf({ operands, replay, flags }: ReplayCommand): Plan {
     // What everything is compared with is always there.
     contexts: [...new Set(["raw", ...contexts])],
     prices: [...new Set(prices)],
-    gaps: oneOf("--gaps", replay.gaps ?? "recorded", ["recorded", "ignore"]),
-    format: oneOf("--format", replay.format ?? "table", ["table", "json", "csv"]),
-    jobs: jobsOf(replay.jobs, files.length),
+    gaps: flags.gaps,
+    format: flags.tableFormat,
+    jobs: jobsOf(flags.threads, files.length),
     ...(flags.window === undefined ? {} : { window: flags.window }),
   };
-}
-
-function words(list: string | undefined): string[] | undefined {
-  return list?.split(",").filter((word) => word !== "");
 }
 
 function usable(check: () => unknown): void {
@@ -79,18 +75,12 @@ function usable(check: () => unknown): void {
   }
 }
 
-function oneOf<const T extends string>(flag: string, value: string, known: readonly T[]): T {
-  const found = known.find((name) => name === value);
-  if (found === undefined) throw new UsageError(`${flag} ${value}: must be one of ${known.join(", ")}`);
-  return found;
-}
-
 const mostJobs = 8;
 
-function jobsOf(value: string | undefined, files: number): number {
-  if (value !== undefined && !/^[1-9]\d?$/.test(value))
-    throw new UsageError(`--jobs ${value}: must be a number of threads from 1 to 99`);
-  return value === undefined ? Math.min(mostJobs, availableParallelism(), 2 * files) : Number(value);
+function jobsOf(threads: number | undefined, files: number): number {
+  if (threads !== undefined && threads > 99)
+    throw new UsageError(`--jobs ${threads}: must be a number of threads from 1 to 99`);
+  return threads ?? Math.min(mostJobs, availableParallelism(), 2 * files);
 }
 
 function shown({ rows }: Replays, format: Format): string {

@@ -1,11 +1,12 @@
 /** `sawtooth sessions`: what is stored, one session to read, or one as a file. */
 
 import { cleanLine } from "../../core/clean-text.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
+import type { ExportFormat } from "../../core/formats.ts";
 import { redactor } from "../../core/redact.ts";
 import { secretsOf } from "../../core/secrets.ts";
-import type { ExportFormat, Flags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { FlagsOf } from "../arguments/options.ts";
 
 type Stored = { id: string; turns: number; title: string; name?: string; cwd: string };
 
@@ -20,7 +21,7 @@ export type StoredSessions = {
 /** What the command prints. Throws `UsageError`. */
 export async function sessionsOutput(
   [verb = "list", id, ...rest]: readonly string[],
-  flags: Flags,
+  flags: FlagsOf<"sessions">,
   stored: StoredSessions,
 ): Promise<string> {
   if (rest.length > 0) throw new UsageError(`sessions ${verb} takes one session, not also ${rest[0]}`);
@@ -32,7 +33,7 @@ export async function sessionsOutput(
     case "show":
       return exported(stored.read(id), "text");
     case "export":
-      return exported(stored.read(id), flags.format ?? "md");
+      return exported(stored.read(id), flags.format);
     default:
       throw new UsageError(`unknown: sessions ${verb} (there are: sessions list, show, export)`);
   }

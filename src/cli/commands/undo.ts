@@ -3,11 +3,11 @@
 import { relative } from "node:path";
 import { asReminder } from "../../context/reminders/wording.ts";
 import { cleanLine } from "../../core/clean-text.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { EventLog } from "../../core/ports.ts";
 import type { FileChange, SnapshotRow, Snapshots, Undone } from "../../core/undo-port.ts";
 import { undoNotice } from "../../core/undo-port.ts";
-import type { Flags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { FlagsOf } from "../arguments/options.ts";
 
 /** A stored session, opened to be its only user. */
 export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: Snapshots; close(): void };
@@ -15,7 +15,7 @@ export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: S
 /** `open`: by a beginning of its id; without one, the newest session of this folder that wrote. Throws `SessionError`. */
 export async function runUndo(
   [id, ...rest]: readonly string[],
-  { list, to, redo }: Flags,
+  { list, to, redo }: FlagsOf<"undo">,
   open: (id: string | undefined) => UndoSession,
 ): Promise<{ text: string; exitCode: number }> {
   if (rest.length > 0) throw new UsageError(`undo takes one session, not also ${rest[0]}`);
@@ -43,10 +43,7 @@ export async function runUndo(
   }
 }
 
-function nothingText(
-  id: string,
-  { to, redo }: { to: number | undefined; redo: boolean | undefined },
-): string {
+function nothingText(id: string, { to, redo }: { to: number | undefined; redo: boolean }): string {
   if (to !== undefined) return `session ${id} has no snapshot ${to}: see sawtooth undo --list\n`;
   return redo ? `no undo to take back in session ${id}\n` : `nothing to undo in session ${id}\n`;
 }

@@ -2,11 +2,11 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { UsageError } from "../../core/errors.ts";
 import { makeFolders } from "../../core/make-folders.ts";
 import type { Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
-import type { FixFlags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { FlagsOf } from "../arguments/options.ts";
 
 export type Target = {
   /** Writes what was asked for; `patch` as bytes, one character each. Throws `GitError` or what writing throws. */
@@ -15,8 +15,8 @@ export type Target = {
 export type Delivered = { patch: string | null; commit: string | null; branch: string | null };
 
 /** Checks that the repair can go where it shall, before anything is done. Throws `UsageError`. */
-export async function prepareTarget(fix: FixFlags, tree: Tree, cwd: string): Promise<Target> {
-  const { commit, branch, patch } = fix;
+export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: string): Promise<Target> {
+  const { commit, branch, patch } = flags;
   const wanted = branch === undefined ? commit && "--commit" : "--branch";
   const head = wanted ? await headFor(tree, wanted) : undefined;
   if (branch !== undefined) await checkBranch(tree, branch);

@@ -5,13 +5,13 @@ import { resolve } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { TurnEnd } from "../../core/events.ts";
 import type { TreeChange } from "../../git/frozen-tree.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { isInside } from "../../permissions/paths.ts";
-import type { FixFlags, Flags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { FlagsOf } from "../arguments/options.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "../checks/check.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
 import { lastText } from "../headless/result.ts";
@@ -31,8 +31,7 @@ const denied = ["bash(git commit:*)", "bash(git push:*)"];
 
 /** One run of `fix`. */
 type Fix = {
-  fix: FixFlags;
-  flags: Flags;
+  flags: FlagsOf<"fix">;
   stop: Stop;
   tell: ProgressReporter;
   warnings: ReturnType<typeof warningsOf>;
@@ -46,19 +45,19 @@ type Fix = {
 };
 
 /** Runs the checks and repairs until they pass or a limit is reached. Returns the exit code (design §5). */
-export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Promise<number> {
+export async function runFix(flags: FlagsOf<"fix">, ports: FixPorts): Promise<number> {
   const cwd = realpathSync(process.cwd());
   const stop = stopOnSignals();
   const deadline = flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs;
   stop.stopAt(deadline);
   const place = { cwd, processes: ports.processes, signal: stop.signal };
-  const tell = progressReporter(fix, flags, stop);
+  const tell = progressReporter(flags, stop);
   const warnings = warningsOf(flags);
   const tree = await openRepository(cwd, ports.processes, warnings.warn);
   try {
-    const target = await prepareTarget(fix, tree, cwd);
-    const definitions = definitionsOf(fix.checks, cwd, readText);
-    const first = await runChecks(fix.checks, place, tell, 0);
+    const target = await prepareTarget(flags, tree, cwd);
+    const definitions = definitionsOf(flags.checks, cwd, readText);
+    const first = await runChecks(flags.checks, place, tell, 0);
     if (first.every(isGreen) || stop.signal.aborted)
       return tell.end({ state: stop.signal.aborted ? "stopped" : "green", first, attempts: [] });
     await runAgain(
@@ -68,7 +67,7 @@ export async function runFix(fix: FixFlags, flags: Flags, ports: FixPorts): Prom
       0,
     );
     const before = await tree.take();
-    const whole: Fix = { fix, flags, stop, tell, warnings, place, tree, first, before, definitions };
+    const whole: Fix = { flags, stop, tell, warnings, place, tree, first, before, definitions };
     const ending = await repair(whole, ports.openRun, deadline);
     const last = ending.attempts.at(-1);
     if (ending.state === "repaired" && last) {
@@ -148,9 +147,9 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
 const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
 
 async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<FixOutcome["state"]> {
-  const { fix, stop, tell } = whole;
+  const { flags, stop, tell } = whole;
   try {
-    while (attempts.length < fix.maxAttempts) {
+    while (attempts.length < flags.maxAttempts) {
       const reason = await work(whole, run, attempts);
       if (stop.signal.aborted || reason === "model_error") return "stopped";
       const attempt = await judge(whole, run, attempts.length + 1);
@@ -169,24 +168,25 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
 }
 
 /** One turn of the model over what fails now. */
-async function work({ fix, first, stop }: Fix, run: Run, attempts: readonly Attempt[]): Promise<TurnEnd> {
+async function work({ flags, first, stop }: Fix, run: Run, attempts: readonly Attempt[]): Promise<TurnEnd> {
   const { artifacts, redact } = run.agent;
   const checks = attempts.at(-1)?.checks ?? first;
-  const task = { ...fix, words: fixWords(), checks, attempts };
+  const { maxAttempts, allowPaths, prompt } = flags;
+  const task = { maxAttempts, allowPaths, prompt, words: fixWords(), checks, attempts };
   run.say([{ type: "text", text: taskText(task, { artifacts, redact }) }]);
   return runTurn(run.agent, stop.signal);
 }
 
 /** Takes back what is not allowed, runs the checks, and looks into a green run. */
 async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
-  const { fix, place, tell, tree, before } = whole;
+  const { flags, place, tell, tree, before } = whole;
   const found = await violations(whole, await tree.take());
   const paths = found.flatMap(({ path }) => (path === undefined ? [] : [path]));
   await tree.restore(before, [...new Set(paths)]);
   const now = await tree.take();
   const left = found.length > 0 ? await violations(whole, now) : [];
   const changes = await tree.changes(before, now);
-  const checks = await runChecks(fix.checks, place, tell, number);
+  const checks = await runChecks(flags.checks, place, tell, number);
   const green = checks.every(isGreen);
   if (green) await runAgain(checks, place, tell, number);
   const refused = [...found, ...(green ? doubts(whole, checks, changes) : [])];
@@ -201,12 +201,15 @@ async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
   };
 }
 
-async function violations({ fix, place, tree, before, definitions }: Fix, now: string): Promise<Violation[]> {
+async function violations(
+  { flags, place, tree, before, definitions }: Fix,
+  now: string,
+): Promise<Violation[]> {
   return violationsOf({
     changes: await tree.changes(before, now),
-    definitions: { before: definitions, after: definitionsOf(fix.checks, place.cwd, readText) },
+    definitions: { before: definitions, after: definitionsOf(flags.checks, place.cwd, readText) },
     root: tree.root,
-    allowPaths: fix.allowPaths,
+    allowPaths: flags.allowPaths,
   });
 }
 
@@ -236,12 +239,12 @@ function keepInside(run: Run, root: string): void {
 }
 
 /** The attempt that came nearest, as a patch; undefined when nothing was changed. */
-async function keepBest({ fix, tree, before, place }: Fix, run: Run, attempts: readonly Attempt[]) {
+async function keepBest({ flags, tree, before, place }: Fix, run: Run, attempts: readonly Attempt[]) {
   const [best] = attempts.filter(({ changed }) => changed.length > 0).sort((a, b) => badness(a) - badness(b));
   const patch = await tree.patch(before, best?.tree ?? (await tree.take()));
   if (patch === "") return undefined;
-  const file = fix.patch
-    ? `${resolve(place.cwd, fix.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
+  const file = flags.patch
+    ? `${resolve(place.cwd, flags.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
     : resolve(run.folder, "attempt.diff");
   writePatch(file, patch);
   return { file, attempt: best?.number ?? null };

@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import type { Run } from "../../app/session.ts";
 import { makeFolders } from "../../core/make-folders.ts";
 import { started } from "../../core/questions.ts";
-import type { FixFlags, Flags } from "../arguments/arguments.ts";
+import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
 import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
@@ -29,8 +29,7 @@ export type FixOutcome = {
 export type ProgressReporter = ReturnType<typeof progressReporter>;
 
 type State = {
-  fix: FixFlags;
-  flags: Flags;
+  flags: FlagsOf<"fix">;
   stop: Stop;
   startedAt: number;
   run?: Run;
@@ -39,8 +38,8 @@ type State = {
 };
 
 /** Tells what happens, in the format that the flags ask for. */
-export function progressReporter(fix: FixFlags, flags: Flags, stop: Stop) {
-  const state: State = { fix, flags, stop, startedAt: Date.now(), unfollow: () => {}, held: [] };
+export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
+  const state: State = { flags, stop, startedAt: Date.now(), unfollow: () => {}, held: [] };
   // `init` is the first line of a stream, so that what was before it waits.
   const line = (value: object): void => {
     if (flags.outputFormat !== "stream-json") return;
@@ -59,30 +58,30 @@ export function progressReporter(fix: FixFlags, flags: Flags, stop: Stop) {
       state.run = run;
       state.unfollow = unfollow;
       for (const held of state.held.splice(0)) line(held);
-      say(`repairing: at most ${many(fix.maxAttempts, "attempt")}, session ${run.sessionId}`);
+      say(`repairing: at most ${many(flags.maxAttempts, "attempt")}, session ${run.sessionId}`);
     },
     attempt(attempt: Attempt): void {
       line({ type: "attempt", ...attemptFacts(attempt) });
       for (const { message } of attempt.refused) say(`refused: ${message}`);
       say(`attempt ${attempt.number}: ${attempt.passed ? "the checks pass" : "not repaired"}`);
     },
-    commitMessage: (ending: FixOutcome): string => commitMessage(fix, ending, state.run),
+    commitMessage: (ending: FixOutcome): string => commitMessage(flags, ending, state.run),
     end: (ending: FixOutcome): number => end(state, ending),
   };
 }
 
 function end(state: State, ending: FixOutcome): number {
-  const { fix, flags, run } = state;
+  const { flags, run } = state;
   state.unfollow();
   const { result, exitCode } = outcome(state, ending);
-  for (const file of fix.reports) {
+  for (const file of flags.reports) {
     const path = resolve(file);
     makeFolders(dirname(path), (folder) => mkdirSync(folder));
     writeFileSync(path, reportFor(path, ending, { ...result, exitCode }));
   }
   if (flags.outputFormat === "stream-json" && !run) for (const held of state.held.splice(0)) writeLine(held);
   if (flags.outputFormat !== "text") writeLine(result);
-  else writeOut(`${endText(ending, result.result, fix)}\n`);
+  else writeOut(`${endText(ending, result.result, flags)}\n`);
   if (result.is_error && flags.outputFormat !== "stream-json")
     writeError(`sawtooth: ${result.errors.join("; ")}\n`);
   return exitCode;
@@ -170,7 +169,7 @@ function bestText({ best }: FixOutcome): string[] {
 }
 
 /** For a person: what happened, the model's words, and where the repair went. */
-function endText(ending: FixOutcome, answer: string, { patch }: FixFlags): string {
+function endText(ending: FixOutcome, answer: string, { patch }: FlagsOf<"fix">): string {
   const { state, attempts, first, delivered } = ending;
   const last = attempts.at(-1);
   switch (state) {
@@ -195,7 +194,7 @@ function endText(ending: FixOutcome, answer: string, { patch }: FixFlags): strin
   }
 }
 
-function commitMessage({ checks }: FixFlags, { attempts }: FixOutcome, run: Run | undefined): string {
+function commitMessage({ checks }: FlagsOf<"fix">, { attempts }: FixOutcome, run: Run | undefined): string {
   const command = (checks[0] ?? "").replaceAll(/\s+/g, " ");
   const subject = `Make \`${command}\` pass`;
   const events = run?.agent.log.events();

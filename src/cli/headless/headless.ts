@@ -2,10 +2,10 @@
 
 import { appendFileSync, writeFileSync } from "node:fs";
 import type { Run } from "../../app/session.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { started } from "../../core/questions.ts";
-import type { Flags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine } from "../terminal-output.ts";
 import type { RunSignal } from "./result.ts";
 import { stepLines } from "./steps.ts";

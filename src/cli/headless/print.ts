@@ -3,9 +3,9 @@
 import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
+import { UsageError } from "../../core/errors.ts";
 import { enclosed } from "../../core/tags.ts";
-import type { Flags } from "../arguments/arguments.ts";
-import { UsageError } from "../arguments/values.ts";
+import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import {

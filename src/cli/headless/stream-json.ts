@@ -1,9 +1,8 @@
 /** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
 
-import type { DecisionRecord } from "../../core/decision.ts";
+import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { spending, started } from "../../core/questions.ts";
-import type { PermissionMode } from "../arguments/arguments.ts";
 import { lastText, wireUsage } from "./result.ts";
 import type { Answer } from "./structured.ts";
 

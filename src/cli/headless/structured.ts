@@ -8,8 +8,8 @@ import { runTurn } from "../../agent/loop.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
-import { UsageError } from "../arguments/values.ts";
 import { lastText } from "./result.ts";
 
 /** The answer as a value that fits, or why there is none. */

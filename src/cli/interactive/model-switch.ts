@@ -8,12 +8,12 @@ import { checkRoom } from "../../app/start-log.ts";
 import { folders } from "../../config/folders.ts";
 import { readSettings, type Settings } from "../../config/settings.ts";
 import { switchCost } from "../../context/report/switch-cost.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { currentModel } from "../../core/questions.ts";
 import { findCard, listCards } from "../../models/cards.ts";
 import { dialectOf } from "../../models/openai/openai.ts";
 import type { ModelChoice, Models } from "../../tui/ports/session-actions.ts";
-import { UsageError } from "../arguments/values.ts";
 import type { SessionActionOptions } from "./slash-commands.ts";
 
 /** Those that there is a key for, the present one among them whatever it is. */

@@ -1,13 +1,14 @@
 /** From one session to the next: what there is to choose from, and how what was chosen is opened. */
 
 import { openRun, sessionRoot } from "../../app/open-session.ts";
-import { exitCodeOf, type Person, type Run } from "../../app/session.ts";
+import type { Person, Run } from "../../app/session.ts";
+import { exitCodeOf } from "../../core/errors.ts";
 import type { EventBody } from "../../core/events.ts";
 import { SessionError } from "../../session/errors.ts";
 import { isEmpty, sessionsRequest } from "../../tui/dialogs/stored.ts";
 import type { Beginning } from "../../tui/ports/session.ts";
 import type { Open, PickRequest } from "../../tui/ports/sessions.ts";
-import type { Flags } from "../arguments/arguments.ts";
+import type { Flags } from "../arguments/options.ts";
 import { sessionsUnder } from "./stored-sessions.ts";
 
 /** A session to come: how it is opened, and how it begins on screen. */

@@ -16,7 +16,7 @@ import { applyEvents } from "../../context/view/view.ts";
 import { openFocus, spending } from "../../core/questions.ts";
 import { commands } from "../../tui/commands/commands.ts";
 import type { Compacted, OwnCommands, SessionActions } from "../../tui/ports/session-actions.ts";
-import type { Flags } from "../arguments/arguments.ts";
+import type { Flags } from "../arguments/options.ts";
 import { findModel, modelsOf } from "./model-switch.ts";
 
 export type SessionActionOptions = {

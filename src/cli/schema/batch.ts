@@ -1,9 +1,10 @@
 /** JSON Schema of the lines of a batch: those of its tasks, and those of its results. Pure. */
 
+import type { NamedOption } from "../arguments/options.ts";
+import { taskKey, taskOptions } from "../arguments/task-options.ts";
 import { amount, count, list, object, oneOf, orNull, type Schema, text, texts } from "./parts.ts";
 
 const some: Schema = { anyOf: [text, { type: "array", items: text, minItems: 1 }] };
-const number: Schema = { type: "integer", minimum: 1 };
 
 const fields: Record<string, Schema> = {
   id: { type: "string", pattern: "^[A-Za-z0-9][\\w.-]{0,119}$" },
@@ -11,24 +12,30 @@ const fields: Record<string, Schema> = {
   repo: { type: "string", description: "a folder, counted from that of the file, or a URL of git" },
   ref: { type: "string", description: "a commit, branch or tag of repo" },
   setup: { type: "string", description: "a shell command, run before the agent" },
-  check: some,
-  model: text,
-  effort: oneOf("low", "medium", "high", "xhigh", "max"),
-  max_turns: number,
-  max_budget_usd: { type: "number", exclusiveMinimum: 0 },
-  max_time: { anyOf: [text, { type: "number", exclusiveMinimum: 0, description: "seconds" }] },
-  max_attempts: number,
-  permission_mode: oneOf("ask", "accept-edits", "plan", "auto"),
-  allow: some,
-  deny: some,
-  add_dir: some,
-  allow_paths: some,
-  context: text,
-  window: number,
-  append_system_prompt: text,
-  json_schema: { anyOf: [text, { type: "object" }] },
-  bare: { type: "boolean" },
+  ...Object.fromEntries(taskOptions.map((option) => [taskKey(option), schemaOf(option)])),
 };
+
+function schemaOf({ kind, choices = [] }: NamedOption): Schema {
+  switch (kind) {
+    case "flag":
+      return { type: "boolean" };
+    case "text":
+    case "words":
+      return text;
+    case "texts":
+      return some;
+    case "number":
+      return { type: "integer", minimum: 1 };
+    case "amount":
+      return { type: "number", exclusiveMinimum: 0 };
+    case "duration":
+      return { anyOf: [text, { type: "number", exclusiveMinimum: 0, description: "seconds" }] };
+    case "choice":
+      return oneOf(...choices);
+    case "schema":
+      return { anyOf: [text, { type: "object" }] };
+  }
+}
 
 /** Unlike our output, a task has no fields that a later version might know. */
 const task: Schema = {

@@ -1,7 +1,7 @@
 /** `sawtooth schema`: JSON Schema of every line that `stream-json` writes, and of those that it reads. Pure. */
 
 import { permissionModes } from "../../core/decision.ts";
-import { UsageError } from "../arguments/values.ts";
+import { UsageError } from "../../core/errors.ts";
 import { results, tasks } from "./batch.ts";
 import { amount, count, flag, line, list, object, oneOf, orNull, type Schema, text, texts } from "./parts.ts";
 

@@ -1,6 +1,5 @@
 /** `sawtooth report`: the context and cost of a session as text, or the exact request of one of its steps. Pure. */
 
-import { UsageError } from "../../cli/arguments/values.ts";
 import {
   economicsText,
   formatDuration,
@@ -20,6 +19,7 @@ import { requestOfStep } from "../../context/request/compose.ts";
 import { requestOfSummary } from "../../context/request/summary-call.ts";
 import { cleanLine, formatInteger } from "../../core/clean-text.ts";
 import { decisionText } from "../../core/decision.ts";
+import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { addUsage, inputTotal } from "../../core/model-card.ts";
 import type { Model } from "../../core/ports.ts";

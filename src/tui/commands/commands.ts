@@ -1,6 +1,7 @@
 /** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
 
 import { cleanLine } from "../../core/clean-text.ts";
+import { permissionModes } from "../../core/decision.ts";
 import type { BackgroundJob } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import { efforts } from "../../core/request.ts";
@@ -93,7 +94,7 @@ const keys: [string, string][] = [
   ["Esc", "interrupt, or close what is open; twice: rewind"],
   ["Ctrl-C", "clear the line, or interrupt; twice: quit"],
   ["Up, Down, Ctrl-R", "earlier input; search it"],
-  ["Shift-Tab", "next permission mode: ask, accept-edits, plan, auto"],
+  ["Shift-Tab", `next permission mode: ${permissionModes.join(", ")}`],
   ["Ctrl-O", "show the latest calls in full"],
   ["Ctrl-T", "show thinking in full, or in one line"],
   ["Ctrl-G", "edit the message in $EDITOR"],

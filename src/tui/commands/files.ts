@@ -1,5 +1,6 @@
 /** Commands that write a file for the person, or look at the machine. */
 
+import { type ExportFormat, exportFormats } from "../../core/formats.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { Command, CommandContext } from "./command.ts";
 
@@ -12,7 +13,7 @@ export const fileCommands: readonly Command[] = [
   {
     name: "export",
     summary: "save the session to a file",
-    argument: "md|html|json file",
+    argument: `${exportFormats.join("|")} file`,
     run: writeExport,
   },
   {
@@ -39,8 +40,8 @@ async function writeExport(
   print(fileRows("written to ", await host.desk.exportTo(format, file), columns));
 }
 
-function formatOf(word: string): "md" | "html" | "json" | undefined {
-  return word === "md" || word === "html" || word === "json" ? word : undefined;
+function formatOf(word: string): ExportFormat | undefined {
+  return exportFormats.find((format) => format === word);
 }
 
 async function examine(_: string, { host, print, columns }: CommandContext): Promise<void> {

@@ -1,6 +1,6 @@
 /** What a key does, depending on what is open: the dialog, the details, a search, a completion, or the editor. Pure. */
 
-import type { PermissionMode } from "../../permissions/decide.ts";
+import { permissionModes } from "../../core/decision.ts";
 import {
   type Change,
   change,
@@ -17,7 +17,6 @@ import { edit, editorWith, emptyEditor, wholeText } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { remembered, search, step } from "./recall.ts";
 
-const modes: PermissionMode[] = ["ask", "accept-edits", "plan", "auto"];
 /** Two presses within this many milliseconds count as one gesture. */
 const gesture = 1000;
 /** Who is typing when a question comes up goes on typing, not answering, until a pause of this length. */
@@ -67,7 +66,8 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
     case "ctrl-o":
       return change({ ...state, details: state.details ? undefined : { back: 0, scroll: 0 } });
     case "shift-tab": {
-      const mode = modes[(modes.indexOf(state.mode) + 1) % modes.length] ?? "ask";
+      const mode =
+        permissionModes[(permissionModes.indexOf(state.mode) + 1) % permissionModes.length] ?? "ask";
       return change({ ...state, mode }, [], [{ type: "mode", mode }]);
     }
     case "ctrl-t": {

@@ -1,6 +1,7 @@
 /** What the slash commands ask of the session behind the screen. Types only. What throws is told as a line. */
 
 import type { SwitchCost } from "../../context/report/switch-cost.ts";
+import type { ExportFormat } from "../../core/formats.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 
 export type SessionActions = {
@@ -14,7 +15,7 @@ export type SessionActions = {
   /** Writes the report as a page and opens it where there is a display. */
   report(): Promise<{ file: string; opened: boolean }>;
   /** Writes the session as a file; returns its absolute path. */
-  exportTo(format: "md" | "html" | "json", file: string): Promise<string>;
+  exportTo(format: ExportFormat, file: string): Promise<string>;
   /** What `sawtooth doctor` says. */
   doctor(): Promise<string>;
   /** The commands from Markdown files, as they were when the session was opened. */

@@ -1,0 +1,39 @@
+/** What opening a session needs to be told. Types only. */
+
+import type { PermissionMode } from "../core/decision.ts";
+
+/** Undefined where a setting, the stored session or a default decides. */
+export type SessionOptions = {
+  /** `provider/id`. */
+  model?: string;
+  effort?: string;
+  /** Model calls, over the whole session. */
+  maxTurns?: number;
+  maxBudgetUsd?: number;
+  maxTimeMs?: number;
+  permissionMode?: PermissionMode;
+  /** Rules of the command line. */
+  allow: string[];
+  deny: string[];
+  /** Folders to work in beside the workspace. */
+  addDirs: string[];
+  /** Name of the policy stack. */
+  context?: string;
+  /** Soft window in tokens. */
+  window?: number;
+  /** Opens the newest session of the folder instead of a new one. */
+  continueNewest: boolean;
+  /** The session to open: its id, the beginning of one, or its name. */
+  resume?: string;
+  /** Branches off the stored session. */
+  fork: boolean;
+  /** Leaves out user settings and project instructions. */
+  bare: boolean;
+  /** Folder of all sessions. */
+  sessionDir?: string;
+  appendSystemPrompt?: string;
+  /** File that gets every model exchange. */
+  record?: string;
+  /** A cassette is played by order, not by request. */
+  loose: boolean;
+};

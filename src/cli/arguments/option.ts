@@ -1,0 +1,149 @@
+/** An option of the command line as data: how it is written, read and explained, and which commands take it. Pure. */
+
+import { amount, duration, oneOf, wholeNumber } from "../../config/values.ts";
+import { ValueError } from "../../core/errors.ts";
+
+/** The commands by name, in the order of the help. Without one of these words `run` is meant. */
+export const commandNames = [
+  "fix",
+  "batch",
+  "report",
+  "replay",
+  "sessions",
+  "undo",
+  "doctor",
+  "schema",
+  "demo",
+] as const;
+export type NamedCommand = (typeof commandNames)[number];
+export type CommandName = "run" | NamedCommand;
+
+/** The kind says how a value is written; a task of a batch and its JSON Schema follow from it. */
+export type Kind =
+  | "flag"
+  | "text"
+  | "texts"
+  | "words"
+  | "number"
+  | "amount"
+  | "duration"
+  | "choice"
+  | "schema";
+
+type About<C extends CommandName> = {
+  /** Its long name, where that is not the name of the field with dashes. */
+  name?: string;
+  /** One letter. */
+  short?: string;
+  /** The placeholder of its value in the help. */
+  value?: string;
+  help: string;
+  /** The commands that take it; every command when absent. */
+  commands?: readonly C[];
+  /** May stand in a line of a file of tasks too: `max_turns` for `--max-turns`. */
+  task?: true;
+  /** Gives each task of a batch its value of another option, by field; the other one then counts for the whole batch. */
+  eachTask?: string;
+  /** Concerns one session: a batch, which has one for each task, refuses it. */
+  oneSession?: true;
+};
+
+export type Option<T = unknown, C extends CommandName = CommandName> = About<C> & {
+  kind: Kind;
+  /** The words that it takes, if it takes no others. */
+  choices?: readonly string[];
+  /** May stand without a value, which is then the empty text. */
+  bare?: true;
+  /** The value, of the texts that follow it on the command line. Throws `ValueError`, which begins with `name`. */
+  read(texts: readonly string[], name: string): T;
+};
+
+/** `otherwise`: the value when it is not given. */
+type Otherwise<D> = { otherwise?: D };
+
+/** Of several of the same name the last one counts. */
+function last<T, D>(read: (text: string, name: string) => T, otherwise: D | undefined) {
+  return (texts: readonly string[], name: string): T | D => {
+    const text = texts.at(-1);
+    return text === undefined ? (otherwise as D) : read(text, name);
+  };
+}
+
+/** True when it is given. */
+export function flag<const C extends CommandName = CommandName>(about: About<C>): Option<boolean, C> {
+  return { ...about, kind: "flag", read: (texts) => texts.length > 0 };
+}
+
+export function text<const C extends CommandName = CommandName>(
+  about: About<C> & { bare?: true },
+): Option<string | undefined, C> {
+  return { ...about, kind: "text", read: last((text) => text, undefined) };
+}
+
+/** May be given several times. */
+export function texts<const C extends CommandName = CommandName>(about: About<C>): Option<string[], C> {
+  return { ...about, kind: "texts", read: (all) => [...all] };
+}
+
+/** Words with commas between them. */
+export function words<const C extends CommandName = CommandName>(
+  about: About<C>,
+): Option<string[] | undefined, C> {
+  const split = (text: string): string[] => text.split(",").filter((word) => word !== "");
+  return { ...about, kind: "words", read: last(split, undefined) };
+}
+
+/** A whole number above 0, or from `least` on. */
+export function number<const C extends CommandName = CommandName, D extends number | undefined = undefined>({
+  otherwise,
+  least = 1,
+  ...about
+}: About<C> & Otherwise<D> & { least?: 0 | 1 }): Option<number | D, C> {
+  const read = last((text, name) => wholeNumber(name, text, least), otherwise);
+  return { ...about, kind: "number", read };
+}
+
+/** Dollars. */
+export function dollars<const C extends CommandName = CommandName>(
+  about: About<C>,
+): Option<number | undefined, C> {
+  return { ...about, kind: "amount", read: last((text, name) => amount(name, text), undefined) };
+}
+
+/** Milliseconds. */
+export function time<const C extends CommandName = CommandName>(
+  about: About<C>,
+): Option<number | undefined, C> {
+  return { ...about, kind: "duration", read: last((text, name) => duration(name, text), undefined) };
+}
+
+/** One of the words of `choices`. */
+export function choice<
+  const T extends string,
+  const C extends CommandName = CommandName,
+  D extends NoInfer<T> | undefined = undefined,
+>(choices: readonly T[], { otherwise, ...about }: About<C> & Otherwise<D>): Option<T | D, C> {
+  const read = last((text, name) => oneOf(name, text, choices), otherwise);
+  return { ...about, kind: "choice", choices, read };
+}
+
+/** A JSON Schema, or the name of a file that holds one. */
+export function schema<const C extends CommandName = CommandName>(
+  about: About<C>,
+): Option<string | undefined, C> {
+  return { ...about, kind: "schema", read: last((text) => text, undefined) };
+}
+
+/** This part of the whole: `2/4`. */
+export function share<const C extends CommandName = CommandName>(
+  about: About<C>,
+): Option<{ part: number; of: number } | undefined, C> {
+  return { ...about, kind: "text", read: last(shareOf, undefined) };
+}
+
+function shareOf(text: string, name: string): { part: number; of: number } {
+  const [, part, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? [];
+  const share = { part: Number(part), of: Number(of) };
+  if (share.part >= 1 && share.part <= share.of) return share;
+  throw new ValueError(name, `${text}: must be part/parts, from 1/4 to 4/4 for four machines`);
+}

@@ -1,0 +1,249 @@
+/**
+ * Every option of the command line, once. The parser, the help, the keys and the schema of batch tasks follow from this
+ * table, and so do the types: the field of `Flags` is the key. A new option is one entry here, and the code that uses it.
+ */
+
+import { permissionModes } from "../../core/decision.ts";
+import { exportFormats, inputFormats, outputFormats } from "../../core/formats.ts";
+import { efforts } from "../../core/request.ts";
+import {
+  type CommandName,
+  choice,
+  dollars,
+  flag,
+  number,
+  type Option,
+  schema,
+  share,
+  text,
+  texts,
+  time,
+  words,
+} from "./option.ts";
+
+const options = {
+  print: flag({ short: "p", help: "headless: never asks, prints the answer, exits" }),
+  model: text({
+    value: "<provider/id>",
+    help: "anthropic/claude-sonnet-5-5 (default), openai/<id>, scripted/<file>, recorded/<file>",
+    task: true,
+  }),
+  effort: choice(efforts, { value: "<level>", help: efforts.join(", "), task: true }),
+  outputFormat: choice(outputFormats, {
+    value: "<f>",
+    help: "text (default), json (one result object), stream-json (JSON Lines)",
+    otherwise: "text",
+  }),
+  inputFormat: choice(inputFormats, {
+    value: "<f>",
+    help: "text (default), stream-json (messages and control lines from a program)",
+    otherwise: "text",
+    oneSession: true,
+  }),
+  jsonSchema: schema({
+    value: "<s>",
+    help: "JSON or a file: the answer as data that fits it, in structured_output",
+    task: true,
+  }),
+  maxTurns: number({ value: "<n>", help: "most model calls, over the whole session", task: true }),
+  maxBudgetUsd: dollars({ value: "<x>", help: "most dollars, over the whole session", task: true }),
+  maxTimeMs: time({ name: "max-time", value: "<t>", help: "longest time: 90s, 10m, 1h", task: true }),
+  permissionMode: choice(permissionModes, {
+    value: "<m>",
+    help: "ask (default), accept-edits, plan, auto; reading inside the workspace is free in each",
+    task: true,
+  }),
+  allow: texts({
+    value: "<rule>",
+    help: "bash(npm test:*), edit(src/**), read(/data/**); repeatable",
+    task: true,
+  }),
+  deny: texts({ value: "<rule>", help: "as --allow; beats --allow and the mode", task: true }),
+  addDirs: texts({
+    name: "add-dir",
+    value: "<folder>",
+    help: "another folder to work in; repeatable",
+    task: true,
+  }),
+  context: text({
+    value: "<name>",
+    help: "economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked)",
+    task: true,
+  }),
+  window: number({ value: "<tokens>", help: "soft window: the context is kept below it", task: true }),
+  continueNewest: flag({
+    name: "continue",
+    short: "c",
+    help: "continue the newest session of this folder",
+    oneSession: true,
+  }),
+  resume: text({
+    short: "r",
+    value: "[id or name]",
+    bare: true,
+    help: "continue a session; without one, a list to choose from (in a terminal)",
+    oneSession: true,
+  }),
+  fork: flag({ help: "with -c or -r: branch off, and leave the old session as it is", oneSession: true }),
+  record: text({
+    value: "<file>",
+    help: "write every model exchange to a cassette, which recorded/<file> plays",
+    oneSession: true,
+  }),
+  loose: flag({ help: "play a cassette by order, not by request" }),
+  bare: flag({ help: "no user settings, no project instructions", task: true }),
+  appendSystemPrompt: text({ value: "<text>", help: "text to add to the system prompt", task: true }),
+  sessionDir: text({ value: "<folder>", help: "where sessions are stored", oneSession: true }),
+  verbose: flag({ help: "show steps on stderr" }),
+  plain: flag({ help: "talk without redrawing: each row once, for screen readers" }),
+  debug: text({ value: "<file>", help: "write events and requests to a file", oneSession: true }),
+  help: flag({ short: "h", help: "show this help" }),
+  version: flag({ short: "v", help: "show the version" }),
+
+  checks: texts({
+    name: "check",
+    value: "<command>",
+    help: "what must pass; repeatable, in order",
+    commands: ["fix"],
+    task: true,
+  }),
+  prompt: text({ value: "<text>", help: "a hint for the model", commands: ["fix"] }),
+  maxAttempts: number({
+    value: "<n>",
+    help: "most attempts (default: 3)",
+    otherwise: 3,
+    commands: ["fix"],
+    task: true,
+  }),
+  patch: text({ value: "<file>", help: "write the repair as a diff", commands: ["fix"] }),
+  commit: flag({ help: "commit the repair on the current branch", commands: ["fix"] }),
+  branch: text({ value: "<name>", help: "commit it on a new branch", commands: ["fix"] }),
+  allowPaths: texts({
+    value: "<glob>",
+    help: "files that may change; repeatable (default: any, but tests and checks are guarded)",
+    commands: ["fix"],
+    task: true,
+  }),
+  reports: texts({
+    name: "report",
+    value: "<file>",
+    help: ".xml (JUnit), .sarif or .md; repeatable",
+    commands: ["fix"],
+  }),
+
+  out: text({
+    value: "<folder>",
+    help: "results.jsonl, and patch, session and log of each task; the same folder again continues the batch",
+    commands: ["batch"],
+  }),
+  jobs: number({
+    value: "<n>",
+    help: "tasks at the same time (default: processors, at most 4)",
+    commands: ["batch"],
+  }),
+  shard: share({
+    value: "<i/n>",
+    help: "only every n-th task, from the i-th on: one part for each of n machines",
+    commands: ["batch"],
+  }),
+  taskBudgetUsd: dollars({
+    value: "<x>",
+    help: "most dollars for each task; --max-budget-usd is for the whole batch",
+    commands: ["batch"],
+    eachTask: "maxBudgetUsd",
+  }),
+  taskTimeMs: time({
+    name: "task-time",
+    value: "<t>",
+    help: "longest time of each task; --max-time is for the whole batch",
+    commands: ["batch"],
+    eachTask: "maxTimeMs",
+  }),
+  summary: flag({ help: "add up the results in the folders that are named", commands: ["batch"] }),
+  retry: flag({ help: "run again what ended but is not done", commands: ["batch"] }),
+  keepTrees: flag({ help: "keep the files of each task, not only its patch", commands: ["batch"] }),
+
+  step: text({
+    value: "<n>",
+    help: "print the exact request of step n; summary-n for that of summary call n",
+    commands: ["report"],
+  }),
+  html: text({
+    value: "<file>",
+    help: "write a page that opens in any browser",
+    commands: ["report", "replay"],
+  }),
+
+  contexts: words({
+    name: "context",
+    value: "<a,b,…>",
+    help: "stacks to compare with raw (default: masking, hybrid, focus-auto, economist); after a name -auto folds by itself, +ingest shortens results, :maskKeep=5 sets a number of the engine",
+    commands: ["replay"],
+  }),
+  prices: words({
+    value: "<a,b,…>",
+    help: "models whose prices count, or read/write as shares of the input price: .1/1.25",
+    commands: ["replay"],
+  }),
+  gaps: choice(["recorded", "ignore"], {
+    value: "<g>",
+    help: "recorded (default): pauses let the cache go cold; ignore: they do not",
+    otherwise: "recorded",
+    commands: ["replay"],
+  }),
+  tableFormat: choice(["table", "json", "csv"], {
+    name: "format",
+    value: "<f>",
+    help: "table (default), json, csv",
+    otherwise: "table",
+    commands: ["replay"],
+  }),
+  tune: flag({
+    help: "sweep the engine's numbers for one price, print the best as settings",
+    commands: ["replay"],
+  }),
+  threads: number({ name: "jobs", value: "<n>", help: "threads", commands: ["replay"] }),
+
+  format: choice(exportFormats, {
+    value: "<f>",
+    help: `of export: ${exportFormats.join(", ")} (default: md)`,
+    otherwise: "md",
+    commands: ["sessions"],
+  }),
+
+  list: flag({ help: "show the snapshots, change nothing", commands: ["undo"] }),
+  to: number({ value: "<n>", help: "go back to this snapshot", least: 0, commands: ["undo"] }),
+  redo: flag({ help: "take the last undo back", commands: ["undo"] }),
+
+  clean: flag({ help: "end leftover processes, remove stale locks", commands: ["doctor"] }),
+};
+
+type Options = typeof options;
+type Commands<O> = O extends { commands?: readonly (infer C)[] } ? C : never;
+type Value<O> = O extends { read(texts: readonly string[], name: string): infer T } ? T : never;
+type Taken<C extends CommandName> = {
+  [K in keyof Options as [C] extends [Commands<Options[K]>] ? K : never]: Value<Options[K]>;
+};
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** The options of one command, as they were given: those of every command, and its own. */
+export type FlagsOf<C extends CommandName> = Present<Taken<C>>;
+/** The options that every command takes. */
+export type Flags = FlagsOf<CommandName>;
+
+/** An option with the field that holds its value, and its long name without the dashes. */
+export type NamedOption = Option & { field: string; name: string };
+
+/** The whole table as a list, in the order of the help. */
+export const allOptions: readonly NamedOption[] = Object.entries<Option>(options).map(([field, option]) => ({
+  ...option,
+  field,
+  name: option.name ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+}));
+
+/** Whether the command takes the option. */
+export function takes({ commands }: Option, command: CommandName): boolean {
+  return commands === undefined || commands.includes(command);
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { parseCommand } from "../../src/cli/arguments/arguments.ts";
+import { allOptions, takes } from "../../src/cli/arguments/options.ts";
+import { taskKey, taskOptions } from "../../src/cli/arguments/task-options.ts";
+import { helpText } from "../../src/cli/help.ts";
+import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { root } from "../support/source.ts";
+
+describe("an option that a command does not take is refused in one line that says where it belongs", () => {
+  test.each([
+    [["--list", "x"], "--list belongs to sawtooth undo"],
+    [["undo", "--clean"], "--clean belongs to sawtooth doctor"],
+    [["doctor", "--step", "3"], "--step belongs to sawtooth report"],
+    [["sessions", "--html", "a.html"], "--html belongs to sawtooth report and replay"],
+    [["report", "--format", "md"], "--format belongs to sawtooth replay and sessions"],
+    [["report", "--tune"], "--tune belongs to sawtooth replay"],
+    [["demo", "--redo"], "--redo belongs to sawtooth undo"],
+    [["-p", "fix", "--check", "x"], "--check belongs to sawtooth fix"],
+    [["replay", "a.jsonl", "--shard", "1/2"], "--shard belongs to sawtooth batch"],
+  ])("%j", (words, message) => {
+    expect(() => parseCommand(words)).toThrow(`${message} (see sawtooth --help)`);
+  });
+
+  test("on the command line too, with exit code 2", async () => {
+    const place = makePlace();
+    onTestFinished(place.remove);
+    const { code, stdout, stderr } = await sawtooth(place, ["-p", "x", "--clean"]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "sawtooth: --clean belongs to sawtooth doctor (see sawtooth --help)\n",
+    });
+  });
+});
+
+test("each option is read as the same command line with its value written the other way", () => {
+  expect(parseCommand(["-r", "abc", "--max-time=90s"])).toEqual(
+    parseCommand(["--resume=abc", "--max-time", "1.5m"]),
+  );
+  expect(parseCommand(["undo", "--to", "0"])).toMatchObject({ name: "undo", flags: { to: 0, redo: false } });
+  expect(parseCommand(["-r"])).toMatchObject({ flags: { resume: "" } });
+  expect(parseCommand(["replay", "a", "--format", "csv", "--context", "raw,,masking"])).toMatchObject({
+    flags: { tableFormat: "csv", contexts: ["raw", "masking"], gaps: "recorded" },
+  });
+});
+
+test("the last of several values counts, and a list keeps them all", () => {
+  const words = ["--window", "9000", "--allow", "read(a)", "--window", "8000", "--allow", "read(b)", "x"];
+  expect(parseCommand(words)).toMatchObject({ flags: { window: 8000, allow: ["read(a)", "read(b)"] } });
+});
+
+test("a name of an option has one meaning in each command", () => {
+  const twice = allOptions.filter((option) =>
+    allOptions.some(
+      (other) =>
+        other !== option && other.name === option.name && other.commands?.some((name) => takes(option, name)),
+    ),
+  );
+  // Replay takes several stacks where the others take one.
+  expect(twice.map(({ field }) => field)).toEqual(["context"]);
+});
+
+test("the help names every option, in rows of at most 120 columns", () => {
+  const rows = helpText().split("\n");
+  expect(rows.filter((row) => row.length > 120)).toEqual([]);
+  for (const { name } of allOptions)
+    expect(
+      rows.some((row) => row.includes(` --${name}`)),
+      name,
+    ).toBe(true);
+});
+
+test("the documentation of batches names every key that a task takes", () => {
+  const page = readFileSync(join(root, "docs/batch.md"), "utf8");
+  expect(taskOptions.map(taskKey).filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
+});
