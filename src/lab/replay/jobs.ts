@@ -81,7 +81,7 @@ async function inThisThread(queue: Job[], take: (answer: Answer, job: Job) => vo
 /** Takes jobs from the common queue until it is empty. */
 function inWorker(queue: Job[], take: (answer: Answer, job: Job) => void): Promise<void> {
   // Bundled, the worker is a file of its own beside this one.
-  const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "../replay-worker.js";
+  const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./replay-worker.js";
   // Strings die young here: a small nursery is as fast and takes half the memory.
   const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 };
   const worker = new Worker(new URL(file, import.meta.url), { resourceLimits });

@@ -10,7 +10,7 @@ const timeoutMs = 60_000;
 /** Rejects when the data cannot be decoded, takes too long or too much memory, or the signal is aborted. */
 export function scaledOnThread(request: ScaleRequest, signal: AbortSignal): Promise<ScaledImage> {
   // Bundled, the worker is a file of its own beside this one.
-  const file = import.meta.url.endsWith(".ts") ? "./scale-worker.ts" : "../scale-worker.js";
+  const file = import.meta.url.endsWith(".ts") ? "./scale-worker.ts" : "./scale-worker.js";
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: request,
     env: {},
