@@ -139,7 +139,14 @@ function anthropic(card: ModelCard, env: Environment): Model {
     ...(apiKey ? { apiKey } : {}),
     ...(authToken ? { authToken } : {}),
     ...(baseUrl ? { baseUrl } : {}),
+    headers: headersOf(env.ANTHROPIC_CUSTOM_HEADERS ?? ""),
   });
+}
+
+/** One to a line, as `Name: value`: what a gateway between us and the API asks for. */
+function headersOf(lines: string): Record<string, string> {
+  const pairs = lines.split("\n").map((line) => /^\s*([^:]*?)\s*:(.*)$/s.exec(line));
+  return Object.fromEntries(pairs.flatMap((pair) => (pair?.[1] ? [[pair[1], (pair[2] ?? "").trim()]] : [])));
 }
 
 function openai(card: ModelCard, env: Environment): Model {

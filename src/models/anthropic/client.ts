@@ -1,40 +1,77 @@
-/** The core client of Anthropic's SDK. Loaded on its own, so that a bundler leaves out the rest of the SDK. */
-
-import { BaseAnthropic } from "@anthropic-ai/sdk/client";
-import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta/messages/messages";
-import { modelErrorOf } from "../http/errors.ts";
-import { httpFetch } from "../http/fetch.ts";
-
-/** Exactly one of `apiKey` and `authToken` is used, the key first. */
-type Access = { apiKey?: string; authToken?: string; baseUrl?: string };
-type Outgoing = { body: string; betas: readonly string[]; signal: AbortSignal };
-
 /**
- * Sends `body` as it is (the SDK passes bytes through, where it would encode an object anew) and gives the events
- * of the answer, pings left out. Throws `ModelError`; an abort may also end the events.
+ * The requests of Anthropic's SDK without the SDK, which would cost a start as much time as all the rest: one POST,
+ * the events of its answer, and what the server says when it refuses. A test holds the headers against the SDK's.
  */
+
+import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta/messages/messages";
+import { ModelError } from "../../core/ports.ts";
+import { modelErrorOf, serverError, statusOfType } from "../http/errors.ts";
+import { type Answer, eventData, post, textOf } from "../http/post.ts";
+
+/** One of `apiKey` and `authToken`, the key first. `baseUrl`: default the public API. `headers`: of the user. */
+export type Access = {
+  apiKey?: string;
+  authToken?: string;
+  baseUrl?: string;
+  headers?: Readonly<Record<string, string>>;
+};
+type Outgoing = { body: string; betas: readonly string[]; signal: AbortSignal };
+type StreamEvent = BetaRawMessageStreamEvent | { type: "ping" } | { type: "error"; error?: WireError };
+type WireError = { type?: string; message?: string; details?: { error_code?: unknown } };
+
+const publicApi = "https://api.anthropic.com";
+
+/** Sends `body` as it is and gives the events of the answer, pings left out. Throws `ModelError`. */
 export async function* streamEvents(
-  { apiKey, authToken, baseUrl }: Access,
-  { body, betas, signal }: Outgoing,
+  access: Access,
+  outgoing: Outgoing,
 ): AsyncGenerator<BetaRawMessageStreamEvent> {
-  const client = new BaseAnthropic({
-    ...(apiKey ? { apiKey } : { authToken }),
-    baseURL: baseUrl || "https://api.anthropic.com",
-    maxRetries: 0,
-    // The caller watches the time.
-    timeout: 2 ** 31 - 1,
-    logLevel: "off",
-    openTelemetry: false,
-    fetch: httpFetch,
-  });
+  const secret = access.apiKey || access.authToken || "";
+  try {
+    const answer = await begin(access, outgoing, secret);
+    for await (const data of eventData(answer)) {
+      const event = JSON.parse(data) as StreamEvent;
+      if (event.type === "error") throw refusal(statusOfType(event.error?.type), data, answer, secret);
+      if (event.type !== "ping") yield event;
+    }
+  } catch (error) {
+    throw error instanceof ModelError ? error : modelErrorOf(error, secret);
+  }
+}
+
+async function begin(access: Access, { body, betas, signal }: Outgoing, secret: string): Promise<Answer> {
+  const url = new URL(`${(access.baseUrl || publicApi).replace(/\/$/, "")}/v1/messages`);
   const headers = {
+    accept: "application/json",
+    "user-agent": "sawtooth",
+    "anthropic-version": "2026-10-21",
+    authorization: `Bearer ${secret}`,
+    ...lowerCase(access.headers),
     "content-type": "application/json",
     ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
   };
-  const request = { body: Buffer.from(body), stream: true, headers, signal };
+  const answer = await post(url, { headers, body, signal });
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw refusal(answer.status, await textOf(answer), answer, secret);
+}
+
+/** Names of headers know no case, keys of objects do. */
+function lowerCase(headers: Access["headers"] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** `text`: an error object of the API, or a page of a server between. */
+function refusal(status: number, text: string, { headers }: Answer, secret: string): ModelError {
+  const { message, details } = wireErrorIn(text);
+  const code = typeof details?.error_code === "string" ? details.error_code : undefined;
+  const told = message || `${status} ${text.trim().slice(0, 1000) || "without a word"}`;
+  return serverError({ status, message: told, code, headers }, secret);
+}
+
+function wireErrorIn(text: string): WireError {
   try {
-    yield* await client.post<AsyncIterable<BetaRawMessageStreamEvent>>("/v1/messages", request);
-  } catch (error) {
-    throw modelErrorOf(error, apiKey || authToken || "");
+    return (JSON.parse(text) as { error?: WireError } | null)?.error ?? {};
+  } catch {
+    return {};
   }
 }

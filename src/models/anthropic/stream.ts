@@ -40,7 +40,7 @@ export function assembleReply(onPart: (part: ModelPart) => void): Assembly<BetaR
   return {
     take(event) {
       take(heard, event, onPart);
-      // The SDK leaves out pings: every event is progress.
+      // Pings are left out: every event is progress.
       return true;
     },
     whole: () => heard.stopped,

@@ -1,19 +1,14 @@
 /** What went wrong with a request, as one of our kinds (provider-facts §1). Messages are the server's own words. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../core/events.ts";
 import { ModelError } from "../../core/ports.ts";
 
-/** What the SDK's errors have in common; `headers` is set when the server answered at all. */
-type SdkError = Error & {
-  status?: number;
-  type?: string | null;
-  errorCode?: string | null;
-  apiMessage?: string | null;
-  headers?: Headers;
-};
+/** What a server said. `code`: the reason in a word, where it gives one. */
+type Refusal = { status: number; message: string; code?: string | undefined; headers?: IncomingHttpHeaders };
 
 /** An `error` event inside a stream has a type and no status. */
-const statusOfType: Record<string, number> = {
+const statuses: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
   billing_error: 402,
@@ -24,22 +19,33 @@ const statusOfType: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** The `ModelError` for anything that the SDK throws. `secret` is blotted out of the text, unless it is a mere word. */
-export function modelErrorOf(thrown: unknown, secret: string): ModelError {
-  const error = thrown as SdkError;
-  const status = error.status ?? (error.headers ? (statusOfType[error.type ?? ""] ?? 500) : undefined);
-  const told = error.apiMessage ?? innermost(error);
-  const text = secret.length < 8 ? told : told.replaceAll(secret, "[key]");
-  if (error instanceof SyntaxError) return new ModelError("incomplete", `unreadable stream: ${text}`);
-  if (status === undefined) return new ModelError("network", text);
-  const retryAfterMs = retryAfter(error.headers);
-  return new ModelError(kindOf(status, text, error.errorCode), text, {
+/** What an error of this type would have had as its status. */
+export function statusOfType(type: string | undefined): number {
+  return statuses[type ?? ""] ?? 500;
+}
+
+/** The `ModelError` for what a server said. `secret` is blotted out of the text, unless it is a mere word. */
+export function serverError({ status, message, code, headers = {} }: Refusal, secret: string): ModelError {
+  const text = withoutSecret(message, secret);
+  const retryAfterMs = retryAfter(headers);
+  return new ModelError(kindOf(status, text, code), text, {
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 
-function kindOf(status: number, text: string, code: string | null | undefined): ModelErrorKind {
+/** The `ModelError` for an error of the network, or of a stream that cannot be read. */
+export function modelErrorOf(thrown: unknown, secret: string): ModelError {
+  const text = withoutSecret(innermost(thrown as Error), secret);
+  if (thrown instanceof SyntaxError) return new ModelError("incomplete", `unreadable stream: ${text}`);
+  return new ModelError("network", text);
+}
+
+function withoutSecret(text: string, secret: string): string {
+  return secret.length < 8 ? text : text.replaceAll(secret, "[key]");
+}
+
+function kindOf(status: number, text: string, code: string | undefined): ModelErrorKind {
   // A spent limit comes as 429, and waiting does not help.
   if (code?.endsWith("_spend_limit_reached")) return "credentials";
   if (status === 400 && /prompt is too long|context window/i.test(text)) return "context_full";
@@ -53,10 +59,10 @@ function kindOf(status: number, text: string, code: string | null | undefined): 
 }
 
 /** Milliseconds that the server asks us to wait; `retry-after` is in seconds or a date. */
-function retryAfter(headers: Headers | undefined): number | undefined {
-  const ms = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
+function retryAfter(headers: IncomingHttpHeaders): number | undefined {
+  const ms = Number.parseFloat(String(headers["retry-after-ms"] ?? ""));
   if (ms >= 0) return ms;
-  const value = headers?.get("retry-after");
+  const value = headers["retry-after"];
   if (!value) return undefined;
   const wait = /^[\d.]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(wait) ? undefined : Math.max(0, wait);

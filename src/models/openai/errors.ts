@@ -1,25 +1,31 @@
 /** What went wrong at an OpenAI-compatible server, as one of our kinds. Messages are the server's own words. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../core/events.ts";
 import { ModelError } from "../../core/ports.ts";
-import { modelErrorOf } from "../http/errors.ts";
+import { serverError } from "../http/errors.ts";
 
 type WireError = { message?: unknown; type?: unknown; code?: unknown };
 
 /** The error of an answer with a bad status. `body` is JSON as a rule, else a proxy's page. */
-export function answerError(status: number, body: string, headers: Headers, secret: string): ModelError {
+export function answerError(
+  status: number,
+  body: string,
+  headers: IncomingHttpHeaders,
+  secret: string,
+): ModelError {
   return errorOf(status, wireErrorOf(body), headers, secret);
 }
 
 /** The error in the middle of a stream: it has no status, but a code or a type that stands for one. */
 export function streamError(error: unknown, secret: string): ModelError {
   const wire = typeof error === "object" && error ? (error as WireError) : { message: error };
-  return errorOf(statusOf(wire), wire, new Headers(), secret);
+  return errorOf(statusOf(wire), wire, {}, secret);
 }
 
-function errorOf(status: number, wire: WireError, headers: Headers, secret: string): ModelError {
+function errorOf(status: number, wire: WireError, headers: IncomingHttpHeaders, secret: string): ModelError {
   const message = String(wire.message || `the server answered ${status}`).slice(0, 1000);
-  const general = modelErrorOf(Object.assign(new Error(message), { status, headers }), secret);
+  const general = serverError({ status, message, headers }, secret);
   const kind = kindOf(status, `${wire.code} ${wire.type}`, message);
   if (!kind) return general;
   return new ModelError(kind, general.message, { status });

@@ -10,7 +10,7 @@ import { type Model, ModelError } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { attempt, checkAccess } from "../http/attempt.ts";
 import { modelErrorOf } from "../http/errors.ts";
-import { httpFetch } from "../http/fetch.ts";
+import { type Answer, eventData, post, textOf } from "../http/post.ts";
 import { type Dialect, encodeOpenai } from "./encoding.ts";
 import { answerError, streamError } from "./errors.ts";
 import { type AssemblyOptions, assembleReply, type Chunk } from "./stream.ts";
@@ -77,7 +77,7 @@ function estimatedUsage(body: string, content: readonly AssistantBlock[]): Usage
 async function* chunksOf(options: OpenaiOptions, body: string, signal: AbortSignal): AsyncGenerator<Chunk> {
   const { apiKey = "" } = options;
   try {
-    for await (const data of eventData(await post(options, body, signal))) {
+    for await (const data of eventData(await begin(options, body, signal))) {
       if (data === "[DONE]") continue;
       const chunk = JSON.parse(data) as Chunk & { error?: unknown };
       if (chunk.error) throw streamError(chunk.error, apiKey);
@@ -89,20 +89,20 @@ async function* chunksOf(options: OpenaiOptions, body: string, signal: AbortSign
 }
 
 /** A stream that has begun. Throws `ModelError` for what the server says, else the network's error. */
-async function post(
+async function begin(
   { apiKey = "", baseUrl }: OpenaiOptions,
   body: string,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<Answer> {
   const headers = {
     "content-type": "application/json",
     accept: "text/event-stream",
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   };
-  const sent = { method: "POST", headers, body: Buffer.from(body), signal };
-  const answer = await httpFetch(endpoint(baseUrl || publicApi), sent);
-  if (!answer.ok) throw answerError(answer.status, await answer.text(), answer.headers, apiKey);
-  const type = answer.headers.get("content-type") ?? "";
+  const answer = await post(endpoint(baseUrl || publicApi), { headers, body, signal });
+  if (answer.status < 200 || answer.status > 299)
+    throw answerError(answer.status, await textOf(answer), answer.headers, apiKey);
+  const type = answer.headers["content-type"] ?? "";
   if (/html|^application\/json/.test(type))
     throw new ModelError("bad_request", `the server answered ${type}, no stream: is the base URL right?`);
   return answer;
@@ -113,15 +113,4 @@ function endpoint(baseUrl: string): URL {
   const path = url.pathname.replace(/\/+$/, "");
   url.pathname = `${path || "/v1"}/chat/completions`;
   return url;
-}
-
-/** The `data` lines of server-sent events; these servers write one to an event. Comments are left out. */
-async function* eventData(answer: Response): AsyncGenerator<string> {
-  let rest = "";
-  for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const lines = (rest + text).split(/\r?\n/);
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim();
-  }
-  if (rest.startsWith("data:")) yield rest.slice(5).trim();
 }

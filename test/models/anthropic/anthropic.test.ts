@@ -1,5 +1,6 @@
 /** The adapter over real HTTP: the bytes that go out, and what becomes of the events that come in. */
 
+import { BaseAnthropic } from "@anthropic-ai/sdk/client";
 import { describe, expect, test } from "vitest";
 import { anthropicModel } from "../../../src/models/anthropic/anthropic.ts";
 import { card, exchange, key, request, serve } from "../fixtures/exchange.ts";
@@ -25,6 +26,29 @@ describe("what goes out", () => {
     expect(server.received[0]?.headers["content-type"]).toBe("application/json");
     expect(server.received[0]?.headers["anthropic-version"]).toBeTruthy();
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${key}`);
+  });
+
+  test("the request stands as Anthropic's SDK would send it: path, version, credentials", async () => {
+    const server = await serve(stream(...hello), stream(...hello));
+    const signal = new AbortController().signal;
+    for (const baseURL of [server.url, `${server.url}/gateway/`]) {
+      const sdk = new BaseAnthropic({ apiKey: key, baseURL, logLevel: "off" });
+      await (await sdk.post("/v1/messages", { body: { stream: true } }).asResponse()).text();
+      const model = anthropicModel({ card, apiKey: key, baseUrl: baseURL });
+      await model.send(request, model.encode(request), () => {}, signal);
+      const [theirs, ours] = server.received.slice(-2);
+      const names = ["accept", "anthropic-version", "authorization", "content-type"];
+      for (const name of names) expect(ours?.headers[name]).toBe(theirs?.headers[name]);
+      expect(ours?.url).toBe(theirs?.url);
+    }
+  });
+
+  test("headers of the user go along, and stand before ours", async () => {
+    const server = await serve(stream(...hello));
+    const headers = { "X-Gateway": "blue", Authorization: "Basic abc" };
+    const model = anthropicModel({ card, apiKey: key, baseUrl: server.url, headers });
+    await model.send(request, model.encode(request), () => {}, new AbortController().signal);
+    expect(server.received[0]?.headers).toMatchObject({ "x-gateway": "blue", authorization: "Basic abc" });
   });
 
   test("not even a space of the body is touched", async () => {

@@ -1,0 +1,56 @@
+/** One POST over Node's own HTTP client, and the server-sent events of its answer. */
+
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+
+export type Sent = { headers: Record<string, string>; body: string; signal: AbortSignal };
+
+export type Answer = {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** As it comes; to be read to its end, so that the connection can be used again. */
+  text: AsyncIterable<string>;
+};
+
+/** Rejects with the network's error, or with that of an abort. */
+export function post(url: URL, { headers, body, signal }: Sent): Promise<Answer> {
+  const bytes = Buffer.from(body);
+  const options = { method: "POST", headers: { ...headers, "content-length": bytes.length }, signal };
+  return new Promise((resolve, reject) => {
+    const outgoing = clientFor(url).request(url, options, (answer) => resolve(answerOf(answer)));
+    outgoing.on("error", reject);
+    outgoing.end(bytes);
+  });
+}
+
+/**
+ * Not by `import`, which asks for every export of the module, and some of them load the built-in `fetch`: 14 MB that
+ * nobody uses, and as much time as the rest of a start. TLS is loaded only where it is spoken.
+ */
+function clientFor({ protocol }: URL) {
+  return protocol === "https:"
+    ? process.getBuiltinModule("node:https")
+    : process.getBuiltinModule("node:http");
+}
+
+function answerOf(answer: IncomingMessage): Answer {
+  return { status: answer.statusCode ?? 0, headers: answer.headers, text: answer.setEncoding("utf8") };
+}
+
+/** The whole answer. Rejects when the connection breaks. */
+export async function textOf({ text }: Answer): Promise<string> {
+  let whole = "";
+  for await (const piece of text) whole += piece;
+  return whole;
+}
+
+/** The `data` lines of the events; these servers write one to an event. Comments and names are left out. */
+export async function* eventData({ text }: Answer): AsyncGenerator<string> {
+  let rest = "";
+  for await (const piece of text) {
+    const [first = "", ...more] = piece.split(/\r?\n|\r/);
+    const lines = [rest + first, ...more];
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("data:")) yield line.slice(5).trim();
+  }
+  if (rest.startsWith("data:")) yield rest.slice(5).trim();
+}

@@ -1,0 +1,24 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startMockServer } from "../support/mock-server.ts";
+import { makePlace, sawtooth } from "../support/sawtooth.ts";
+
+test("a headless run loads neither the built-in fetch nor what speaks TLS where nobody does", async () => {
+  const server = await startMockServer({ turns: [{ text: "Done." }] });
+  onTestFinished(() => server.close());
+  const place = makePlace(server.url);
+  onTestFinished(place.remove);
+  const tell = join(place.home, "tell.mjs");
+  writeFileSync(
+    tell,
+    'process.on("exit", () => console.error("loaded: " + process.moduleLoadList.join(";")));',
+  );
+  const { code, stdout, stderr } = await sawtooth(place, ["-p", "hi"], {
+    env: { NODE_OPTIONS: `--import=${tell}` },
+  });
+  expect([code, stdout]).toEqual([0, "Done.\n"]);
+  const loaded = /^loaded: (.*)$/m.exec(stderr)?.[1]?.split(";") ?? [];
+  expect(loaded).toContain("NativeModule http");
+  expect(loaded.filter((name) => /undici|NativeModule (https|tls|http2)$/.test(name))).toEqual([]);
+});
