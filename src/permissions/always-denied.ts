@@ -1,4 +1,4 @@
-/** What is refused in every mode, whatever the rules say. Pure. */
+/** Writes and deletions that every mode refuses, whatever the rules say. Pure. */
 
 import type { Candidate } from "./bash/programs.ts";
 import { onlyReads } from "./bash/read-only.ts";
@@ -19,15 +19,15 @@ import {
   withAncestors,
 } from "./paths.ts";
 
-export type Places = {
+export type PermissionScope = {
   /** Real paths. */
   workspace: string[];
   home: string;
   /** Sawtooth's own configuration and state. */
   protectedPaths: string[];
-  /** The session's own folder: reading it is free. */
+  /** The session's own folder: reading it needs no permission. */
   readable: string[];
-  /** An absolute path with its links resolved, as far as it exists. */
+  /** Returns an absolute path with its links resolved, as far as it exists. */
   realPath(path: string): string;
 };
 
@@ -35,13 +35,13 @@ const systemFolders =
   "/bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var /Applications /Library /System /Users /private".split(
     " ",
   );
-/** Below the home: what shells, git and ssh run or trust as they start. Folders count with all that is in them. */
+/** Files below the home that shells, git and ssh run or trust as they start. A folder covers everything in it. */
 const startFiles =
   ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .gitconfig .config/fish .config/git .ssh".split(
     " ",
   );
 const devices = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|dm-|md|loop|mem|kmem|port)/;
-/** Inside a `.git` these hold the repository; the rest (a lock, a half-done rebase) may be cleared away. */
+/** Entries of a `.git` that hold the repository. The rest (a lock, a half-done rebase) may be deleted. */
 const vital = [
   "objects",
   "refs",
@@ -55,63 +55,67 @@ const vital = [
   "worktrees",
 ];
 
-/** Why writing this path is refused always, if it is. The path may be a glob; names count in any case. */
-export function deniedWrite(path: string, { home, protectedPaths }: Places): string | undefined {
-  if (canReach(path, protectedPaths))
-    return "Sawtooth's own configuration and sessions are not to be written";
+/**
+ * Returns the reason why writing this path is always refused, or undefined. `path` may be a glob; letter case is
+ * ignored.
+ */
+export function deniedWrite(path: string, { home, protectedPaths }: PermissionScope): string | undefined {
+  if (canReach(path, protectedPaths)) return "Sawtooth's own configuration and sessions must not be written";
   const parts = folded(path).split("/");
   const git = parts.findIndex((part) => canBe(part, ".git"));
   const inGit = git < 0 ? [] : parts.slice(git + 1);
-  if (inGit.some((part) => canBe(part, "hooks"))) return "git hooks are not to be written";
+  if (inGit.some((part) => canBe(part, "hooks"))) return "git hooks must not be written";
   const last = inGit.at(-1) ?? "";
   if (canBe(last, "config") || canBe(last, "config.worktree"))
-    return "the configuration of a repository is not to be written directly";
+    return "a repository's git configuration must not be written directly";
   if (
     canReach(
       path,
       startFiles.map((name) => `${home === "/" ? "" : home}/${name}`),
     )
   )
-    return "the start-up files of the shell, of git and of ssh are not to be written";
-  return devices.test(folded(plain(path))) ? "devices are not to be written" : undefined;
+    return "the start-up files of the shell, git and ssh must not be written";
+  return devices.test(folded(plain(path))) ? "devices must not be written" : undefined;
 }
 
-/** Why a command line is refused always, if it is. `programs` is everything the line may run. */
-export function deniedCommand(programs: Candidate[], places: Places): string | undefined {
-  const judgeLoss = judgedOnce(
-    (path) => deniedDeletion(path, places) ?? deniedDeletion(inRealFolder(path, places), places),
+/**
+ * Returns the reason why a command line is always refused, or undefined. `programs` lists everything the line may run.
+ */
+export function deniedCommand(programs: Candidate[], scope: PermissionScope): string | undefined {
+  const judgeLoss = memoizedJudge(
+    (path) => deniedDeletion(path, scope) ?? deniedDeletion(inRealFolder(path, scope), scope),
   );
-  const judgeWrite = judgedOnce((path) => refusedWriteTo(path, places));
+  const judgeWrite = memoizedJudge((path) => refusedWriteTo(path, scope));
   for (const program of programs) {
     const { words, folders, written } = program;
     const reason =
-      (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "") ? "disks are not to be erased" : undefined) ??
+      (/^mkfs|^(?:wipefs|blkdiscard)$/.test(words[0] ?? "") ? "disks must not be erased" : undefined) ??
       firstReason(folders, deleted(words), judgeLoss) ??
       (written && firstReason(folders, redirectTargets(written), judgeWrite)) ??
-      (written && refusedTarget(program, places));
+      (written && refusedTarget(program, scope));
     if (reason) return `${plain(withoutUnknown(words.join(" "))).slice(0, 120)}: ${reason}`;
   }
   return undefined;
 }
 
-function refusedWriteTo(path: string, places: Places): string | undefined {
-  return deniedWrite(path, places) ?? deniedWrite(realOf(path, places), places);
+function refusedWriteTo(path: string, scope: PermissionScope): string | undefined {
+  return deniedWrite(path, scope) ?? deniedWrite(realOf(path, scope), scope);
 }
 
-/** A write follows the links of its path. */
-function realOf(path: string, { realPath }: Places): string {
+/** Resolves the links of a path, as a write does. */
+function realOf(path: string, { realPath }: PermissionScope): string {
   return hasGlob(path) ? path : masked(realPath(plain(path)));
 }
 
-/** Deleting takes a link itself, but follows those on the way to it. */
-function inRealFolder(path: string, places: Places): string {
-  return resolvePath(realOf(parentOf(path), places), nameOf(path));
+/** Resolves the links above a path but not the last one: deleting a link removes the link itself. */
+function inRealFolder(path: string, scope: PermissionScope): string {
+  return resolvePath(realOf(parentOf(path), scope), nameOf(path));
 }
 
 type Judge = (path: string) => string | undefined;
 
-/** Wrappers repeat the same paths many times. */
-function judgedOnce(judge: Judge): Judge {
+/** Judges each path only once, because wrappers repeat the same paths many times. */
+function memoizedJudge(judge: Judge): Judge {
   const harmless = new Set<string>();
   return (path) => {
     if (harmless.has(path)) return undefined;
@@ -134,7 +138,7 @@ function redirectTargets({ redirects }: SimpleCommand): string[] {
   return redirects.filter(({ operator }) => operator !== "<").map(({ target }) => target);
 }
 
-/** The paths that a command deletes, moves away, or changes with all that is below. */
+/** Lists the paths that a command deletes, moves away, or changes recursively. */
 function deleted([program = "", ...args]: string[]): string[] {
   const operands = operandsOf(args);
   switch (program) {
@@ -168,7 +172,7 @@ function operandsOf(args: string[]): string[] {
   return [...before.filter((arg) => !arg.startsWith("-")), ...(end < 0 ? [] : args.slice(end + 1))];
 }
 
-/** Where `find` deletes without being narrowed down by a name, an age or the like. */
+/** Lists the folders in which `find` deletes without a test that narrows it down, such as a name or an age. */
 function foundAndDeleted(args: string[]): string[] {
   const deletes = args.some(
     (arg, index) =>
@@ -198,13 +202,13 @@ function foundAndDeleted(args: string[]): string[] {
   return roots.length > 0 ? roots : ["."];
 }
 
-/** Why the loss of this path (perhaps a glob) is refused. */
-function deniedDeletion(path: string, { home, workspace }: Places): string | undefined {
+/** Returns the reason why deleting this path (perhaps a glob) is refused, or undefined. */
+function deniedDeletion(path: string, { home, workspace }: PermissionScope): string | undefined {
   const expression = globExpression(folded(path));
   const folders = [...withAncestors(home), ...systemFolders].map(folded);
   const covered = emptied(folded(path));
   if (folders.some((folder) => expression.test(folder) || covered?.test(folder)))
-    return "this would delete the home, the root or a folder of the system";
+    return "this would delete the home folder, the root or a system folder";
   if (
     workspace
       .flatMap(withAncestors)
@@ -220,7 +224,7 @@ function deniedDeletion(path: string, { home, workspace }: Places): string | und
   return lost ? "this would delete a .git" : undefined;
 }
 
-/** The folders of which `~/*`, `/.*` and their like leave nothing but the name. */
+/** Matches the folders that `~/*`, `/.*` and similar globs would empty. */
 function emptied(path: string): RegExp | undefined {
   const name = nameOf(path);
   const takesAll = hasGlob(name) && !/[^*?.]/.test(name.replace(/\[[^\]]*\]/g, ""));
@@ -231,8 +235,10 @@ function emptied(path: string): RegExp | undefined {
 const sources = /^(?:source|\.|sed|awk|gawk|less|more|bat|git|sh|bash|zsh|dash|jq)$/;
 const copiers = /^(?:cp|mv|ln|install|rsync|scp)$/;
 
-/** Why a file that a command is given to write is refused; what an unknown program is given may be written. */
-function refusedTarget({ words, folders }: Candidate, places: Places): string | undefined {
+/**
+ * Returns the reason why a file that a command writes is refused. Unknown programs are assumed to write every argument.
+ */
+function refusedTarget({ words, folders }: Candidate, scope: PermissionScope): string | undefined {
   const [program = "", ...args] = words;
   const own = args.map(plain);
   if (program === "git") return gitConfiguration(own);
@@ -243,8 +249,8 @@ function refusedTarget({ words, folders }: Candidate, places: Places): string | 
     : args.map((arg) => arg.replace(/^(?:-[^=]*|(?!if=)[a-z]+)=/, ""));
   const certain = copiers.test(program) || /^(?:tee|dd|truncate|rm|touch|sed)$/.test(program);
   const judge: Judge = (path) => {
-    const mayBeRead = !certain && places.readable.some((folder) => isInside(plain(path), folder));
-    return mayBeRead ? undefined : refusedWriteTo(path, places);
+    const mayBeRead = !certain && scope.readable.some((folder) => isInside(plain(path), folder));
+    return mayBeRead ? undefined : refusedWriteTo(path, scope);
   };
   return firstReason(
     folders,
@@ -253,13 +259,16 @@ function refusedTarget({ words, folders }: Candidate, places: Places): string | 
   );
 }
 
-/** Where a copy ends up: the last operand, or a file of the same name inside it. */
+/** Lists the possible destinations of a copy: the last operand, and files of the same names inside it. */
 function destinations(args: string[]): string[] {
   const operands = operandsOf(args);
   const option = args.findIndex((arg) => arg === "-t" || arg === "--target-directory");
   const last = option < 0 ? operands.at(-1) : args[option + 1];
   if (last === undefined) return [];
-  return [last, ...operands.filter((one) => one !== last).map((one) => `${last}/${nameOf(one)}`)];
+  return [
+    last,
+    ...operands.filter((operand) => operand !== last).map((operand) => `${last}/${nameOf(operand)}`),
+  ];
 }
 
 function gitConfiguration(args: string[]): string | undefined {
@@ -271,5 +280,5 @@ function gitConfiguration(args: string[]): string | undefined {
     key >= 0 &&
     args[key + 1] !== undefined &&
     !args.some((arg) => arg.startsWith("--get"));
-  return writes ? "git is not to be told to run other programs" : undefined;
+  return writes ? "git must not be configured to run other programs" : undefined;
 }

@@ -1,9 +1,9 @@
-/** May this call run? A decision from the mode, the user's rules and what is refused always. Pure. */
+/** Decides whether a call may run, from the mode, the user's rules and the hard refusals. Pure. */
 
 import type { PermissionMode } from "../core/decision.ts";
 import type { Access } from "../core/ports.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
-import type { Places } from "./always-denied.ts";
+import type { PermissionScope } from "./always-denied.ts";
 import { decideCommand } from "./commands.ts";
 import { byMode, byRule } from "./decision.ts";
 import { decidePaths } from "./files.ts";
@@ -15,9 +15,9 @@ export { parseRule } from "./rules.ts";
 
 export type PermissionInput = {
   mode: PermissionMode;
-  /** Rules as `parseRule` reads them; one that it cannot read throws its `RuleError`. */
+  /** Rules in the syntax of `parseRule`, which throws a `RuleError` for an invalid one. */
   allow: string[];
-  /** Allow rules that the user gave for every folder: they do not count for git where a repository names programs. */
+  /** Allow rules that the user gave for every folder. They do not apply to git where a repository names programs. */
   allowEverywhere?: string[];
   deny: string[];
   toolName: string;
@@ -29,21 +29,26 @@ export type PermissionInput = {
   protectedPaths: string[];
   /** The session's own folder: its files are free to read. */
   readable?: string[];
-  /** Where the shell is; the first workspace when it is not known. */
+  /** The shell's working folder; the first workspace when unknown. */
   cwd?: string;
-  /** The grammar of bash. Without it no command but a list of plain words is read for certain. */
+  /** The grammar of bash. Without it only commands made of plain words count as certain. */
   parse?: ParseShell | undefined;
-  /** The absolute path with links resolved, as far as it exists; without it a link is what its name says. */
+  /** Returns the absolute path with links resolved, as far as it exists. Without it links are not followed. */
   realPath?: ((path: string) => string) | undefined;
-  /** The absolute paths that an absolute glob stands for; undefined when they are too many to tell. Without it a glob is one name. */
+  /**
+   * Returns the absolute paths that an absolute glob matches; undefined when there are too many. Without it a glob is
+   * one name.
+   */
   matches?: ((glob: string) => string[] | undefined) | undefined;
-  /** What is below an absolute folder. Without it nothing there leads anywhere. */
+  /** Looks below an absolute folder. Without it nothing there is assumed to lead elsewhere. */
   survey?: ((folder: string) => FolderSurvey) | undefined;
-  /** Why git in an absolute folder may run a program that the repository names, if it may. */
+  /** Returns the reason why git in an absolute folder may run a program that the repository names, or undefined. */
   programsInGit?: ((folder: string) => string | undefined) | undefined;
 };
 
-/** Each a sentence: a link that leads out of the folder, a name that `xargs` would take for several or for an option. */
+/**
+ * Sentences for people: a link that leads out of the folder, and a name that `xargs` would split or take for an option.
+ */
 export type FolderSurvey = { link?: string; oddName?: string };
 
 export type PermissionDecision = {
@@ -57,29 +62,29 @@ export type PermissionDecision = {
   suggestion?: string;
 };
 
-/** One question with its rules read. */
-export type PermissionQuery = Places & {
+/** A permission query with its rules parsed. */
+export type PermissionQuery = PermissionScope & {
   mode: PermissionMode;
   toolName: string;
   cwd: string;
   allow: Rule[];
-  /** Those of `allow` that were given for every folder. */
+  /** The rules of `allow` that were given for every folder. */
   general: Rule[];
   deny: Rule[];
 } & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey">;
 
-/** Refused always beats deny rules, they beat allow rules, and those beat the mode. */
+/** Decides a call: hard refusals beat deny rules, which beat allow rules, which beat the mode. */
 export function decidePermission(input: PermissionInput): PermissionDecision {
   const { access, workspace } = input;
   const general = (input.allowEverywhere ?? []).map(parseRule);
-  const one: PermissionQuery = {
+  const query: PermissionQuery = {
     ...input,
     allow: [...input.allow.map(parseRule), ...general],
     general,
     realPath: safely(input.realPath),
-    programsInGit: askedOnce(input.programsInGit),
-    matches: askedOnce(input.matches),
-    survey: askedOnce(input.survey),
+    programsInGit: memoized(input.programsInGit),
+    matches: memoized(input.matches),
+    survey: memoized(input.survey),
     deny: input.deny.map(parseRule),
     home: resolvePath("/", input.home),
     readable: input.readable ?? [],
@@ -88,20 +93,20 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
   switch (access.kind) {
     case "read":
     case "write":
-      return decidePaths(one, access.kind, access.paths);
+      return decidePaths(query, access.kind, access.paths);
     case "execute":
-      return decideCommand(one, access);
+      return decideCommand(query, access);
     case "session": {
-      const denied = one.deny.find((rule) => rule.tool === one.toolName);
+      const denied = query.deny.find((rule) => rule.tool === query.toolName);
       return denied
         ? byRule("deny", denied)
-        : byMode(one, "allow", "It only touches the session's own state.");
+        : byMode(query, "allow", "It only touches the session's own state.");
     }
   }
 }
 
-/** The answer is the same all through one decision, and costs reading files. */
-function askedOnce<Answer>(
+/** Remembers an answer, which reads files, for the length of one decision. */
+function memoized<Answer>(
   ask: ((about: string) => Answer) | undefined,
 ): ((about: string) => Answer) | undefined {
   if (!ask) return undefined;
@@ -113,7 +118,7 @@ function askedOnce<Answer>(
   };
 }
 
-/** A path that leads nowhere, in a circle or cannot be looked at stays as it is written. */
+/** Leaves a path as written when it leads nowhere, in a circle, or cannot be read. */
 function safely(realPath: PermissionInput["realPath"]): (path: string) => string {
   return (path) => {
     try {

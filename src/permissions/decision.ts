@@ -1,4 +1,4 @@
-/** How a decision about a call is worded. Pure. */
+/** Builds decisions and words their reasons. Pure. */
 
 import type { PermissionDecision, PermissionQuery } from "./decide.ts";
 import { isInside } from "./paths.ts";

@@ -1,4 +1,7 @@
-/** Which commands of a line are free: they read and do nothing else, and only what is in the workspace or the session. Pure. */
+/**
+ * Finds the commands of a line that need no permission: they only read, and only inside the workspace or the session.
+ * Pure.
+ */
 
 import { gitFolder } from "./bash/readers/git.ts";
 import { nothing, type Reading } from "./bash/readers/reading.ts";
@@ -12,23 +15,23 @@ import { coversPath } from "./rules.ts";
 
 export const streams = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)$/;
 
-/** Why the command at `index` is not free; undefined when it is. */
+/** The reason why the command at `index` needs permission; undefined when it needs none. */
 export type NotFree =
   | { why: "does-more" }
-  /** The absolute paths that it reads outside, or that hold secrets. */
+  /** Absolute paths that it reads outside, or that hold secrets. */
   | { why: "outside" | "secret"; paths: string[] }
-  | { why: "git" | "leads-out"; says: string };
+  | { why: "git" | "leads-out"; detail: string };
 
 export function notFree(
-  one: PermissionQuery,
+  query: PermissionQuery,
   commands: readonly SimpleCommand[],
   index: number,
 ): NotFree | undefined {
   const simple = commands[index];
   const reading = simple && readingIn(commands, index);
   if (!simple || !reading) return { why: "does-more" };
-  const git = runsInGit(one, simple);
-  if (git !== undefined) return { why: "git", says: git };
+  const git = runsInGit(query, simple);
+  if (git !== undefined) return { why: "git", detail: git };
   const inputs: string[] = [];
   for (const { operator, target } of simple.redirects) {
     if (streams.test(target)) continue;
@@ -37,7 +40,7 @@ export function notFree(
   }
   const whole = { ...reading, contents: [...reading.contents, ...inputs] };
   for (const folder of simple.folders) {
-    const problem = readsElsewhere(one, simple, whole, folder);
+    const problem = readsElsewhere(query, simple, whole, folder);
     if (problem) return problem;
   }
   return undefined;
@@ -48,9 +51,9 @@ function readingIn(commands: readonly SimpleCommand[], index: number): Reading |
   return words[0] === "xargs" ? readingOfXargs(commands, index) : readingOf(words);
 }
 
-/** Why what is read is not all inside; a folder is where the command runs. */
+/** Returns the reason why a reading reaches outside, or undefined. `folder` is where the command runs. */
 function readsElsewhere(
-  one: PermissionQuery,
+  query: PermissionQuery,
   simple: SimpleCommand,
   reading: Reading,
   folder: string,
@@ -58,65 +61,65 @@ function readsElsewhere(
   const globs = simple.words.slice(1).filter((word) => hasGlob(word) && word !== "[" && word !== "]");
   const outside: string[] = [];
   const secret: string[] = [];
-  const contents = reading.contents.flatMap((path) => placesOf(one, path, folder) ?? []);
-  const others = [...reading.names, ...globs].map((path) => placesOf(one, path, folder));
-  if ([...reading.contents.map((path) => placesOf(one, path, folder)), ...others].includes(undefined))
-    return { why: "leads-out", says: "what a glob stands for cannot be told" };
-  if (globs.some((glob) => mayBeOption(one, glob, folder)))
-    return { why: "leads-out", says: "a file's name begins like an option" };
-  if (!reading.wordsOnly && !mayRead(one, one.realPath(folder))) outside.push(folder);
-  for (const path of [...contents, ...others.flatMap((places) => places ?? [])]) {
-    const real = one.realPath(path);
-    if (!mayRead(one, real)) outside.push(real);
+  const contents = reading.contents.flatMap((path) => pathsOf(query, path, folder) ?? []);
+  const others = [...reading.names, ...globs].map((path) => pathsOf(query, path, folder));
+  if ([...reading.contents.map((path) => pathsOf(query, path, folder)), ...others].includes(undefined))
+    return { why: "leads-out", detail: "a glob matches too many files to check" };
+  if (globs.some((glob) => mayBeOption(query, glob, folder)))
+    return { why: "leads-out", detail: "a file name looks like an option" };
+  if (!reading.wordsOnly && !mayRead(query, query.realPath(folder))) outside.push(folder);
+  for (const path of [...contents, ...others.flatMap((paths) => paths ?? [])]) {
+    const real = query.realPath(path);
+    if (!mayRead(query, real)) outside.push(real);
   }
   for (const path of contents) {
-    const real = one.realPath(path);
-    if ((holdsSecret(path) || holdsSecret(real)) && !isAllowed(one, real)) secret.push(real);
+    const real = query.realPath(path);
+    if ((holdsSecret(path) || holdsSecret(real)) && !isAllowed(query, real)) secret.push(real);
   }
   if (outside.length > 0) return { why: "outside", paths: [...new Set(outside)] };
   secret.push(...reading.chosen.filter(holdsSecret).map((name) => resolvePath(folder, plain(name))));
   if (secret.length > 0) return { why: "secret", paths: [...new Set(secret)] };
-  const says = leadsOut(one, reading.walked, folder) ?? oddNames(one, reading.handed ?? [], folder);
-  return says === undefined ? undefined : { why: "leads-out", says };
+  const detail = leadsOut(query, reading.walked, folder) ?? oddNames(query, reading.handed ?? [], folder);
+  return detail === undefined ? undefined : { why: "leads-out", detail };
 }
 
-function leadsOut(one: PermissionQuery, walked: readonly string[], folder: string): string | undefined {
-  return walked.map((path) => surveyOf(one, path, folder)?.link).find((why) => why !== undefined);
+function leadsOut(query: PermissionQuery, walked: readonly string[], folder: string): string | undefined {
+  return walked.map((path) => surveyOf(query, path, folder)?.link).find((why) => why !== undefined);
 }
 
-function oddNames(one: PermissionQuery, handed: readonly string[], folder: string): string | undefined {
-  return handed.map((path) => surveyOf(one, path, folder)?.oddName).find((why) => why !== undefined);
+function oddNames(query: PermissionQuery, handed: readonly string[], folder: string): string | undefined {
+  return handed.map((path) => surveyOf(query, path, folder)?.oddName).find((why) => why !== undefined);
 }
 
-function surveyOf(one: PermissionQuery, path: string, folder: string): FolderSurvey | undefined {
-  return one.survey?.(one.realPath(resolvePath(folder, plain(path))));
+function surveyOf(query: PermissionQuery, path: string, folder: string): FolderSurvey | undefined {
+  return query.survey?.(query.realPath(resolvePath(folder, plain(path))));
 }
 
-/** The paths that a word stands for; a glob that nobody resolves stands for itself. */
-export function placesOf({ matches }: PermissionQuery, word: string, folder: string): string[] | undefined {
+/** Returns the paths that a word stands for; a glob that cannot be resolved stands for itself. */
+export function pathsOf({ matches }: PermissionQuery, word: string, folder: string): string[] | undefined {
   const path = resolvePath(folder, word);
   if (!hasGlob(word) || !matches) return [plain(path)];
   const found = matches(path);
   return found && [...found, plain(path)];
 }
 
-/** Bash puts the names in the place of the glob, and the program does not see where they come from. */
+/** Returns true when a name that a glob matches could be taken for an option: bash substitutes the bare names. */
 function mayBeOption({ matches }: PermissionQuery, glob: string, folder: string): boolean {
   if (!/^[*?[]/.test(glob)) return false;
   const from = folder === "/" ? 1 : folder.length + 1;
   return (matches?.(resolvePath(folder, glob)) ?? []).some((path) => path.slice(from).startsWith("-"));
 }
 
-function mayRead(one: PermissionQuery, path: string): boolean {
-  return isKnown(one, path) || isAllowed(one, path);
+function mayRead(query: PermissionQuery, path: string): boolean {
+  return isKnown(query, path) || isAllowed(query, path);
 }
 
-/** A `read(…)` rule holds for reading commands too. */
+/** Checks the `read(…)` rules, which also cover commands that read. */
 function isAllowed({ allow, workspace, home }: PermissionQuery, path: string): boolean {
   return allow.some((rule) => rule.tool === "read" && coversPath(rule, path, workspace, home));
 }
 
-/** Why this command, which is git and only reads, may still run what the repository it reads names. */
+/** Returns the reason why a reading git command may still run a program that its repository names, or undefined. */
 export function runsInGit(
   { programsInGit }: PermissionQuery,
   { words, folders }: SimpleCommand,
@@ -125,12 +128,12 @@ export function runsInGit(
   for (const folder of folders) {
     const inside = gitFolder(words.slice(1).map(plain), folder);
     const why = programsInGit?.(inside);
-    if (why !== undefined) return `git in ${inside} may run a program of the repository: ${why}`;
+    if (why !== undefined) return `git in ${inside} may run a program that the repository names: ${why}`;
   }
   return undefined;
 }
 
-/** `xargs` runs a command over the names that another prints: both only read, and the names are those of files inside. */
+/** Returns the reading of `xargs` where both programs only read and the names it is given are those of files inside. */
 function readingOfXargs(commands: readonly SimpleCommand[], index: number): Reading | undefined {
   const { words = [], redirects = [] } = commands[index] ?? {};
   const producer = producerOf(commands, index);
@@ -155,10 +158,10 @@ function readingOfXargs(commands: readonly SimpleCommand[], index: number): Read
   );
 }
 
-/** `words`: by what it chooses files. */
+/** `words`: the arguments that choose files. */
 type Producer = { roots: readonly string[]; words: readonly string[] };
 
-/** What prints names into the pipe, seen through commands that pass some of its lines on. */
+/** Returns the command that prints names into the pipe, seen through filters that pass some of its lines on. */
 function producerOf(commands: readonly SimpleCommand[], index: number): Producer | undefined {
   for (let at = index - 1; at >= 0; at--) {
     const { words, after, redirects } = commands[at] ?? { words: [], after: "", redirects: [] };
@@ -173,7 +176,7 @@ function producerOf(commands: readonly SimpleCommand[], index: number): Producer
   return undefined;
 }
 
-/** Lines are left out or put in order, and none is changed. */
+/** Returns true for a filter that drops or sorts lines but changes none. */
 function passesOn([name = "", ...args]: string[]): boolean {
   const rest = args.filter((arg) => !arg.startsWith("-"));
   switch (name) {

@@ -1,4 +1,4 @@
-/** Links in a call: where the paths that it names really lead, for the person who is asked. Pure. */
+/** Finds links in a call and where its paths really lead, for the user who is asked. Pure. */
 
 import { resolvePath } from "./paths.ts";
 
@@ -6,21 +6,21 @@ import { resolvePath } from "./paths.ts";
 export type PathLink = { path: string; target: string };
 
 export type LinkScope = {
-  /** Absolute folder that relative paths begin at. */
+  /** Absolute folder that relative paths start from. */
   cwd: string;
   home: string;
-  /** The absolute path with links resolved, as far as it exists. May throw. */
+  /** Returns the absolute path with links resolved, as far as it exists. May throw. */
   realPath?: ((path: string) => string) | undefined;
 };
 
-/** Words of a command line that are looked at; each costs a look at the disk. */
+/** Words of a command line that are examined; each costs a disk access. */
 const mostWords = 300;
-/** Links of the system itself, such as those of `/bin`. */
+/** Links of the system itself, such as `/bin`. */
 const ofTheSystem = /^\/(?:usr|bin|sbin|lib\w*|etc\/alternatives)\//;
 
 /**
- * Returns the paths in a call that a link takes somewhere else. A command is not parsed for it: each of its words is
- * tried as a path, so that no way of quoting hides one.
+ * Returns the paths in a call that a link redirects. The command is not parsed for it: each of its words is tried as a
+ * path, so that no quoting hides one.
  */
 export function linksIn(input: Readonly<Record<string, unknown>>, scope: LinkScope): PathLink[] {
   const { path, command } = input;

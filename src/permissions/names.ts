@@ -1,18 +1,23 @@
-/** Names of files that are protected, hold secrets, or are run by other programs, compared as any disk compares them. Pure. */
+/**
+ * Names of files that are protected, hold secrets, or are run by other programs, compared as the most lenient file
+ * system compares them. Pure.
+ */
 
 import { canBe, globExpression, hasGlob, nameOf, plain } from "./paths.ts";
 
-/** What file systems pass over in a name. */
+/** Characters that file systems ignore in a name. */
 const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
 
-/** A path as a disk sees it that knows no case: on a Mac `~/.Bashrc` is `~/.bashrc`. Globs stay globs. */
+/** Folds a path as a case-insensitive disk does: on a Mac `~/.Bashrc` is `~/.bashrc`. Globs stay globs. */
 export function folded(path: string): string {
   // Nearly all names are plain.
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
   return path.normalize("NFKC").replace(ignorable, "").toUpperCase().toLowerCase().normalize("NFC");
 }
 
-/** Whether a path, perhaps a glob, can be one of `targets` (absolute) or, for a folder, lie in it; in any case. */
+/**
+ * Returns true when a path, perhaps a glob, can be one of `targets` (absolute) or lie below one, in any letter case.
+ */
 export function canReach(path: string, targets: readonly string[]): boolean {
   const parts = folded(path).split("/");
   return targets.some((target) => {
@@ -29,7 +34,7 @@ const secretNames =
   /^(?:\.env(?!\.(?:example|sample|template|dist|defaults|schema)$).*|.*\.(?:pem|key|p12|pfx|ppk|jks|keystore|kdbx)|id_(?:rsa|dsa|ecdsa|ed25519)(?!.*\.pub$).*|id_[^.]*|\.netrc|\.pgpass|\.git-credentials)$/;
 const hiddenSecrets = [".env", ".env.local", ".netrc"];
 
-/** Whether a file of this name (perhaps a glob) holds a secret: `.env`, a private key and their kind. */
+/** Returns true when a file of this name (perhaps a glob) holds a secret: `.env`, a private key and similar files. */
 export function holdsSecret(path: string): boolean {
   const name = folded(nameOf(path));
   if (secretNames.test(plain(name))) return true;
@@ -48,7 +53,10 @@ const runFolders = new Set(
 const runFiles =
   /^(?:\.envrc|\.mcp\.json|mcp\.json|\.gitmodules|\.gitconfig|\.pre-commit-config\.ya?ml|\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.overcommit\.yml|\.?mise(?:\.[\w-]+)*\.toml|\.gitpod\.yml|.*\.code-workspace|\.n?vimrc|\.exrc|\.nvim\.lua|\.dir-locals(?:-2)?\.el|\.gdbinit|\.lldbinit|\.aider\..*|opencode\.jsonc?|\.?crush\.json|\.clinerules|\.goosehints|head)$/;
 
-/** Whether other programs run what a file of this path holds: an editor, a hook, another agent. Relative to a workspace. */
+/**
+ * Returns true when other programs run or obey this file: an editor, a hook, another agent. `path` is relative to a
+ * workspace.
+ */
 export function isRunElsewhere(path: string): boolean {
   const parts = folded(path).split("/").map(plain);
   return parts.some((part) => runFolders.has(part)) || runFiles.test(parts.at(-1) ?? "");

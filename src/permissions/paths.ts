@@ -1,6 +1,6 @@
-/** Paths and globs as text: nothing here looks at the disk. Pure. */
+/** Paths and globs as text; the disk is never read. Pure. */
 
-/** The absolute path of `path` seen from `base`; `.`, `..` and doubled slashes are gone. */
+/** Resolves `path` against `base`; removes `.`, `..` and doubled slashes. */
 export function resolvePath(base: string, path: string): string {
   const parts: string[] = [];
   for (const part of (path.startsWith("/") ? path : `${base}/${path}`).split("/")) {
@@ -10,7 +10,7 @@ export function resolvePath(base: string, path: string): string {
   return `/${parts.join("/")}`;
 }
 
-/** Whether `path` is `root` or lies under it. `/w/app-evil` is not inside `/w/app`. */
+/** Returns true when `path` is `root` or lies below it. `/w/app-evil` is not inside `/w/app`. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
 }
@@ -23,19 +23,21 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** `path` and every folder above it, up to the root. */
+/** Returns `path` and every folder above it, up to the root. */
 export function withAncestors(path: string): string[] {
   return path === "/" ? ["/"] : [path, ...withAncestors(parentOf(path))];
 }
 
 const special = "*?[]{},~";
 
-/** A quoted character: the specials are moved out of the way, so that what is left of them is not quoted. */
+/**
+ * Masks the special characters of a quoted text: they move to private code points, so that unmasked ones are unquoted.
+ */
 export function masked(text: string): string {
   return text.replace(/[*?[\]{},~]/g, (char) => String.fromCharCode(0xe000 + char.charCodeAt(0)));
 }
 
-/** The text of a word as the program gets it. */
+/** Returns the text of a word as the program gets it. */
 export function plain(word: string): string {
   return word.replace(/[\ue000-\ue07f]/g, (char) => {
     const original = String.fromCharCode(char.charCodeAt(0) - 0xe000);
@@ -47,7 +49,7 @@ export function hasGlob(word: string): boolean {
   return /[*?[]/.test(word);
 }
 
-/** A shell glob (`*`, `?`, `[a-z]`, and `**` over folders) as an expression for a whole path. */
+/** Converts a shell glob (`*`, `?`, `[a-z]`, and `**` across folders) to an expression for a whole path. */
 export function globExpression(glob: string): RegExp {
   const pieces = glob.match(/\*\*\/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|[\s\S]/g) ?? [];
   return new RegExp(`^${pieces.map(expressionOf).join("")}$`);
@@ -64,12 +66,12 @@ function expressionOf(piece: string): string {
 
 function classOf(piece: string): string {
   const [, not, members = ""] = /^\[([!^]?)([\s\S]*)\]$/.exec(piece) ?? [];
-  // Named classes and odd ranges are not worth reading exactly: they may match any character.
+  // Named classes and odd ranges are not read exactly: they may match any character.
   if (members.includes("[") || /[^\w]-|-[^\w]|[b-zB-Z1-9]-[aA0]/.test(members)) return "[^/]";
   return `[${not ? "^/" : ""}${members.replace(/[\\\]^]/g, "\\$&")}]`;
 }
 
-/** Whether one component of a path, perhaps a glob, can stand for `name`. A `*` does not match a leading dot. */
+/** Returns true when one path component, perhaps a glob, can stand for `name`. A `*` does not match a leading dot. */
 export function canBe(component: string, name: string): boolean {
   if (name.startsWith(".") && !/^[.[]/.test(plain(component))) return false;
   return globExpression(component).test(name);

@@ -1,4 +1,4 @@
-/** Rules such as `bash(npm test:*)`, `edit(src/**)` or `todo`: how they are read and what they match. Pure. */
+/** Parses rules such as `bash(npm test:*)`, `edit(src/**)` or `todo`, and matches calls against them. Pure. */
 
 import type { RuleScope } from "../core/decision.ts";
 import type { Candidate } from "./bash/programs.ts";
@@ -9,14 +9,14 @@ import { globExpression, hasGlob, isInside, nameOf, plain, resolvePath } from ".
 export type Rule = {
   /** As the user wrote it. */
   text: string;
-  /** A tool's name; `edit` and `read` stand for whatever writes or reads files. */
+  /** A tool's name; `edit` and `read` stand for every tool that writes or reads files. */
   tool: string;
   pattern?: string;
 };
 
 export type { RuleScope } from "../core/decision.ts";
 
-/** `where`: the file or the place that holds it, for people. */
+/** A rule in force. `where` names the file or flag that holds it, for people. */
 export type StandingRule = {
   rule: string;
   kind: "allow" | "deny";
@@ -24,23 +24,23 @@ export type StandingRule = {
   where: string;
 };
 
-/** The rules in force, as a person sees and changes them. */
+/** The rules in force, as the user sees and changes them. */
 export type StandingRules = {
   list(): StandingRule[];
-  /** Allows from now on; a rule that cannot be stored counts for the session, and the person hears of it. */
+  /** Allows from now on. A rule that cannot be stored applies to the session only, and the user is told. */
   add(rule: string, scope: RuleScope): void;
-  /** Why it could not be removed, if so. */
+  /** Removes a rule; returns the reason when it could not. */
   remove(rule: StandingRule): string | undefined;
   places: Readonly<Record<RuleScope, string>>;
 };
 
-/** A rule that cannot be read. */
+/** Thrown for a rule that cannot be parsed. */
 export class RuleError extends Error {
   override readonly name = "RuleError";
   readonly exitCode = 2;
 }
 
-/** Reads a rule. Throws a `RuleError` whose message says what is wrong with it and how to write it. */
+/** Parses a rule. Throws a `RuleError` whose message says what is wrong and how to write it. */
 export function parseRule(text: string): Rule {
   const wrong = (what: string): RuleError =>
     new RuleError(
@@ -54,8 +54,8 @@ export function parseRule(text: string): Rule {
     throw new RuleError(
       `the rule "${text}" is a command, not a tool: write bash(${commandPattern(trimmed)})`,
     );
-  if (!behind.startsWith("(")) throw wrong("has something else than (…) behind the tool's name");
-  if (!behind.endsWith(")")) throw wrong("lacks its closing parenthesis");
+  if (!behind.startsWith("(")) throw wrong("has something other than (…) after the tool's name");
+  if (!behind.endsWith(")")) throw wrong("has no closing parenthesis");
   const pattern = behind.slice(1, -1).trim();
   if (pattern === "") throw wrong("has nothing between its parentheses");
   return { text: trimmed, tool, pattern };
@@ -65,14 +65,14 @@ function commandPattern(text: string): string {
   return text.replace(/\s+\*$/, ":*");
 }
 
-/** The words with which a command begins under a `bash` rule, and whether more may follow. */
+/** Returns the words with which a command begins under a `bash` rule. `open`: more words may follow. */
 function commandWords(pattern: string): { words: string[]; open: boolean } {
   const prefix = /^([\s\S]*?)(?::\*|\s+\*|^\*)$/.exec(pattern)?.[1];
   const words = (prefix ?? pattern).split(/\s+/).filter(Boolean);
   return { words, open: prefix !== undefined };
 }
 
-/** Whether an allow rule covers the command with these words (quotes gone). Must be certain. */
+/** Returns true when an allow rule certainly covers the command with these words (without quotes). */
 export function allowsCommand({ pattern }: Rule, words: string[]): boolean {
   if (pattern === undefined) return true;
   const rule = commandWords(pattern);
@@ -83,7 +83,7 @@ export function allowsCommand({ pattern }: Rule, words: string[]): boolean {
 
 export type Certainty = "yes" | "maybe" | "no";
 
-/** Whether a deny rule covers what may run here. */
+/** Returns how certainly a deny rule covers a command that may run here. */
 export function deniesCommand({ pattern }: Rule, { words, certain }: Candidate): Certainty {
   const rule = pattern === undefined ? [] : commandWords(pattern).words;
   if (isUnknown(words[0] ?? "") && !certain) return "no";
@@ -91,7 +91,7 @@ export function deniesCommand({ pattern }: Rule, { words, certain }: Candidate):
   return found === "yes" && !certain ? "maybe" : found;
 }
 
-/** Between the words of the rule options may stand, and what may be their values: `git -C x push`. */
+/** Matches words that may have options and their values between the words of the rule: `git -C x push`. */
 function matchLoosely(rule: string[], words: string[]): Certainty {
   let next = 0;
   let mayBeValue = false;
@@ -108,7 +108,7 @@ function matchLoosely(rule: string[], words: string[]): Certainty {
   return next >= rule.length ? certainty : "no";
 }
 
-/** Whether a rule's glob covers a path: relative to a workspace, absolute, or from the home with `~/`. */
+/** Returns true when a rule's glob covers a path: relative to a workspace, absolute, or from the home with `~/`. */
 export function coversPath({ pattern }: Rule, path: string, workspace: string[], home: string): boolean {
   if (pattern === undefined) return true;
   const bases = pattern.startsWith("/") ? ["/"] : pattern.startsWith("~/") ? [home] : workspace;

@@ -1,4 +1,4 @@
-/** The narrowest rule that is still useful to let a call through. Pure. */
+/** Suggests the narrowest rule that would usefully allow a call. Pure. */
 
 import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
 import type { PermissionQuery } from "./decide.ts";
@@ -8,8 +8,8 @@ import { isInside, nameOf, parentOf, plain } from "./paths.ts";
 import { allowsCommand, parseRule, type Rule } from "./rules.ts";
 
 /**
- * These run the project's own code, which may do anything whatever follows: with more words they can do no more. The
- * last word is one of a kind: a script, a target, a file.
+ * Commands that run the project's own code, which may do anything anyway: more words add no risk. The last word may
+ * vary: a script, a target, a file.
  */
 const ownCode = new Map(
   Object.entries({
@@ -38,35 +38,39 @@ const ownCode = new Map(
 );
 
 /**
- * For a line that reads outside: the file's folder or the file. For one that runs the project's code: the beginning of
- * that command. Else the very line; undefined when no rule can be written.
+ * Suggests a rule for a command line. For a line that reads outside: the file's folder or the file. For one that runs
+ * the project's code: the beginning of that command. Otherwise the exact line; undefined when no rule can be written.
  */
-export function suggestCommand(one: PermissionQuery, command: string, line: CommandLine): string | undefined {
+export function suggestCommand(
+  query: PermissionQuery,
+  command: string,
+  line: CommandLine,
+): string | undefined {
   const exact = command.trim();
   const narrow =
-    line.problems.length === 0 ? (suggestReading(one, line) ?? suggestBeginning(one, line)) : undefined;
+    line.problems.length === 0 ? (suggestReading(query, line) ?? suggestBeginning(query, line)) : undefined;
   if (narrow !== undefined) return narrow;
   return exact === "" || /[\n\r]|\*$/.test(exact) || exact.length > 200 ? undefined : `bash(${exact})`;
 }
 
-/** Offered only when the whole line is free with it. */
-function suggestReading(one: PermissionQuery, { commands }: CommandLine): string | undefined {
-  const reasons = commands.map((_, index) => notFree(one, commands, index));
+/** Suggests a rule for reading outside, only when the whole line needs no permission with it. */
+function suggestReading(query: PermissionQuery, { commands }: CommandLine): string | undefined {
+  const reasons = commands.map((_, index) => notFree(query, commands, index));
   const paths = reasons.flatMap((reason) => (reason && "paths" in reason ? reason.paths : []));
   const [path] = paths;
   if (path === undefined || reasons.some((reason) => reason && !("paths" in reason))) return undefined;
-  const [rule] = [suggestPaths("read", [path], one)].map(parseRule);
+  const [rule] = [suggestPaths("read", [path], query)].map(parseRule);
   if (!rule) return undefined;
-  const allowed = { ...one, allow: [...one.allow, rule] };
+  const allowed = { ...query, allow: [...query.allow, rule] };
   return commands.every((_, index) => notFree(allowed, commands, index) === undefined)
     ? rule.text
     : undefined;
 }
 
-/** Where all else of the line is free: it is only that command which is asked for. */
-function suggestBeginning(one: PermissionQuery, { commands }: CommandLine): string | undefined {
-  const asked = commands.filter((_, index) => notFree(one, commands, index) !== undefined);
-  const [only, another] = asked;
+/** Suggests the beginning of the only command in the line that needs permission. */
+function suggestBeginning(query: PermissionQuery, { commands }: CommandLine): string | undefined {
+  const needing = commands.filter((_, index) => notFree(query, commands, index) !== undefined);
+  const [only, another] = needing;
   if (!only || another || !writesNothing(only)) return undefined;
   const words = only.words.map(plain);
   const text = beginning(words);
@@ -78,7 +82,7 @@ function writesNothing({ redirects }: SimpleCommand): boolean {
   return redirects.every(({ target }) => streams.test(target));
 }
 
-/** The words that name the project's own code. */
+/** Returns the words that identify the project's own code. */
 function beginning([name = "", ...rest]: string[]): string | undefined {
   if (/^\.\/[\w./+-]+$/.test(name) && !name.includes("..")) return name;
   const fits = ownCode.get(name);
@@ -88,7 +92,7 @@ function beginning([name = "", ...rest]: string[]): string | undefined {
   return [name, ...rest.slice(0, count)].join(" ");
 }
 
-/** A rule for one path, or for all of them; for a file to read that lies outside, its folder. */
+/** Suggests a rule for one path, or for all when there are several; for a file outside that is read, its folder. */
 export function suggestPaths(
   kind: "read" | "write",
   paths: string[],
@@ -100,7 +104,7 @@ export function suggestPaths(
   const root = workspace.find((folder) => isInside(path, folder) && folder !== path);
   if (root !== undefined) return `${tool}(${path.slice(root === "/" ? 1 : root.length + 1)})`;
   const folder = parentOf(path);
-  const isWide = [home, ...workspace].some((place) => isInside(place, folder));
+  const isWide = [home, ...workspace].some((base) => isInside(base, folder));
   const isFile = /[^.]\.\w+$/.test(nameOf(path)) || /^\/etc\/[^/]+$/.test(path);
   return kind === "read" && isFile && !isWide && !holdsSecret(path)
     ? `read(${folder}/**)`

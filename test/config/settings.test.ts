@@ -59,7 +59,7 @@ test.each([
   ['{"permissionMode": "yolo"}', /permissionMode must be one of ask, accept-edits, plan, auto/],
   ['{"allow": "bash"}', /allow must be an array, not a string/],
   ['{"deny": [1]}', /deny\[0\] must be a string/],
-  ['{"allow": ["bash(npm"]}', /the rule "bash\(npm" lacks its closing parenthesis/],
+  ['{"allow": ["bash(npm"]}', /the rule "bash\(npm" has no closing parenthesis/],
   ["[1]", /must be an object, not an array/],
 ])("a wrong file is refused with one line that names it: %j", (content, message) => {
   const attempt = () => read(content);

@@ -147,8 +147,8 @@ describe("rules", () => {
     ["", /does not begin with the name of a tool/],
     ["(x)", /does not begin with the name of a tool/],
     ["bash()", /nothing between its parentheses/],
-    ["bash(npm test", /lacks its closing parenthesis/],
-    ["bash:x", /something else than/],
+    ["bash(npm test", /has no closing parenthesis/],
+    ["bash:x", /something other than/],
     ["git *", /write bash\(git:\*\)/],
     ["npm test", /write bash\(npm test\)/],
   ])("that cannot be read are refused with a sentence: %j", (rule, message) => {

@@ -1,5 +1,5 @@
 /**
- * Reads a shell command line far enough to judge it: its simple commands with their words and redirects, and every
+ * Parses a shell command line far enough to judge it: its simple commands with their words and redirects, and every
  * reason why the reading may be incomplete. Commands nested in substitutions are listed like the others. Pure.
  */
 
@@ -24,7 +24,7 @@ import {
 } from "./scanner.ts";
 import { withoutUnknown } from "./words.ts";
 
-/** The home, and the folders in which the line may start. */
+/** The home folder, and the folders in which the line may start. */
 export type LineContext = { home: string; folders: string[] };
 
 const deepest = 8;
@@ -35,9 +35,9 @@ const redirect = /^(?:&>>?|<<<|<<-?|<>|<&|>>|>\||>&|<|>)$/;
 const compound =
   /^(?:if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|time|coproc|!|\{|\}|\[\[)$/;
 
-export function readCommandLine(text: string, surroundings: LineContext, depth = 0): CommandLine {
+export function readCommandLine(text: string, context: LineContext, depth = 0): CommandLine {
   if (depth > deepest) return { commands: [], problems: ["commands nested too deeply"] };
-  const { home, folders } = surroundings;
+  const { home, folders } = context;
   const scan: Scan = {
     text,
     at: 0,
@@ -67,7 +67,7 @@ function newCommand(folders: string[]): SimpleCommand {
   return { words: [], redirects: [], after: "", folders };
 }
 
-/** Where quotes do not balance nobody knows what is quoted: every piece that could be a command counts as one. */
+/** Treats every piece that could be a command as one: with unbalanced quotes nobody knows what is quoted. */
 function crudeReading(text: string, folders: string[]): SimpleCommand[] {
   const pieces = text.split(/[\n\r;&|()`'"{}<>]+|\$(?=[({])/);
   const words = pieces.map((piece) => piece.split(/\s+/).filter(Boolean));
@@ -120,7 +120,7 @@ function readOperator(scan: Scan, operator: string): void {
   if (operator === "\n") readHeredocs(scan);
 }
 
-/** Digits directly before a redirection name the stream, and a name in braces gets its number. */
+/** Drops a stream number (`2>`) or a variable (`{fd}>`) directly before a redirection from the words. */
 function endStream(scan: Scan): void {
   if (scan.word === undefined || !/^(?:\d+|\{\w+\})$/.test(scan.word)) return;
   if (scan.word.startsWith("{")) noteProblem(scan, "a redirection that sets a variable");
@@ -135,7 +135,7 @@ function readHeredocs(scan: Scan): void {
     const body = end < 0 ? lines : lines.slice(0, end);
     command.input = body.join("\n");
     scan.at += command.input.length + (body.length > 0 ? 1 : 0) + delimiter.length;
-    // What is left of the delimiter's line (its tabs) ends with the newline that follows.
+    // The rest of the delimiter's line (its tabs) ends with the newline that follows.
     const newline = scan.text.indexOf("\n", scan.at);
     scan.at = newline < 0 ? scan.text.length : newline;
     if (!literal) readNestedIn(scan, command.input);
@@ -160,17 +160,20 @@ function endCommand(scan: Scan, operator: string): void {
   scan.command = newCommand(folders);
 }
 
-/** The values that `export`, `for` and their like give to variables. */
+/** Records the values that `export`, `for` and similar commands give to variables. */
 function remember(scan: Scan, words: string[]): void {
   const [name = "", variable = "", , ...list] = words;
-  // As braces: where it is used, the line is read with each of the values.
+  // Recorded as braces, so that the line is read once with each of the values.
   if (name === "for")
     assign(scan, `${variable}=${list.length > 1 ? `{${list.join(",")}}` : (list[0] ?? "")}`);
   if (!/^(?:export|declare|local|readonly|typeset)$/.test(name)) return;
   for (const word of words) if (isAssignment(word)) assign(scan, word);
 }
 
-/** Where the line goes on after a `cd`. An unknown folder counts as empty, which is the home. */
+/**
+ * Returns the folders in which the line continues after a `cd`. An unknown folder counts as empty, which means the
+ * home.
+ */
 function foldersAfter({ home }: Scan, { words, folders }: SimpleCommand): string[] {
   const [name = "", ...rest] = words;
   if (name !== "cd" && name !== "pushd") return folders;

@@ -1,8 +1,8 @@
 /**
- * Reads a command line twice, by hand and by the grammar of bash, and tells where the two differ: then nobody knows for
- * certain what would run, and a person is asked each time. Neither reader alone is enough. The grammar takes `a\r b`,
- * `ec\` with `ho` on the next line, `time a` and `>f a` for something else without a word of error; the hand-written
- * reader knows only what its author thought of. Pure.
+ * Reads a command line twice, with the hand-written reader and with the grammar of bash. Where the two differ, nobody
+ * knows for certain what would run, so the user is asked each time. Neither reader alone is enough: the grammar
+ * silently misreads `a\r b`, `ec\` with `ho` on the next line, `time a` and `>f a`, and the hand-written reader knows
+ * only what its author thought of. Pure.
  */
 
 import type { ParseShell } from "../../core/shell-tree.ts";
@@ -12,21 +12,20 @@ import { programsOf } from "./programs.ts";
 import { type CommandLine, type SimpleCommand, unbalanced } from "./scanner.ts";
 import { readTree, type TreeReading } from "./syntax-tree.ts";
 
-/** `unreadable`: why no rule but one for the whole tool may allow it. */
+/** `unreadable`: the reason why only a rule for the whole tool may allow the line. */
 export type AgreedReading = CommandLine & { unreadable?: string };
 
-/** `parse` is undefined where the grammar could not be loaded: then only a list of plain words is read. */
-export function parseTwice(
-  text: string,
-  surroundings: LineContext,
-  parse: ParseShell | undefined,
-): AgreedReading {
-  const line = readCommandLine(text, surroundings);
+/**
+ * Parses with both readers. `parse` is undefined where the grammar could not be loaded; then only plain words are
+ * accepted.
+ */
+export function parseTwice(text: string, context: LineContext, parse: ParseShell | undefined): AgreedReading {
+  const line = readCommandLine(text, context);
   const root = parse?.(text);
-  const [folder = "/"] = surroundings.folders;
-  const tree = root && readTree(text, root, { home: surroundings.home, folder });
+  const [folder = "/"] = context.folders;
+  const tree = root && readTree(text, root, { home: context.home, folder });
   const folders = [...new Set(line.commands.flatMap((command) => command.folders))];
-  const missed = tree ? missedCommands(line, tree, surroundings.home) : [];
+  const missed = tree ? missedCommands(line, tree, context.home) : [];
   const why =
     oddCharacters(text) ??
     line.problems.find((problem) => problem === unbalanced || problem === "commands nested too deeply") ??
@@ -36,7 +35,7 @@ export function parseTwice(
     ...line.commands,
     ...missed.map((command) => ({
       ...command,
-      folders: folders.length > 0 ? folders : surroundings.folders,
+      folders: folders.length > 0 ? folders : context.folders,
     })),
   ];
   if (why !== undefined) return { commands, problems: [why, ...line.problems], unreadable: why };
@@ -45,12 +44,12 @@ export function parseTwice(
   return { commands, problems };
 }
 
-/** Whether the two readers differ over a text that is to be run, or one of them cannot read it. */
-export function isDoubtful(text: string, surroundings: LineContext, parse: ParseShell | undefined): boolean {
-  return parseTwice(text, surroundings, parse).unreadable !== undefined;
+/** Returns true when the two readers differ over a text that is to be run, or one of them cannot read it. */
+export function isDoubtful(text: string, context: LineContext, parse: ParseShell | undefined): boolean {
+  return parseTwice(text, context, parse).unreadable !== undefined;
 }
 
-/** What bash takes for a part of a word, and people for a blank or for nothing. */
+/** Returns the problem with characters that bash takes for a part of a word, and people for a blank or for nothing. */
 function oddCharacters(text: string): string | undefined {
   if (!text.isWellFormed()) return "characters that are not Unicode";
   if (/(?![\n\t])\p{Cc}/u.test(text)) return "a control character";
@@ -64,12 +63,12 @@ function withoutTree(text: string, parse: ParseShell | undefined): string | unde
   return isPlainWords(text) ? undefined : "the grammar of bash could not be loaded";
 }
 
-/** Nothing but a program's name and words that mean themselves: what one reader says of it is all there is to say. */
+/** Returns true for a program's name followed by words that stand for themselves: one reader is enough for these. */
 export function isPlainWords(text: string): boolean {
   return /^ *[\w./][\w./:@,+-]*(?: +[\w./:@,+=-]+)* *$/.test(text);
 }
 
-/** Where both readers find nothing but plain words, they must be the same. */
+/** Compares the readings: where both find only plain words, the words must be the same. */
 function differ(line: CommandLine, tree: TreeReading | undefined): boolean {
   if (!tree || line.problems.length > 0 || !tree.plain) return false;
   return JSON.stringify(line.commands.map(comparable)) !== JSON.stringify(tree.commands.map(comparable));
@@ -81,7 +80,7 @@ function comparable({ words, redirects, after }: SimpleCommand, index: number, a
   return { words, redirects, end: index === all.length - 1 && end === "" ? "" : end };
 }
 
-/** Commands that only the grammar finds. */
+/** Returns the commands that only the grammar finds. */
 function missedCommands(line: CommandLine, tree: TreeReading, home: string): SimpleCommand[] {
   const nameOfFirst = ([first = ""]: string[]): string => nameOf(plain(first));
   const without = (found: Set<string>, commands: SimpleCommand[]): SimpleCommand[] =>

@@ -1,16 +1,16 @@
-/** Writes a loop over a list of words out as the commands that it runs, one body after the other. Pure. */
+/** Unrolls a loop over a list of words into the commands that it runs. Pure. */
 
 import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
 
 const mostLoops = 4;
 const longest = 20_000;
 const header = /^for[ \t]+([a-z_][a-z0-9_]*)[ \t]+in((?:[ \t]+[\w./:@%+*?,=-]+)+)[ \t]*[;\n][ \t\n]*$/;
-/** Variables by which bash itself is changed. */
+/** Variables that change how bash itself works. */
 const ofBash = /^(?:histchars|auto_resume)$/;
 
 /**
- * The line with each loop of the form `for name in words; do …; done` written out; undefined when it has none, or one
- * that is not as simple. Whatever is left of a loop's variable has no known value.
+ * Returns the line with each loop of the form `for name in words; do …; done` unrolled; undefined when it has none, or
+ * one that is not that simple. The remaining uses of a loop's variable have no known value.
  */
 export function withoutLoops(text: string, parse: ParseShell): string | undefined {
   let written = text;
@@ -51,10 +51,10 @@ function bodiesOf(text: string, loop: ShellNode): string | undefined {
 
 type Use = { start: number; end: number; quoted: boolean };
 
-/** Where the variable is used; `$name` and `${name}` alone count. */
+/** Finds the uses of the variable; only `$name` and `${name}` are understood. */
 function usesOf(text: string, node: ShellNode, name: string, quoted: boolean): Use[] {
   if (/^(?:simple_)?expansion$/.test(node.type)) {
-    // What leads up to it may belong to its node.
+    // The node may include the blanks before it.
     const start = node.start + text.slice(node.start, node.end).search(/\$/);
     const isUse = [`$${name}`, `\${${name}}`].includes(text.slice(start, node.end));
     return isUse ? [{ start, end: node.end, quoted }] : [];
@@ -62,7 +62,7 @@ function usesOf(text: string, node: ShellNode, name: string, quoted: boolean): U
   return node.children.flatMap((child) => usesOf(text, child, name, quoted || node.type === "string"));
 }
 
-/** The body for one word; undefined where what a glob stands for would fall apart at blanks. */
+/** Returns the body for one word; undefined where the names that a glob stands for would be split at blanks. */
 function bodyWith(
   text: string,
   { from, to, word, uses }: { from: number; to: number; word: string; uses: Use[] },

@@ -1,4 +1,7 @@
-/** Which programs a command line may run, seen through wrappers, shells and substitutions. Errs towards too many. Pure. */
+/**
+ * Lists the programs that a command line may run, seen through wrappers, shells and substitutions. Errs towards too
+ * many. Pure.
+ */
 
 import { nameOf, plain } from "../paths.ts";
 import { readCommandLine } from "./command-line.ts";
@@ -9,11 +12,11 @@ import { isUnknown, unknownValue } from "./words.ts";
 export type Candidate = {
   /** The program's name without its folder, then its arguments, still masked. */
   words: string[];
-  /** Where it may run. */
+  /** Folders in which it may run. */
   folders: string[];
   /** False when only an unknown program may run it. */
   certain: boolean;
-  /** A command as it stands in the line, not what a wrapper may make of its arguments. */
+  /** The command as it is written in the line, as opposed to arguments that a wrapper may run. */
   written?: SimpleCommand;
 };
 
@@ -30,10 +33,10 @@ const wrappers = new Set([
 const depthLimit = 8;
 const mostRests = 64;
 
-/** How the text that a shell is given is read. `isDoubtful`: the grammar of bash reads it in another way. */
+/** Options for reading a text that is passed to a shell. `isDoubtful`: the grammar of bash reads it differently. */
 export type NestedReading = { home: string; depth?: number; isDoubtful?(text: string): boolean };
 
-/** Every program that the line may run, each with its arguments. */
+/** Lists every program that the line may run, each with its arguments. */
 export function programsOf(line: CommandLine, reading: NestedReading): Candidate[] {
   return line.commands.flatMap((command, index) => {
     const fed = (): string[] => fedTo(line.commands.slice(0, index));
@@ -41,7 +44,7 @@ export function programsOf(line: CommandLine, reading: NestedReading): Candidate
   });
 }
 
-/** What earlier commands of the line print into a pipe, where the line shows it. */
+/** Returns the text that earlier commands of the line print into a pipe, where the line shows it. */
 function fedTo(before: SimpleCommand[]): string[] {
   const piped = before.filter(({ after }) => /^\|&?$/.test(after));
   return piped.flatMap(({ words: [name, ...args], input }) => {
@@ -73,7 +76,7 @@ function seenThrough(command: SimpleCommand, fed: () => string[]): Candidate[] {
   if (shells.has(name) || name === "git" || (isReader(name) && !wrappers.has(name))) return [own];
   const certain = wrappers.has(name);
   const more = name === "xargs" ? fed().flatMap((text) => text.split(/\s+/)) : [];
-  // An option's value may stand before the program: every rest of the words may be the command.
+  // An option's value may stand before the program, so every suffix of the words may be the command.
   const rests = args
     .slice(0, mostRests)
     .map((_, index) => candidate([...args.slice(index), ...more], certain))
@@ -81,7 +84,7 @@ function seenThrough(command: SimpleCommand, fed: () => string[]): Candidate[] {
   return args.length > mostRests ? [own, ...rests, candidate([unknownValue], certain)] : [own, ...rests];
 }
 
-/** Programs in arguments and input that a shell or wrapper reads as commands. */
+/** Lists programs in arguments and input that a shell or wrapper reads as commands. */
 function nestedIn(
   { words, folders, input }: SimpleCommand,
   fed: () => string[],
@@ -93,7 +96,7 @@ function nestedIn(
   const deeper = { ...reading, depth: depth + 1 };
   const texts = (inner: string[]): Candidate[] =>
     inner.flatMap((text) => programsOf(readCommandLine(text, { home, folders }, depth + 1), deeper));
-  /** Texts that are commands for certain: what cannot be read in them may be anything. */
+  /** Texts that are certainly commands: anything unreadable in them may be any command. */
   const code = (inner: string[]): Candidate[] => [
     ...texts(inner),
     ...inner.flatMap((text) =>
@@ -114,14 +117,14 @@ function nestedIn(
   return [...texts(spaced), ...code([...given, ...joined, ...read])];
 }
 
-/** What a shell without a script or `-c` reads: a text that the line shows, or something unknown. */
+/** Returns the input that a shell without a script or `-c` reads: a text that the line shows, or something unknown. */
 function standardInput(args: string[], input: string | undefined, fed: string[]): string[] {
   if (input !== undefined) return [input];
   if (fed.length > 0) return [fed.join("\n")];
   return args.some((arg) => arg === "-c" || !arg.startsWith("-")) ? [] : [unknownValue];
 }
 
-/** `-c core.pager='rm x'` and its like. */
+/** Lists the programs in `-c core.pager='rm x'` and similar settings. */
 function gitPrograms(args: string[]): string[] {
   return args.flatMap((arg, index) => {
     const value = args[index - 1] === "-c" ? /=!?([\s\S]*)/.exec(plain(arg))?.[1] : undefined;

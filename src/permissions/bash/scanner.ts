@@ -12,26 +12,26 @@ import {
 } from "./words.ts";
 
 export type SimpleCommand = {
-  /** Quotes are gone; quoted specials are masked (`permission-path.ts`). */
+  /** Words without their quotes; quoted specials are masked (`paths.ts`). */
   words: string[];
   redirects: { operator: string; target: string }[];
   /** `NAME=value` in front of it. */
   assignments?: string[];
   /** The body of a heredoc or here-string. */
   input?: string;
-  /** The operator behind it: `&&`, `|`, … or empty at the end. */
+  /** The operator after it: `&&`, `|`, …; empty at the end. */
   after: string;
-  /** Where it may run, as far as the `cd`s of the line tell. */
+  /** Folders in which it may run, as far as the `cd`s of the line show. */
   folders: string[];
 };
 
 export type CommandLine = {
   commands: SimpleCommand[];
-  /** What could not be read for certain; empty for a plain line. */
+  /** Parts that could not be read for certain; empty for a plain line. */
   problems: string[];
 };
 
-/** A reading in progress. */
+/** The state of the scan. */
 export type Scan = {
   text: string;
   at: number;
@@ -39,18 +39,18 @@ export type Scan = {
   variables: Map<string, string>;
   /** The word being read; undefined between words. */
   word: string | undefined;
-  /** A redirection that waits for its target. */
+  /** A redirection that still needs its target. */
   redirect: string | undefined;
   command: SimpleCommand;
   heredocs: { delimiter: string; literal: boolean; command: SimpleCommand }[];
-  /** Where the chain of `&&` began: when a `cd` in it fails, the line goes on there. */
+  /** Folders where the chain of `&&` began: when a `cd` in it fails, the line continues there. */
   chainFolders: string[];
   line: CommandLine;
   /** Reads a nested command line. */
   nested(text: string): CommandLine;
 };
 
-/** The problem after which nothing else of the reading can be relied on. */
+/** The problem after which the rest of the reading cannot be relied on. */
 export const unbalanced = "an unbalanced quote or bracket";
 
 export function noteProblem({ line }: Scan, what: string): void {
@@ -128,10 +128,10 @@ function addParameter(scan: Scan, body: string, quoted: boolean): void {
   addValue(scan, value, quoted);
 }
 
-/** An unquoted value falls apart at its spaces. */
+/** Adds a variable's value; an unquoted one is split at its spaces. */
 function addValue(scan: Scan, value: string, quoted: boolean): void {
   if (quoted) {
-    // What a loop counts up stays as it is: one of several words.
+    // Values of a loop stay in braces: one of several words.
     addText(scan, /^\{.*\}$/s.test(value) ? value : masked(value));
     return;
   }
@@ -141,7 +141,7 @@ function addValue(scan: Scan, value: string, quoted: boolean): void {
   }
 }
 
-/** Reads up to the closing parenthesis and lists what is inside like any other command. */
+/** Reads up to the closing parenthesis and lists the commands inside like any others. */
 export function readNested(scan: Scan, what: string, quoted: boolean): void {
   const end = endOf(scan, quoteEnd(scan.text, scan.at, ")", true));
   const inner = scan.text.slice(scan.at, end);
@@ -197,7 +197,7 @@ export function endWord(scan: Scan): void {
     assign(scan, word);
     return;
   }
-  const words = expandBraces(word).map((one) => expandTilde(one, home));
+  const words = expandBraces(word).map((expanded) => expandTilde(expanded, home));
   if (words.length > 1) noteProblem(scan, "braces");
   if (redirect === undefined) command.words.push(...words);
   // `2>&1` and `>&-` name a stream, not a file.
@@ -216,7 +216,7 @@ export function isAssignment(word: string): boolean {
   return /^[A-Za-z_]\w*\+?=/.test(word);
 }
 
-/** Keeps the value that a word like `X=1` gives. */
+/** Records the value that a word like `X=1` assigns. */
 export function assign({ variables, home }: Scan, word: string): void {
   const equals = word.indexOf("=");
   variables.set(word.slice(0, equals).replace("+", ""), expandTilde(word.slice(equals + 1), home));

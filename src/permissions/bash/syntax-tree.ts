@@ -1,6 +1,6 @@
 /**
- * Reads a command line from the tree of a grammar: the second opinion beside `permission-command.ts`. What the tree
- * does not cover, or holds in a form that is not listed here, is a reason not to trust it. Pure.
+ * Reads a command line from the syntax tree of the bash grammar: the second opinion beside `command-line.ts`. Anything
+ * that the tree does not cover, or a form not listed here, is a reason not to trust it. Pure.
  */
 
 import type { ShellNode } from "../../core/shell-tree.ts";
@@ -9,11 +9,11 @@ import type { SimpleCommand } from "./scanner.ts";
 import { ansiText, expandTilde, someValue, unknownValue } from "./words.ts";
 
 export type TreeReading = {
-  /** Every command of the text, also those in substitutions. `folders` is left empty. */
+  /** Every command of the text, including those in substitutions. `folders` is left empty. */
   commands: SimpleCommand[];
-  /** Whether it is nothing but simple commands of known words, with redirections, in lists and pipelines. */
+  /** True for nothing but simple commands of known words, with redirections, in lists and pipelines. */
   plain: boolean;
-  /** Why the tree is not to be trusted. */
+  /** The reason not to trust the tree. */
   broken?: string;
 };
 
@@ -21,14 +21,14 @@ type Walk = { text: string; variables: ReadonlyMap<string, string>; home: string
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-/** With these alone a line is plain. */
+/** Node types that may occur in a plain line. */
 const plainTypes = names(
   "program list pipeline command command_name redirected_statement file_redirect file_descriptor word number string " +
     "string_content raw_string concatenation simple_expansion expansion variable_name special_variable_name comment " +
     "test_command test_operator unary_expression binary_expression && || | |& & ; < > >> >| &> &>> >& <& >&- <&- " +
     `[ ] " $ \${ } ! = == != =~ -a -o ( )`,
 );
-/** These are understood too: the commands in them are found. */
+/** Node types that are understood as well: the commands in them are found. */
 const knownTypes = names(
   "compound_statement subshell if_statement elif_clause else_clause for_statement c_style_for_statement while_statement " +
     "case_statement case_item last_case_item do_group function_definition negated_command variable_assignment " +
@@ -37,11 +37,11 @@ const knownTypes = names(
     "heredoc_start heredoc_body heredoc_content heredoc_end herestring_redirect ansi_c_string translated_string " +
     "brace_expression declaration_command unset_command",
 );
-/** Between the parts of these stands text that means itself. */
+/** Node types between whose parts stands literal text. */
 const holdsText = names("string heredoc_body heredoc_redirect expansion arithmetic_expansion regex");
 const statements = names("&& || | |& & ;");
 
-/** `home` and `folder` are what `~`, `$HOME` and `$PWD` stand for. */
+/** Reads a syntax tree. `~`, `$HOME` and `$PWD` stand for `home` and `folder`. */
 export function readTree(
   text: string,
   root: ShellNode,
@@ -82,7 +82,7 @@ function visit(walk: Walk, node: ShellNode): void {
   for (const child of node.children) visit(walk, child);
 }
 
-/** Whether the node is whole and known, and what stands between its parts is nothing but blanks. */
+/** Checks that the node is whole and known, with nothing but blanks between its parts. */
 function check(walk: Walk, { type, start, end, missing, children }: ShellNode): void {
   const { text, reading } = walk;
   const isSign = children.length === 0 && text.slice(start, end).trim() === type;
@@ -113,17 +113,17 @@ function addCommand(walk: Walk, node: ShellNode): void {
   walk.reading.commands.push(command);
 }
 
-/** `[ … ]` is a command whose name is `[`; the grammar tells its operators from its operands. */
+/** Adds `[ … ]` as a command named `[`; the grammar separates its operators from its operands. */
 function addTest(walk: Walk, node: ShellNode): void {
   if (node.children[0]?.type !== "[") walk.reading.plain = false;
-  const words = (one: ShellNode): string[] =>
-    /^(?:test_command|\w+_expression)$/.test(one.type) && one.type !== "brace_expression"
-      ? one.children.flatMap(words)
-      : [wordOf(walk, one)];
+  const words = (node: ShellNode): string[] =>
+    /^(?:test_command|\w+_expression)$/.test(node.type) && node.type !== "brace_expression"
+      ? node.children.flatMap(words)
+      : [wordOf(walk, node)];
   walk.reading.commands.push({ words: words(node), redirects: [], after: "", folders: [] });
 }
 
-/** The grammar hangs redirections on the command that they follow, or on all that goes before. */
+/** Adds a redirection, which the grammar attaches to the preceding command or to the whole list. */
 function addRedirect(walk: Walk, node: ShellNode): void {
   const { reading } = walk;
   const operator = node.children.findIndex(({ type }) => /^[<>&|]+-?$/.test(type));
@@ -131,7 +131,7 @@ function addRedirect(walk: Walk, node: ShellNode): void {
   const [target] = targets;
   const sign = node.children[operator]?.type ?? "";
   if (/-$/.test(sign) && targets.length === 0) return;
-  // More than one target: the grammar takes a word of the command that follows for another target.
+  // More than one target: the grammar mistakes a word of the following command for another target.
   if (operator < 0 || !target || targets.length > 1) {
     reading.plain = false;
     return;
@@ -153,7 +153,7 @@ function noteOperator({ reading }: Walk, operator: string): void {
   if (last && last.after === "") last.after = operator;
 }
 
-/** The text that a program gets, quoted specials masked. */
+/** Returns the text that a program gets, with quoted specials masked. */
 function wordOf(walk: Walk, node: ShellNode): string {
   return expandTilde(partOf(walk, node), walk.home);
 }
@@ -190,7 +190,7 @@ function quoted(walk: Walk, node: ShellNode): string {
   let from = node.start + 1;
   let word = "";
   for (const child of inner) {
-    // What leads up to a substitution belongs to its node.
+    // The node of a substitution includes the blanks before it.
     const begin = child.start + walk.text.slice(child.start, child.end).search(/[$`]/);
     word += literal(from, begin) + partOf(walk, child);
     from = child.end;

@@ -1,13 +1,13 @@
-/** What becomes of a word of a shell command before the program sees it: braces, tilde, variables. Pure. */
+/** Expands a word of a shell command as bash does before the program sees it: braces, tilde, variables. Pure. */
 
 import { masked, parentOf } from "../paths.ts";
 
-/** Stands for a value that is not known and may be empty. */
+/** Stands for a value that is unknown and may be empty. */
 export const unknownValue = "\ue0ff";
-/** Stands for a value that is not known and is not empty. */
+/** Stands for a value that is unknown but not empty. */
 export const someValue = "\ue0fe";
 
-/** The word with every unknown value taken as empty: the worst case of `rm -rf "$X"/*`. */
+/** Returns the word with every unknown value taken as empty: the worst case of `rm -rf "$X"/*`. */
 export function withoutUnknown(word: string): string {
   return word.replaceAll(unknownValue, "");
 }
@@ -18,7 +18,7 @@ export function isUnknown(word: string): boolean {
 
 const mostWords = 256;
 
-/** `a{b,c}` as `ab` and `ac`; a range becomes a `*`. Inner braces first; quoted braces are masked already. */
+/** Expands `a{b,c}` to `ab` and `ac`; a range becomes a `*`. Inner braces first; quoted braces are masked already. */
 export function expandBraces(word: string): string[] {
   const words = [word];
   for (let at = 0; at < words.length && words.length < mostWords; ) {
@@ -34,7 +34,7 @@ export function expandBraces(word: string): string[] {
   return words;
 }
 
-/** `~` and `~/x` in the home, also behind `name=`; `~name` in the folder where homes are. */
+/** Expands `~` and `~/x` to the home, also after `name=`; `~name` to a folder beside the home. */
 export function expandTilde(word: string, home: string): string {
   const [whole, before = "", name] = /^([A-Za-z_]\w*=)?~([\w.-]*)(?=\/|$)/.exec(word) ?? [];
   if (whole === undefined) return word;
@@ -44,13 +44,13 @@ export function expandTilde(word: string, home: string): string {
 
 export type Parameter = {
   value: string;
-  /** Why the value may be another. */
+  /** The reason why the value may be another. */
   problem?: string;
-  /** Text of the expansion in which commands may be nested. */
+  /** Text of the expansion that may contain nested commands. */
   nested?: string;
 };
 
-/** The value of `${body}`, as far as the line itself tells. */
+/** Returns the value of `${body}`, as far as the line itself shows. */
 export function parameterValue(body: string, variables: ReadonlyMap<string, string>): Parameter {
   const [, sign = "", name = "", operation = ""] =
     /^([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])([\s\S]*)$/.exec(body) ?? [];
@@ -79,7 +79,7 @@ const controls: Record<string, string> = {
   E: "\x1b",
 };
 
-/** The text of `$'…'`. */
+/** Returns the text of `$'…'`. */
 export function ansiText(body: string): string {
   return body.replace(
     /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|U([\da-fA-F]{1,8})|([0-7]{1,3})|([\s\S]))/g,
@@ -92,8 +92,8 @@ export function ansiText(body: string): string {
 }
 
 /**
- * Where the quote or bracket ends that was opened before `from`: the index of `close`, or the length of the text when
- * it never ends. Inside double quotes single ones do not quote.
+ * Returns the end of the quote or bracket that was opened before `from`: the index of `close`, or the length of the
+ * text when it never ends. Inside double quotes single ones do not quote.
  */
 export function quoteEnd(text: string, from: number, close: string, singleQuotes: boolean): number {
   const open = { ")": "(", "}": "{" }[close];

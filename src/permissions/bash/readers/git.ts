@@ -1,4 +1,4 @@
-/** What a git command reads, and by what it makes git run other programs. Pure. */
+/** Reads git commands: the paths they read, and how they may make git run other programs. Pure. */
 
 import { resolvePath } from "../../paths.ts";
 import { nothing, type Reading } from "./reading.ts";
@@ -7,7 +7,7 @@ type Judge = (args: readonly string[]) => boolean;
 
 const always: Judge = () => true;
 
-/** True when none of the flags is there: long ones also abbreviated, short ones also inside a cluster. */
+/** Accepts arguments without any of the flags, also where long ones are abbreviated or short ones are clustered. */
 function without(...flags: string[]): Judge {
   return (args) => !args.some((arg) => flags.some((flag) => isFlag(arg, flag)));
 }
@@ -18,12 +18,12 @@ function isFlag(arg: string, flag: string): boolean {
   return arg.startsWith("-") && !arg.startsWith("--") && name.includes(flag.charAt(1));
 }
 
-/** Flags that run programs or write files, wherever they stand: signatures are checked by another program. */
+/** Flags that run programs or write files, wherever they stand. Checking a signature runs another program. */
 const gitFlags = without(
   ...["--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--upload-pack", "--receive-pack"],
   ...["--exec-path", "--config-env", "--filters", "--exec", "--help", "--show-signature", "--paginate"],
 );
-/** Placeholders of a format for which a signature is checked. */
+/** Format placeholders that make git check a signature. */
 const signature = /%G|%\(signature/;
 
 const reading: Record<string, Judge> = {
@@ -70,7 +70,7 @@ function readsConfig(args: readonly string[]): boolean {
   );
 }
 
-/** What stands before git's subcommand: flags, and the values of those that take one. */
+/** Returns the arguments before git's subcommand: flags, and the values of those that take one. */
 function gitGlobals(args: readonly string[]): readonly string[] {
   let count = 0;
   while (args[count]?.startsWith("-")) {
@@ -84,7 +84,9 @@ function gitGlobals(args: readonly string[]): readonly string[] {
   return args.slice(0, count);
 }
 
-/** The folder in which git works: where it is run, or where `-C` leads. `args` without `git`. */
+/**
+ * Returns the folder in which git works: the current one, or the one that `-C` names. `args` does not include `git`.
+ */
 export function gitFolder(args: readonly string[], folder: string): string {
   return gitGlobals(args).reduce(
     (at, arg, index, all) => (all[index - 1] === "-C" ? resolvePath(at, arg) : at),
@@ -92,7 +94,10 @@ export function gitFolder(args: readonly string[], folder: string): string {
   );
 }
 
-/** `args` without `git`. Words that may be a branch or a path count as paths. */
+/**
+ * Returns the paths a git command reads. `args` does not include `git`. Words that may be a branch or a path count as
+ * paths.
+ */
 export function gitReading(args: readonly string[]): Reading | undefined {
   if (args.length === 1 && args[0] === "--version") return { ...nothing, wordsOnly: true };
   const globals = gitGlobals(args);
@@ -107,13 +112,16 @@ export function gitReading(args: readonly string[]): Reading | undefined {
   return { ...nothing, contents: [...paths, ...inTrees] };
 }
 
-/** `--file=x`, `-f../x` and `-f/x`: the path hangs on the flag. */
+/** Returns the path attached to a flag: `--file=x`, `-f../x` and `-f/x`. */
 function pathIn(arg: string): string[] {
   if (!arg.startsWith("-")) return [arg];
   return [/=(.+)/.exec(arg)?.[1] ?? /(?:\.\.\/|\/).*/.exec(arg)?.[0] ?? []].flat();
 }
 
-/** Whether a command under a rule such as `git commit:*` does more than the rule can have meant. `args` without `git`. */
+/**
+ * Returns true when a command under a rule such as `git commit:*` does more than the rule can have meant. `args` does
+ * not include `git`.
+ */
 export function gitExceedsRule(args: readonly string[]): boolean {
   const globals = gitGlobals(args);
   const [subcommand, ...rest] = args.slice(globals.length);
@@ -129,24 +137,29 @@ export function gitExceedsRule(args: readonly string[]): boolean {
   );
 }
 
-/** The flags of a commit, not the letters of a message that hangs on its flag: `-mFix`. */
+/** Returns the flags of a commit without the letters of a message attached to its flag: `-mFix`. */
 function beforeMessage(args: readonly string[]): string[] {
   return args
     .filter((_, index) => !/^-\w*m$|^--message$/.test(args[index - 1] ?? ""))
     .map((arg) => (arg.startsWith("--") ? arg : arg.replace(/^(-\w*?m).*$/s, "$1")));
 }
 
-/** Settings that only change what git prints, stores or is called; any other may make it run a program. */
+/**
+ * Settings that only change what git prints or stores, or its aliases for remotes; any other may make it run a program.
+ */
 const harmless =
   /^(?:(?:user|author|committer)\.(?:name|email|signingkey|useconfigonly)|init\.defaultbranch|core\.(?:autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|abbrev|longpaths|symlinks|precomposeunicode|whitespace|compression|untrackedcache|commentchar)|(?:color|column|advice|status|pack|index|feature|rerere|log)\..+|gc\.(?:auto|autodetach|pruneexpire)|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|fetch\.(?:prune|prunetags|parallel)|branch\..+\.(?:remote|merge|rebase|description)|branch\.(?:autosetuprebase|autosetupmerge|sort)|merge\.(?:conflictstyle|ff|stat|renamelimit)|rebase\.(?:autosquash|autostash|updaterefs|stat)|diff\.(?:algorithm|renames|renamelimit|colormoved|colormovedws|mnemonicprefix|noprefix|context|submodule|indentheuristic)|commit\.(?:verbose|gpgsign)|tag\.(?:sort|gpgsign)|remote\..+\.(?:url|fetch|pushurl|prune|tagopt)|safe\.barerepository|protocol\.version|http\.(?:postbuffer|lowspeedlimit|lowspeedtime))$/i;
-/** Values with which a setting of a program runs nothing of anybody's. */
+/** Values with which a setting that names a program is harmless. */
 const harmlessValue = /^(?:|cat|true|:|less|false|0|1)$/;
 const programSetting = /^(?:core\.(?:pager|editor|fsmonitor)|pager\..+|sequence\.editor)$/i;
 const harmlessVariables =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|TERMINAL_PROMPT|OPTIONAL_LOCKS|MERGE_AUTOEDIT|LITERAL_PATHSPECS|ADVICE|FLUSH|CEILING_DIRECTORIES|CONFIG_NOSYSTEM|PAGER_IN_USE)$/;
 const programVariables = /^GIT_(?:PAGER|EDITOR|SEQUENCE_EDITOR|ASKPASS)$/;
 
-/** Why this git command makes git run a program by a setting, a template or a flag, now or later. `args` without `git`. */
+/**
+ * Returns the reason why this git command makes git run a program, now or later, through a setting, a template or a
+ * flag. `args` does not include `git`.
+ */
 export function gitRunsPrograms(args: readonly string[]): string | undefined {
   const globals = gitGlobals(args);
   const [subcommand, ...rest] = args.slice(globals.length);
@@ -168,7 +181,7 @@ function cloneRuns(args: readonly string[]): string | undefined {
   return without("--upload-pack", "-u")(args) ? undefined : "git clone --upload-pack runs a program";
 }
 
-/** The settings that flags give, as the next argument or hanging on the flag. */
+/** Returns the settings that flags give, as the next argument or attached to the flag. */
 function settingsIn(args: readonly string[], apart: RegExp, hanging: RegExp): string[] {
   return args.flatMap((arg, index) =>
     apart.test(args[index - 1] ?? "") ? [arg] : (hanging.exec(arg)?.[1] ?? []),
@@ -198,11 +211,11 @@ function configSets(args: readonly string[]): string | undefined {
   return `the setting ${key.slice(0, 60)} may make git run a program`;
 }
 
-/** Why `NAME=value` in front of a command may make git run a program. */
+/** Returns the reason why `NAME=value` in front of a command may make git run a program. */
 export function gitVariableRuns(assignment: string): string | undefined {
   const [, name = "", value = ""] = /^(GIT_\w+)\+?=([\s\S]*)$/.exec(assignment) ?? [];
   if (name === "" || harmlessVariables.test(name)) return undefined;
-  // With any other value a trace is written to a file.
+  // Any other value writes the trace to a file.
   if (/^GIT_TRACE/.test(name) && /^(?:[012]|true|false)?$/.test(value)) return undefined;
   if (programVariables.test(name) && harmlessValue.test(value)) return undefined;
   return `${name} may make git run a program`;

@@ -1,20 +1,20 @@
-/** Readers of one kind, and those whose arguments are of a kind of their own: patterns, programs, operators. Pure. */
+/** Readers shared by many programs, and readers for arguments of a special kind: patterns, scripts, operators. Pure. */
 
 import { hasGlob, plain } from "../../paths.ts";
 import { type OptionList, type Options, readOptions } from "./options.ts";
 import { nothing, type Reading } from "./reading.ts";
 import { awkOnlyReads, jqOnlyReads, sedOnlyReads } from "./scripts.ts";
 
-/** What a command with these arguments reads; undefined when it may do more. */
+/** Returns what a command with these arguments reads; undefined when it may do more. */
 export type Read = (args: readonly string[]) => Reading | undefined;
 type Details = {
   operands?: "contents" | "names" | "words" | "none";
   most?: number;
-  /** Letters and names under which links are followed. */
+  /** Options (letters and names) under which links are followed. */
   follows?: readonly string[];
-  /** Names of the values that choose files. */
+  /** Options whose values choose files. */
   choosing?: readonly string[];
-  /** What the options and operands must also be. */
+  /** An additional check of the options and operands. */
   check?(options: Options): boolean;
 };
 
@@ -42,7 +42,7 @@ function readingBy(options: Options, operands: readonly string[], details: Detai
   };
 }
 
-/** The first operand is a pattern or a program unless an option gives it. */
+/** Treats the first operand as a pattern or a program, unless an option gives it. */
 function withFirst(
   list: OptionList,
   given: readonly string[],
@@ -61,7 +61,7 @@ function withFirst(
   };
 }
 
-/** A program's text as it gets it: quoted, for an unquoted glob could become anything. */
+/** Accepts a program's text only when it is quoted, because an unquoted glob could become anything. */
 function isScript(texts: readonly string[], onlyReads: (text: string) => boolean): boolean {
   return texts.length > 0 && !texts.some(hasGlob) && onlyReads(texts.map(plain).join("\n"));
 }
@@ -104,7 +104,7 @@ export const sed = withFirst(
 );
 
 const awkList = "F: v: --field-separator: --assign:";
-/** Options stand before the program; what looks like one behind it is a file. */
+/** Reads awk. Options stand before the program; a word after it that looks like one is a file. */
 export const awk: Read = (args) => {
   let first = 0;
   while (args[first]?.startsWith("-") && args[first] !== "--")
@@ -134,7 +134,7 @@ export const jq: Read = (args) => {
   return { ...nothing, contents: [...options.paths, ...files] };
 };
 
-/** `%n` assigns to a variable that an argument names, and `-v` does. */
+/** Reads printf. `%n` and `-v` assign to variables, so neither is accepted. */
 export const printf: Read = (args) => {
   const [format = ""] = args[0] === "--" ? args.slice(1) : args;
   const isFixed = !format.startsWith("-") && !args.some(hasGlob);
@@ -143,13 +143,13 @@ export const printf: Read = (args) => {
 };
 
 const testOperators = /^(?:-[abcdefghkLnNoOprsStuwxzG]|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)|[^-][\s\S]*|-\d+|-?)$/;
-/** `-v` and `-R` evaluate what their operand holds in brackets; a file's name could become one of them. */
+/** Reads test. `-v` and `-R` evaluate text in brackets in their operand, and a file's name could become one. */
 export const test: Read = (args) =>
   args.every((arg) => testOperators.test(arg) && !hasGlob(arg === "]" ? "" : arg))
     ? { ...nothing, names: args.filter((arg) => /[/.~]/.test(arg) && !arg.startsWith("-")) }
     : undefined;
 
-/** Its long options begin with one dash, so letters cannot stand together. */
+/** Reads xxd, whose long options begin with one dash, so that letters cannot be clustered. */
 export const xxd: Read = (args) => {
   const operands = args.filter((arg, at) => !arg.startsWith("-") && !/^-[cgls]$/.test(args[at - 1] ?? ""));
   const known = args.every((arg) => !arg.startsWith("-") || /^-(?:[abeipu]|ps|[cgls]\d*)?$/.test(arg));
@@ -157,7 +157,7 @@ export const xxd: Read = (args) => {
   return known && counts && operands.length <= 1 ? { ...nothing, contents: operands } : undefined;
 };
 
-/** A letter takes the next argument as its value, and the letters behind it count. */
+/** Reads tree. A letter takes the next argument as its value even when other letters follow it. */
 export const tree: Read = (args) =>
   args.some((arg) => /^-\w*[LPI]\w/.test(arg))
     ? undefined

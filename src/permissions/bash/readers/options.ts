@@ -1,14 +1,15 @@
-/** Reads a command's arguments by a list of the options it may have; an option that is not listed is not known. Pure. */
+/**
+ * Reads a command's arguments by a list of the options it may have; an unlisted option makes the command unknown. Pure.
+ */
 
 /**
- * Options as words: `n` a letter, `n:` one with a value, `f@` one whose value is a path, `i*` one that only takes a
- * value that hangs on it, `--name`, `--name:`, `--name@`, `--name*` the same for long ones, and `#` a number behind one
- * dash.
+ * Options as words: `n` a letter, `n:` one with a value, `f@` one whose value is a path, `i*` one whose value must be
+ * attached to it, `--name`, `--name:`, `--name@`, `--name*` the same for long ones, and `#` a number after one dash.
  */
 export type OptionList = string;
 
 export type Options = {
-  /** Letters and long names that are there, without dashes. */
+  /** Letters and long names that are given, without dashes. */
   given: ReadonlySet<string>;
   /** Values by letter or long name, in the order of the arguments. */
   values: readonly { option: string; value: string }[];
@@ -26,7 +27,9 @@ type Reading = {
   operands: string[];
 };
 
-/** Undefined when an argument is no option of the list. Options may stand behind operands, as GNU programs have it. */
+/**
+ * Parses the arguments; undefined when an option is not in the list. Options may follow operands, as in GNU programs.
+ */
 export function readOptions(list: OptionList, args: readonly string[]): Options | undefined {
   const reading: Reading = {
     known: kindsOf(list),
@@ -70,7 +73,7 @@ function operand({ operands }: Reading, arg: string): number {
   return 0;
 }
 
-/** How many arguments more were taken; undefined when it is not known. */
+/** Returns the number of additional arguments taken; undefined when the option is unknown. */
 function longOption(reading: Reading, arg: string, next: string | undefined): number | undefined {
   const [, name = "", value] = /^--([^=]+)(?:=([\s\S]*))?$/.exec(arg) ?? [];
   const kind = name.length > 1 ? reading.known.get(name) : undefined;
@@ -106,6 +109,6 @@ function note(reading: Reading, option: string, kind: Kind, value: string | unde
   reading.given.add(option);
   if (value === undefined || value === "") return;
   reading.values.push({ option, value });
-  // Programs that know no options behind operands (those of BSD) take the value for an operand too.
+  // Programs that accept no options after operands (the BSD ones) take the value for an operand too.
   if ((kind === "@" || reading.operands.length > 0) && value !== "-") reading.paths.push(value);
 }

@@ -1,18 +1,18 @@
-/** What a command reads. Pure. */
+/** The paths that a command reads. Pure. */
 
-/** All that a command reads. Paths may be globs, with quoted specials masked. */
+/** Everything that a command reads. Paths may be globs, with quoted specials masked. */
 export type Reading = {
-  /** Files (or folders) of which the content is read. */
+  /** Files (or folders) whose content is read. */
   contents: readonly string[];
-  /** Those of which only names and properties are told. */
+  /** Files of which only names and properties are shown. */
   names: readonly string[];
-  /** Folders that are walked through with all links in them followed. */
+  /** Folders that are walked with all links in them followed. */
   walked: readonly string[];
-  /** Folders whose names are handed to a program as its words. */
+  /** Folders whose file names are passed to a program as arguments. */
   handed?: readonly string[];
   /** Globs by which the program itself chooses files: `--include`, `-name`. */
   chosen: readonly string[];
-  /** It reads nothing but its own words. */
+  /** True when it reads only its own arguments. */
   wordsOnly?: boolean;
 };
 

@@ -1,13 +1,13 @@
 /**
- * Whether a program text for awk, sed or jq only reads what it is given. What is not understood, and what two versions
- * of the program would read in two ways, counts as doing more. Pure.
+ * Checks that a program text for awk, sed or jq only reads what it is given. Anything not understood, or that two
+ * versions of the program would read differently, counts as doing more. Pure.
  */
 
-/** Names by which an awk program runs something, reads other files or tells the environment. */
+/** Names by which an awk program runs something, reads other files or reveals the environment. */
 const awkReaches = /\b(?:system|getline|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO)\b|[@\ue000-\uf8ff]|\\\r/;
 const operandBefore = /[(,{};!~&|=\n]$/;
 
-/** No output to files or commands, no input from them, nothing run. */
+/** Returns true for a program with no output to files or commands, no input from them, and nothing run. */
 export function awkOnlyReads(program: string): boolean {
   if (awkReaches.test(program)) return false;
   const code = withoutAwkTexts(program.replace(/\\\n/g, " "));
@@ -16,7 +16,7 @@ export function awkOnlyReads(program: string): boolean {
   return !code.split(/[{};]/).some((part) => /\bprintf?\b[\s\S]*>/.test(part));
 }
 
-/** The program with strings, expressions and comments taken out; undefined where a `/` may be either of two things. */
+/** Returns the program without strings, expressions and comments; undefined where a `/` is ambiguous. */
 function withoutAwkTexts(program: string): string | undefined {
   let code = "";
   for (let at = 0; at < program.length; ) {
@@ -45,7 +45,7 @@ function lineEnd(program: string, from: number): number {
   return end < 0 ? program.length : end;
 }
 
-/** Behind an expression between slashes; `from + 1` for any other character and for a division. */
+/** Returns the offset after an expression between slashes; `from + 1` for any other character and for a division. */
 function slashEnd(program: string, from: number, code: string): number | undefined {
   if (program.charAt(from) !== "/") return from + 1;
   const before = code.replace(/[ \t]+$/, "");
@@ -53,11 +53,13 @@ function slashEnd(program: string, from: number, code: string): number | undefin
   if (isOperand) return delimitedEnd(program, from + 1, "/");
   const word = /[\w$\]]+$/.exec(before)?.[0];
   const isDivision = word !== undefined && !/^(?:printf?|return|else|do|case|in|delete|exit)$/.test(word);
-  // Taken for the beginning of an expression it would never end: no program reads it so.
+  // As an expression it would never end, so no program reads it that way.
   return isDivision && !program.includes("/", from + 1) ? from + 1 : undefined;
 }
 
-/** Behind the delimiter that ends an expression, if it is the same whether or not brackets hide it. */
+/**
+ * Returns the offset after the delimiter that ends an expression, if it is the same whether or not brackets hide it.
+ */
 function delimitedEnd(text: string, from: number, delimiter: string): number | undefined {
   let bracket = false;
   for (let at = from; at < text.length; at++) {
@@ -67,7 +69,7 @@ function delimitedEnd(text: string, from: number, delimiter: string): number | u
     else if (char === delimiter) return bracket ? undefined : at + 1;
     else if (char === "[") {
       bracket = true;
-      // A bracket directly behind the opening one stands for itself.
+      // A bracket directly after the opening one stands for itself.
       const own = /^\^?\]/.exec(text.slice(at + 1))?.[0];
       if (own) at += own.length;
     } else if (char === "]") bracket = false;
@@ -78,7 +80,7 @@ function delimitedEnd(text: string, from: number, delimiter: string): number | u
 const sedAddress = /^(?:\d+(?:~\d+)?|\$)/;
 const sedSimple = /^(?:[pPdD=nNhHgGxzF]|l\s*\d*|[qQ]\s*\d*)(?=\s*(?:[;}\n]|$))/;
 
-/** Only commands that print, choose and replace: no file is read or written, nothing is run. */
+/** Returns true for a script that only prints, selects and replaces: it reads and writes no file and runs nothing. */
 export function sedOnlyReads(script: string): boolean {
   if (/[\ue000-\uf8ff\r]/.test(script)) return false;
   for (let at = 0; ; ) {
@@ -103,7 +105,7 @@ function sedCommandEnd(script: string, from: number): number | undefined {
   return simple === undefined ? undefined : at + simple.length;
 }
 
-/** Behind an address, or where it began when there is none. */
+/** Returns the offset after an address, or its start when there is none. */
 function sedAddressEnd(script: string, from: number): number | undefined {
   const plain = sedAddress.exec(script.slice(from))?.[0];
   if (plain !== undefined) return from + plain.length;
@@ -123,7 +125,7 @@ function replacementEnd(script: string, from: number, letter: string): number | 
   return found === undefined ? undefined : end + found.length;
 }
 
-/** No other file, no modules, and no variable of the environment. */
+/** Returns true for a filter that uses no other file, no modules, and no environment variable. */
 export function jqOnlyReads(filter: string): boolean {
   return !/\b(?:import|include|env|modulemeta|get_search_list|input_filename|halt_error|debug|stderr)\b|\$ENV|\$__|[\ue000-\uf8ff]/.test(
     filter,

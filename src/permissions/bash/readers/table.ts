@@ -1,7 +1,7 @@
 /**
- * The programs that read and do nothing else, each with the options under which that is so. An option that is not
- * listed may write, run, or read the names of other files from a file. Letters that take a value on one system and none
- * on another are left out. Pure.
+ * The programs that only read, each with the options for which that holds. An option that is not listed may write, run
+ * something, or read the names of other files from a file. Letters that take a value on one system and none on another
+ * are left out. Pure.
  */
 
 import { plain } from "../../paths.ts";
@@ -22,7 +22,7 @@ const findTests = new Map(
   }).flatMap(([kind, names]) => names.split(" ").map((name): [string, string] => [name, kind])),
 );
 
-/** `-exec` runs a command over what was found: that may be one which only reads. */
+/** Reads `find`. `-exec` runs a command over the files found, which may be one that only reads. */
 const find: Read = (args) => {
   const start = args.findIndex((arg) => /^[-(),!]/.test(plain(arg)) && !/^-[HLP]$/.test(arg));
   const before = start < 0 ? args : args.slice(0, start);
@@ -40,7 +40,7 @@ const find: Read = (args) => {
   };
 };
 
-/** What each term of the expression of `find` reads; undefined when one is not known. */
+/** Returns what the terms of a `find` expression read; undefined when one is unknown. */
 function termsOf(args: readonly string[], found: readonly string[]): Reading[] | undefined {
   const terms: Reading[] = [];
   for (let at = 0; at < args.length; at++) {
@@ -71,10 +71,10 @@ function runByFind(
   return reading && { reading, length: end + 1 };
 }
 
-/** Stands for the files that are handed over; it is no program and no option. */
+/** Stands for the files that are passed on; it is neither a program nor an option. */
 const handed = "\ue0fe";
 
-/** The reading of a command that is given the files below `folders`, in place of `{}` or behind its words. */
+/** Reads a command that is given the files below `folders`, in place of `{}` or after its words. */
 export function readingOver(
   words: readonly string[],
   folders: readonly string[],
@@ -122,7 +122,7 @@ const readers: Record<string, Read> = {
   false: anyWords,
   test,
   "[": test,
-  // Where `-` leads nobody knows, and without a folder it leads home.
+  // The folder of `cd -` is unknown, and `cd` without a folder goes home.
   cd: reader("L P e", {
     operands: "names",
     most: 1,
@@ -130,7 +130,7 @@ const readers: Record<string, Read> = {
   }),
   sleep: reader("", {
     operands: "words",
-    check: ({ operands }) => operands.every((one) => /^[\d.]+[smhd]?$/.test(one)),
+    check: ({ operands }) => operands.every((operand) => /^[\d.]+[smhd]?$/.test(operand)),
   }),
   which: wordsOf("a s --all"),
   type: wordsOf("a f p P t"),
@@ -138,7 +138,7 @@ const readers: Record<string, Read> = {
   stat: reader("L f t c: --format: --printf: --terse --dereference --file-system", { operands: "names" }),
   du: reader(
     "a b c d: h H k l L m s S x 0 # --all --apparent-size --total --max-depth: --human-readable --summarize --exclude: " +
-      "--threshold: --si --bytes --one-file-system --separate-dirs --dereference --time*",
+      "--threshold: --si --bytes --operand-file-system --separate-dirs --dereference --time*",
     { operands: "names", follows: ["L", "dereference"] },
   ),
   df: reader(
@@ -194,7 +194,7 @@ const readers: Record<string, Read> = {
   column: reader("t x s: c: --table --separator:"),
   date: reader("u R I* d: r@ --date: --utc --universal --rfc-email --rfc-3339: --iso-8601* --reference@", {
     operands: "words",
-    check: ({ operands }) => operands.every((one) => one.startsWith("+")),
+    check: ({ operands }) => operands.every((operand) => operand.startsWith("+")),
   }),
   file: reader(
     "b i k L h N r s 0 --brief --mime --mime-type --mime-encoding --keep-going --dereference --no-dereference",
@@ -217,18 +217,21 @@ const readers: Record<string, Read> = {
   ),
   hexdump: reader("b c C d n: o s: v x"),
   strings: reader("a f n: t: e: o w # --all --bytes: --radix: --encoding:", {
-    check: ({ operands }) => !operands.some((one) => one.startsWith("@")),
+    check: ({ operands }) => !operands.some((operand) => operand.startsWith("@")),
   }),
 };
 
-/** Programs that only tell their version so. Those that a repository's own settings replace are left out. */
+/** Programs that only print their version. Those that a repository's own settings replace are left out. */
 const versioned = new Set(
   "node npm npx bun deno python python3 pip pip3 ruby perl php java javac gcc g++ clang cc make cmake git docker podman bash jq rg uv psql".split(
     " ",
   ),
 );
 
-/** All that a command reads, when it does nothing else; undefined when it may do more. Quoted specials are masked. */
+/**
+ * Returns everything that a command reads when it does nothing else; undefined when it may do more. Quoted specials are
+ * masked.
+ */
 export function readingOf(words: readonly string[]): Reading | undefined {
   const [name = "", ...args] = words;
   const only = args.length === 1 ? args[0] : undefined;
@@ -237,12 +240,12 @@ export function readingOf(words: readonly string[]): Reading | undefined {
   return Object.hasOwn(readers, name) ? readers[name]?.(args) : undefined;
 }
 
-/** Whether its arguments are no commands. */
+/** Returns true when the program's arguments are not commands. */
 export function isReader(name: string): boolean {
   return Object.hasOwn(readers, name) && !/^(?:[gmn]?awk|jq|command)$/.test(name);
 }
 
-/** Whether the program writes nothing whatever its options are. */
+/** Returns true when the program writes nothing, whatever its options. */
 export function neverWrites(name: string): boolean {
   return (
     Object.hasOwn(readers, name) &&
