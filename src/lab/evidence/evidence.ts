@@ -50,7 +50,7 @@ export async function evidencePage({ files, jobs, onProgress }: EvidenceOptions)
   return [
     "# Evidence",
     "",
-    "Written by `npm run lab` from recordings of real sessions; every figure of ours is counted in that run.",
+    "`npm run lab` writes this page from recordings of real sessions. Every figure of ours is computed in that run.",
     "",
     recordingsPart(files, first.rows),
     schedulesPart(figuresOf(first.rows)),
@@ -87,11 +87,11 @@ function recordingsPart(files: readonly string[], rows: readonly ReplayRow[]): s
     ];
   });
   return [
-    "## The recordings, and how well tokens are estimated",
+    "## The recordings, and how accurate the token estimates are",
     "",
-    "Peak: the largest request if nothing were ever forgotten (four bytes a token). Where a recording carries usage, the",
-    "estimate is laid through what the provider counted as a straight line: tokens that the recording lacks (system",
-    "prompt, tools), plus a factor. The last two columns say how far the calibrated estimate is off.",
+    "Peak is the largest request if nothing were ever forgotten, at four bytes per token. Where a recording has the provider's",
+    "usage, a straight line calibrates the estimate: a constant for tokens that the recording lacks (system prompt, tools),",
+    "plus a factor. The last two columns show the error of the calibrated estimate.",
     "",
     table(["recording", "format", "steps", "peak", "counted ≈ estimated", "median error", "p95"], lines),
   ].join("\n");
@@ -122,9 +122,9 @@ function schedulesPart(figures: readonly Figures[]): string {
   return [
     "## When to mask: cost of the input against raw",
     "",
-    "Old observations become placeholders (newest 10 turns kept); the columns differ only in when. In brackets: an",
-    "independent simulation of masking alone on the same recordings (break-even for the economist). r and w are the",
-    "prices of a cache read and a cache write as shares of the input price.",
+    "Old observations become placeholders, except in the newest 10 turns; the columns differ only in when that happens. In",
+    "brackets: an independent simulation of masking alone on the same recordings (break-even for the economist). r and w are",
+    "the prices of a cache read and a cache write as shares of the input price.",
     "",
     table(["prices", ...contexts.map(([title]) => title)], lines),
     published.repriced,
@@ -151,7 +151,7 @@ function techniquesPart(figures: readonly Figures[]): string {
     `Output included. The last two columns are mean and peak context in tokens on ${heads[3]}.`,
     "",
     table(["context", ...heads, "mean", "peak"], lines),
-    "Beside what was published:",
+    "Compared with published results:",
     "",
     ...published.findings.map((finding) => `- ${finding}`),
     "",
@@ -169,8 +169,8 @@ function legalPart(rows: readonly ReplayRow[]): string {
   return [
     "## Legality",
     "",
-    "Every request of every run above was checked: pairing, roles, Unicode, breakpoints, the window; on prefix-bound",
-    "histories also that no thinking is sent after what stood before it was changed.",
+    "Every request of every run above was checked: pairing, roles, Unicode, breakpoints, and the window. On prefix-bound",
+    "histories the check also covers thinking: none is sent after the text before it has changed.",
     "",
     table(["history", "requests", "edits", "invalid"], lines),
   ].join("\n");
