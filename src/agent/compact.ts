@@ -1,6 +1,7 @@
 /** A handoff summary because a person asks for it, made as the policies make theirs. */
 
 import { compactPlan } from "../context/policies/compact.ts";
+import { planSummary } from "../context/policies/planner.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { composeRequest } from "../context/request/compose.ts";
 import { applyEvents } from "../context/view/view.ts";
@@ -8,7 +9,7 @@ import type { LogEvent } from "../core/events.ts";
 import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 import { reachedLimit } from "./limits.ts";
-import { summarize } from "./summarize.ts";
+import { carryOut, plannedLog } from "./plans.ts";
 
 /** Calibrated tokens of the next request; `why`: nothing was changed. */
 export type Compaction = { before: number; after: number } | { why: string };
@@ -24,7 +25,7 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
   const before = policyInputOf(events, view, agent.clock()).expected;
   const last = lastOf(events, "context_edited")?.seq;
   const asked = events.length;
-  await summarize(agent, plan, plan.summarize, view, signal);
+  await carryOut(agent, planSummary(plannedLog(agent, signal), plan, plan.summarize, view), signal);
   const now = agent.log.events();
   if (lastOf(now, "context_edited")?.seq !== last)
     return { before, after: policyInputOf(now, applyEvents(now), agent.clock()).expected };

@@ -1,7 +1,7 @@
 /** Ceilings: checked before each model call, over the whole log; a call that would pass one is not made. */
 
 import { stackNamed } from "../context/policies/stacks.ts";
-import type { Composed } from "../context/request/compose.ts";
+import { type Composed, fitsWindow } from "../context/request/compose.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
@@ -48,10 +48,10 @@ function expectedCost(events: readonly LogEvent[], composed: Composed): number {
   return Math.max(next, last ? costOf(last.usage, model.prices) : 0);
 }
 
-/** A sentence when the input alone leaves no room for an answer in the model's window. */
+/** Says so in a sentence when the input alone leaves no room for an answer in the model's window. */
 export function overWindow(events: readonly LogEvent[], composed: Composed): string | undefined {
   const { model } = currentModel(events);
-  if (composed.expected + 1000 < model.window) return undefined;
+  if (fitsWindow(composed, model)) return undefined;
   const size = `about ${composed.expected} of ${model.window} tokens`;
   return `the context is full (${size}): go on ${wayOut(events)}`;
 }

@@ -1,5 +1,6 @@
 /** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
 
+import type { Planned } from "../context/policies/planner.ts";
 import { asReminder } from "../context/reminders/wording.ts";
 import { type Composed, composeRequest } from "../context/request/compose.ts";
 import type { PreviousRequest } from "../context/rules/sequence.ts";
@@ -8,7 +9,7 @@ import { isToolUse, type UserBlock } from "../core/blocks.ts";
 import type { EventOf, TurnEnd } from "../core/events.ts";
 import type { Agent } from "./agent.ts";
 import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
-import { applyPlans, type Planned } from "./plans.ts";
+import { applyPlans } from "./plans.ts";
 import { type Checked, checkOrRepair } from "./repair.ts";
 import { type StepOutcome, sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";

@@ -1,32 +1,41 @@
-/** Carries out what the policies plan: edits are appended; a summary is asked of the model first. */
+/** Drives the planner over the session's log: appends what it yields, and asks a model for the prose of a summary. */
 
-import { policyInputOf } from "../context/policies/policy-input.ts";
-import { composeRequest } from "../context/request/compose.ts";
-import type { View, ViewReader } from "../context/view/view.ts";
+import { type Planned, type PlannedLog, type Planning, planStep } from "../context/policies/planner.ts";
+import type { ViewReader } from "../context/view/view.ts";
 import type { Agent } from "./agent.ts";
 import { reachedLimit } from "./limits.ts";
-import { summarize } from "./summarize.ts";
+import { askForProse } from "./summarize.ts";
 
-/** The view after the edits, the tokens that could be forgotten but are held back, and what that would write anew. */
-export type Planned = { view: View; heldTokens: number; flushTokens: number };
+/** Lets each policy in turn forget what is due, within the limits of the session. */
+export function applyPlans(agent: Agent, reader: ViewReader, signal: AbortSignal): Promise<Planned> {
+  const { policies, limits, clock, log } = agent;
+  const planning = planStep(plannedLog(agent, signal), {
+    policies,
+    reader,
+    // A summary is a call like any other: none is made that would pass a limit.
+    mayAsk: (composed) => reachedLimit(log.events(), limits, composed, clock()) === undefined,
+  });
+  return carryOut(agent, planning, signal);
+}
 
-/**
- * Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was.
- */
-export async function applyPlans(agent: Agent, reader: ViewReader, signal: AbortSignal): Promise<Planned> {
-  let [heldTokens, flushTokens] = [0, 0];
-  for (const policy of agent.policies) {
-    const events = agent.log.events();
-    const view = reader.read(events);
-    const decision = policy.plan(policyInputOf(events, view, agent.clock()));
-    heldTokens += decision.heldTokens ?? 0;
-    flushTokens += decision.flushTokens ?? 0;
-    const { plan } = decision;
-    if (plan?.summarize) {
-      // A summary is a call like any other: none is made that would pass a limit.
-      const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
-      if (!limit || plan.mechanical) await summarize(agent, plan, plan.summarize, view, signal);
-    } else if (plan) agent.log.append({ type: "context_edited", ...plan });
+/** The session's log as the planner reads it. */
+export function plannedLog({ log, clock }: Agent, signal: AbortSignal): PlannedLog {
+  return { events: () => log.events(), now: () => clock(), isInterrupted: () => signal.aborted };
+}
+
+/** Runs a planner to its end. */
+export async function carryOut<Result>(
+  agent: Agent,
+  planning: Planning<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  let step = planning.next();
+  while (!step.done) {
+    const request = step.value;
+    if (request.type === "append") {
+      agent.log.append(request.event);
+      step = planning.next();
+    } else step = planning.next(await askForProse(agent, request, signal));
   }
-  return { view: reader.read(agent.log.events()), heldTokens, flushTokens };
+  return step.value;
 }

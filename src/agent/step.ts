@@ -1,5 +1,6 @@
 /** One model call: sent, logged, and its failures told apart. */
 
+import type { Planned } from "../context/policies/planner.ts";
 import { watchRepetition } from "../context/reminders/repetition.ts";
 import { unexpectedMiss } from "../context/request/cache-miss.ts";
 import type { Composed } from "../context/request/compose.ts";
@@ -9,7 +10,6 @@ import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import type { Agent } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
-import type { Planned } from "./plans.ts";
 import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
@@ -24,7 +24,7 @@ export type StepOutcome =
 export async function sendStep(
   agent: Agent,
   composed: Composed,
-  { heldTokens, flushTokens }: Omit<Planned, "view">,
+  { heldTokens, flushTokens }: Planned,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { request, estimated } = composed;

@@ -1,9 +1,6 @@
-/** A summary: prose is asked of a model, judged, and put with the facts of the log in place of a span. */
+/** Asks a model for the prose of a summary, on the cheapest card that may write it, and judges the answer. */
 
-import { handoffText } from "../context/handoff/handoff.ts";
 import { judgeProse } from "../context/handoff/prose.ts";
-import type { Plan } from "../context/policies/policy.ts";
-import { haveNotPaid } from "../context/policies/summary.ts";
 import { composeRequest } from "../context/request/compose.ts";
 import {
   cheapestSummaryCard,
@@ -15,50 +12,19 @@ import {
 } from "../context/request/summary-call.ts";
 import { brokenRules, violationText } from "../context/rules/request.ts";
 import { textTokens } from "../context/view/tokens.ts";
-import { applyEvents, missingUserMessages, type View } from "../context/view/view.ts";
+import type { View } from "../context/view/view.ts";
 import type { EventOf, ModelErrorKind } from "../core/events.ts";
 import { type ModelCard, noUsage } from "../core/model-card.ts";
 import { type Model, ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import type { ModelRequest } from "../core/request.ts";
 import type { Agent } from "./agent.ts";
-import { overWindow } from "./limits.ts";
 
-/** Puts a handoff in place of the span. Interrupted, it leaves the history as it was. */
-export async function summarize(
+/** Asks a model for its part of a handoff over `replaced` tokens; returns "" when there is none to use. */
+export async function askForProse(
   agent: Agent,
-  plan: Plan,
-  { from, to }: { from: number; to: number },
-  view: View,
+  { view, replaced }: { view: View; replaced: number },
   signal: AbortSignal,
-): Promise<void> {
-  const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
-  const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
-  // What does not fit the window is not sent, not even to be summarised.
-  const events = agent.log.events();
-  const tooLarge = overWindow(events, composeRequest(events, view)) !== undefined;
-  const prose = plan.mechanical || tooLarge ? "" : await askForProse(agent, view, replaced, signal);
-  if (signal.aborted || (plan.withProse && prose === "")) return;
-  if (haveNotPaid(agent.log.events())) tellOnce(agent, view);
-  const text = handoffText(agent.log.events(), prose);
-  const removed = replaced - textTokens(text);
-  agent.log.append({
-    type: "context_edited",
-    policy: plan.policy,
-    reason: tooLarge ? `${plan.reason}; the model was not asked: the request would not fit` : plan.reason,
-    edits: [{ type: "collapse", from, to, text }],
-    economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
-  });
-  const lost = missingUserMessages(agent.log.events(), applyEvents(agent.log.events()));
-  if (lost > 0)
-    agent.log.append({
-      type: "warning",
-      code: "messages_lost",
-      text: `${lost} user messages are no longer in the context`,
-    });
-}
-
-/** The model's part of the handoff; "" when there is none to use. */
-async function askForProse(agent: Agent, view: View, replaced: number, signal: AbortSignal): Promise<string> {
+): Promise<string> {
   const { card, price } = choose(agent, view);
   if (card) {
     const answer = await ask(agent, view, { card, price, replaced }, signal);
@@ -142,15 +108,4 @@ async function askTwice(
     else again();
   };
   return model.send(request, body, hear, AbortSignal.any([signal, enough.signal]));
-}
-
-/** Says it once, with what is large, so that the person can do something about it. */
-function tellOnce(agent: Agent, view: View): void {
-  if (agent.log.events().some((event) => event.type === "warning" && event.code === "summaries_stopped"))
-    return;
-  const largest = view.entries.toSorted((a, b) => b.tokens - a.tokens).slice(0, 3);
-  const named = largest.map(({ seq, tokens }) => `line ${seq + 1} of the log, about ${tokens} tokens`);
-  const stopped = "summaries by the model have not paid: from now on they are made from the log alone";
-  const text = `${stopped}. The largest items: ${named.join("; ")}`;
-  agent.log.append({ type: "warning", code: "summaries_stopped", text });
 }

@@ -65,10 +65,12 @@ function withoutUnknownPaths(
 ): { prose: string; paths: string[]; struck: number } {
   const named = new Set((prose.match(absolutePath) ?? []).map((path) => path.replace(/[.,]+$/, "")));
   if (named.size === 0) return { prose, paths: [], struck: 0 };
+  const missing = [...named].filter((path) => !exists(path));
+  if (missing.length === 0) return { prose, paths: [], struck: 0 };
   // What is said of earlier prose proves nothing.
   const proof = events.filter(({ type }) => type !== "summary_call" && type !== "warning");
   const known = [question, ...proof.map((event) => JSON.stringify(event))].join("\n");
-  const unknown = [...named].filter((path) => !known.includes(path) && !exists(path));
+  const unknown = missing.filter((path) => !known.includes(path));
   const isTrue = (line: string) =>
     !(line.match(absolutePath) ?? []).some((path) => unknown.includes(path.replace(/[.,]+$/, "")));
   const lines = prose.split("\n");

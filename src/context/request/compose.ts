@@ -2,7 +2,7 @@
 
 import type { Message } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
-import type { Contract } from "../../core/model-card.ts";
+import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, lastOf, openFocus, started } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { maskOf } from "../policies/masking.ts";
@@ -45,6 +45,14 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
       : {}),
   };
   return { request, estimated, expected };
+}
+
+/** Tokens of the window that are left for an answer at least. */
+const leastAnswer = 1000;
+
+/** Returns false when the input alone leaves no room for an answer in the model's window. */
+export function fitsWindow({ expected }: Composed, { window }: ModelCard): boolean {
+  return expected + leastAnswer < window;
 }
 
 /** A system message reaches only models that take one: after a change of model the others leave it out. */

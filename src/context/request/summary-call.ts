@@ -1,6 +1,6 @@
 /** The request for a summary, and which model is asked: the session's own, or a cheaper one of its provider. Pure. */
 
-import { isThinking } from "../../core/blocks.ts";
+import { isThinking, type Message } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import {
   cacheLifeMs,
@@ -27,25 +27,39 @@ export function summaryRequest(
   view: View,
   { question, card }: { question: string; card?: ModelCard | undefined },
 ): ModelRequest {
-  if (!card) return asked(composeRequest(events, view).request, question, currentModel(events).model);
+  if (!card) {
+    const { request } = composeRequest(events, view);
+    const { temperature } = currentModel(events).model;
+    return withQuestion(request, request.messages, question, temperature);
+  }
   const seq = (events.at(-1)?.seq ?? 0) + 1;
   const changed: LogEvent[] = [...events, { type: "model_changed", seq, at: 0, model: card }];
   const { previousMessageId: _, ...request } = composeRequest(changed, applyEvents(changed)).request;
-  return asked({ ...request, cacheAfter: [] }, question, card);
+  const bare = request.thinking === "none";
+  const messages = bare ? request.messages.map(withoutThinking) : request.messages;
+  return withQuestion({ ...request, cacheAfter: [] }, messages, question, card.temperature);
+}
+
+/** Only for another model: on the own one all that was sent stays as it was, or the cached prefix would be lost. */
+function withoutThinking(message: Message): Message {
+  return { ...message, content: message.content.filter((block) => !isThinking(block)) };
 }
 
 /** Thinking stays on where the session has it on: to turn it off for one call would throw the cached prefix away. */
-function asked(request: ModelRequest, text: string, { temperature }: ModelCard): ModelRequest {
-  const bare = request.thinking === "none";
-  const messages = request.messages.map((message) =>
-    bare ? { ...message, content: message.content.filter((block) => !isThinking(block)) } : message,
-  );
+function withQuestion(
+  request: ModelRequest,
+  sent: readonly Message[],
+  text: string,
+  temperature: ModelCard["temperature"],
+): ModelRequest {
+  const messages = [...sent];
   // A system message stands last, or before a reply: the question goes before it.
   const at = messages.findLastIndex(({ role }) => role !== "system");
   const last = messages[at];
   if (last?.role === "user") messages[at] = { ...last, content: [...last.content, { type: "text", text }] };
   else messages.push({ role: "user", content: [{ type: "text", text }] });
-  return { ...request, messages, ...(bare && temperature ? { temperature: 0 } : {}) };
+  const steady = request.thinking === "none" && temperature;
+  return { ...request, messages, ...(steady ? { temperature: 0 } : {}) };
 }
 
 /** The request of summary call `number` (from 1), rebuilt from the log alone; undefined when the log cannot. */

@@ -1,17 +1,16 @@
 /** Feeds the events of a recording, step by step, to another policy stack at another model's prices. Pure. */
 
-import { handoffText } from "../../context/handoff/handoff.ts";
+import { judgeProse } from "../../context/handoff/prose.ts";
 import { resultBudget } from "../../context/policies/budget.ts";
 import { knowledgeHead } from "../../context/policies/focus.ts";
-import type { Plan } from "../../context/policies/policy.ts";
-import { policyInputOf } from "../../context/policies/policy-input.ts";
+import { planStep } from "../../context/policies/planner.ts";
 import { stackNamed } from "../../context/policies/stacks.ts";
 import { composeRequest } from "../../context/request/compose.ts";
-import { proseTokens } from "../../context/request/summary-call.ts";
+import { proseTokens, summaryRequest } from "../../context/request/summary-call.ts";
 import { brokenRules, violationText } from "../../context/rules/request.ts";
 import { checkRequest, type PreviousRequest } from "../../context/rules/sequence.ts";
-import { blockTokens, textTokens } from "../../context/view/tokens.ts";
-import { type ViewReader, viewReader } from "../../context/view/view.ts";
+import { blockTokens } from "../../context/view/tokens.ts";
+import { type View, type ViewReader, viewReader } from "../../context/view/view.ts";
 import { type AssistantBlock, isThinking } from "../../core/blocks.ts";
 import type { EventBody, EventOf, LogEvent } from "../../core/events.ts";
 import { addUsage, costOf, inputTotal, type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
@@ -235,60 +234,48 @@ function note(result: Replayed, broken: readonly string[]): void {
   result.broken = [...new Set([...result.broken, ...broken])].slice(0, 20);
 }
 
-/** As the agent does: each policy in turn is asked what to forget. Returns what is held back. */
+/** Runs the planner of the agent over this log. Returns the tokens that are held back. */
 function plan(player: Player, now: number): number {
-  const { log, options, result } = player;
-  let held = 0;
-  let edits = 0;
-  for (const policy of stackNamed(options.stack.base).policies) {
-    const decision = policy.plan(policyInputOf(log, player.reader.read(log), now));
-    held += decision.heldTokens ?? 0;
-    if (!decision.plan) continue;
-    edits += 1;
-    if (decision.plan.summarize) summarize(player, decision.plan, decision.plan.summarize, now);
-    else player.append(now, { type: "context_edited", ...decision.plan });
+  const { log, reader, options, result } = player;
+  const before = log.length;
+  const planning = planStep(
+    { events: () => log, now: () => now, isInterrupted: () => false },
+    { policies: stackNamed(options.stack.base).policies, reader, mayAsk: () => true },
+  );
+  let step = planning.next();
+  while (!step.done) {
+    if (step.value.type === "append") {
+      player.append(now, step.value.event);
+      step = planning.next();
+    } else step = planning.next(askForProse(player, step.value, now));
   }
+  const edits = log.slice(before).filter(({ type }) => type === "context_edited").length;
   result.edits += edits;
   if (edits > 0) result.editedAt.push(result.steps + 1);
-  return held;
+  return step.value.heldTokens;
 }
 
-/** No model is asked: the mechanical handoff, and for the prose what the model said last, to the usual length. */
-function askForProse(player: Player, now: number): string {
-  const { log, reader, options, result } = player;
-  const { request } = composeRequest(log, reader.read(log));
-  const usage = send(player, request, {
-    output: proseTokens,
-    now,
-    broken: brokenRules(request).map(violationText),
-  });
-  const model = options.card.id;
-  player.append(now, {
-    type: "summary_call",
-    purpose: "summary",
-    usage,
-    model,
-    durationMs: 0,
-    outcome: "accepted",
-  });
+/** Stands for prompts/summary.md. */
+const question = "Write down what is needed to continue the work.";
+
+/** No model is asked: the answer is what the recorded model said last, to the usual length, and is judged as an answer. */
+function askForProse(
+  player: Player,
+  { view, replaced }: { view: View; replaced: number },
+  now: number,
+): string {
+  const { log, options, result } = player;
+  const request = summaryRequest(log, view, { question });
+  const broken = brokenRules(request).map(violationText);
+  const usage = send(player, request, { output: proseTokens, now, broken });
+  const answer = { content: [{ type: "text" as const, text: lastWords(log) }], stopReason: "end_turn" };
+  // The files of the recording are not on this machine.
+  const verdict = judgeProse(answer, { replaced, events: log, question, exists: () => true });
+  const called = { type: "summary_call" as const, purpose: "summary" as const, question };
+  const made = { usage, model: options.card.id, durationMs: 0 };
+  if ("rejected" in verdict)
+    player.append(now, { ...called, ...made, outcome: "rejected", detail: verdict.rejected });
+  else player.append(now, { ...called, ...made, outcome: "accepted" });
   result.summaries += 1;
-  return lastWords(log);
-}
-
-function summarize(player: Player, plan: Plan, span: { from: number; to: number }, now: number): void {
-  const { log, reader } = player;
-  const view = reader.read(log);
-  const prose = plan.mechanical ? "" : askForProse(player, now);
-  const replaced = view.entries
-    .filter((entry) => entry.seq >= span.from && entry.seq <= span.to)
-    .reduce((sum, entry) => sum + entry.tokens, 0);
-  const text = handoffText(log, prose);
-  const removed = replaced - textTokens(text);
-  player.append(now, {
-    type: "context_edited",
-    policy: plan.policy,
-    reason: plan.reason,
-    edits: [{ type: "collapse", ...span, text }],
-    economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
-  });
+  return "rejected" in verdict ? "" : verdict.prose;
 }

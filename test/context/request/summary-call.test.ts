@@ -1,6 +1,7 @@
 /** Which model writes a summary, and the request that asks for it. */
 
 import { describe, expect, test } from "vitest";
+import { composeRequest } from "../../../src/context/request/compose.ts";
 import {
   cheapestSummaryCard,
   requestOfSummary,
@@ -90,6 +91,18 @@ describe("the request", () => {
     expect(request.cacheAfter.length).toBeGreaterThan(1);
     expect(encodeAnthropic(request)).toContain('"signature"');
     expect(request.temperature).toBeUndefined();
+    expect(brokenRules(request)).toEqual([]);
+  });
+
+  test("on an own model that does not think keeps the thinking of an earlier model, as its steps do", () => {
+    const changed = { type: "model_changed", model: card("claude-haiku-4-5") } as EventBody;
+    const mixed = memoryLog([...(bodies as EventBody[]), changed]).events();
+    const view = applyEvents(mixed);
+    const step = composeRequest(mixed, view).request;
+    const request = summaryRequest(mixed, view, { question: "Sum up." });
+    expect(step.thinking).toBe("none");
+    expect(request.cacheAfter).toEqual(step.cacheAfter);
+    expect(request.messages.slice(0, -1)).toEqual(step.messages.slice(0, -1));
     expect(brokenRules(request)).toEqual([]);
   });
 

@@ -1,0 +1,101 @@
+/**
+ * Plans a step: the edits and summaries that the policies ask for, in order. A generator, so that the agent and the
+ * replay run the same code: each appends what it yields to its own log, and asks its own model for prose. Pure.
+ */
+
+import type { EventBody, LogEvent } from "../../core/events.ts";
+import { currentModel } from "../../core/questions.ts";
+import { handoffText } from "../handoff/handoff.ts";
+import { type Composed, composeRequest, fitsWindow } from "../request/compose.ts";
+import { textTokens } from "../view/tokens.ts";
+import { applyEvents, missingUserMessages, type View, type ViewReader } from "../view/view.ts";
+import type { Plan, Policy } from "./policy.ts";
+import { policyInputOf } from "./policy-input.ts";
+import { haveNotPaid } from "./summary.ts";
+
+/** A thing that the planner wants done before it goes on. */
+export type PlannerRequest =
+  | { type: "append"; event: EventBody }
+  /** Ask a model for the prose of a handoff in place of `replaced` tokens; "" is the answer when none is usable. */
+  | { type: "ask_for_prose"; view: View; replaced: number };
+
+/** Resumed with the prose after `ask_for_prose`, with nothing after `append`. */
+export type Planning<Result> = Generator<PlannerRequest, Result, string | undefined>;
+
+/** The log that is planned for; `events` is live, so that it shows what was appended since the last call. */
+export type PlannedLog = {
+  events(): readonly LogEvent[];
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Returns true once the turn was interrupted: no summary is made any more. */
+  isInterrupted(): boolean;
+};
+
+export type StepInputs = {
+  policies: readonly Policy[];
+  reader: ViewReader;
+  /** Returns false when a summary call would pass a limit of the session. */
+  mayAsk(composed: Composed): boolean;
+};
+
+/** Tokens that could be forgotten but are held back, and what forgetting them would write anew. */
+export type Planned = { heldTokens: number; flushTokens: number };
+
+/** Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was. */
+export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInputs): Planning<Planned> {
+  let [heldTokens, flushTokens] = [0, 0];
+  for (const policy of policies) {
+    const events = log.events();
+    const view = reader.read(events);
+    const decision = policy.plan(policyInputOf(events, view, log.now()));
+    heldTokens += decision.heldTokens ?? 0;
+    flushTokens += decision.flushTokens ?? 0;
+    const { plan } = decision;
+    if (plan?.summarize) {
+      if (plan.mechanical || mayAsk(composeRequest(events, view)))
+        yield* planSummary(log, plan, plan.summarize, view);
+    } else if (plan) yield { type: "append", event: { type: "context_edited", ...plan } };
+  }
+  return { heldTokens, flushTokens };
+}
+
+/** Puts a handoff in place of the span. Interrupted, it leaves the history as it was. */
+export function* planSummary(
+  log: PlannedLog,
+  plan: Plan,
+  { from, to }: { from: number; to: number },
+  view: View,
+): Planning<void> {
+  const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
+  const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
+  const events = log.events();
+  // A request that does not fit the window is not sent, not even to be summarised.
+  const tooLarge = !fitsWindow(composeRequest(events, view), currentModel(events).model);
+  const prose = plan.mechanical || tooLarge ? "" : ((yield { type: "ask_for_prose", view, replaced }) ?? "");
+  if (log.isInterrupted() || (plan.withProse && prose === "")) return;
+  if (haveNotPaid(log.events())) yield* warnOnce(log, view);
+  const text = handoffText(log.events(), prose);
+  const removed = replaced - textTokens(text);
+  const event: EventBody = {
+    type: "context_edited",
+    policy: plan.policy,
+    reason: tooLarge ? `${plan.reason}; the model was not asked: the request would not fit` : plan.reason,
+    edits: [{ type: "collapse", from, to, text }],
+    economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
+  };
+  yield { type: "append", event };
+  const missing = missingUserMessages(log.events(), applyEvents(log.events()));
+  if (missing === 0) return;
+  const warning = `${missing} user messages are no longer in the context`;
+  yield { type: "append", event: { type: "warning", code: "messages_lost", text: warning } };
+}
+
+/** Warns once in a session that the model is not asked any more, and names the largest items so that a person can act. */
+function* warnOnce(log: PlannedLog, view: View): Planning<void> {
+  if (log.events().some((event) => event.type === "warning" && event.code === "summaries_stopped")) return;
+  const largest = view.entries.toSorted((a, b) => b.tokens - a.tokens).slice(0, 3);
+  const named = largest.map(({ seq, tokens }) => `line ${seq + 1} of the log, about ${tokens} tokens`);
+  const stopped = "summaries by the model have not paid: from now on they are made from the log alone";
+  const text = `${stopped}. The largest items: ${named.join("; ")}`;
+  yield { type: "append", event: { type: "warning", code: "summaries_stopped", text } };
+}
