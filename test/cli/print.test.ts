@@ -51,8 +51,8 @@ describe("output", () => {
     const words = ["-p", "go", "--output-format", "stream-json", "--permission-mode", "auto"];
     const lines = jsonLines((await sawtooth(place, words)).stdout);
     const types = lines.map((line) => line.type);
-    expect(types).toEqual(["system", "assistant", "user", "assistant", "result"]);
-    expect(JSON.stringify(lines[2])).toContain("out");
+    expect(types).toEqual(["system", "assistant", "permission", "user", "assistant", "result"]);
+    expect(JSON.stringify(lines[3])).toContain("out");
     expect(lines.at(-1)).toMatchObject({ subtype: "success", total_cost_usd: expect.any(Number) });
   });
 
