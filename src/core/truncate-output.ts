@@ -26,9 +26,11 @@ export type ViewOptions = {
 /** `omitted` counts raw lines that are nowhere in `text`, and raw bytes. */
 export type ShortenedOutput = { text: string; total: Size; omitted: Size };
 
-/** Lines of these kinds are kept from the middle of long output. */
-const errorPattern =
-  "error|failed|failure|\\bfail|fatal|panic|exception|traceback|assert|denied|not found|cannot|segmentation fault";
+/** Lines of these kinds are kept from the middle of long output. Each is a word, or a word at its beginning. */
+const errorPatterns =
+  "error|failed|failure|\\bfail|fatal|panic|exception|traceback|assert|denied|not found|cannot|segmentation fault".split(
+    "|",
+  );
 
 /** Room for the last line of a shortened view, without the path. */
 const footerBytes = 120;
@@ -73,7 +75,7 @@ export function renderView(lines: readonly Line[], total: Size, options: ViewOpt
   }
   const path = options.path ? `; whole output: ${options.path}` : "";
   const budget = Math.max(0, options.maxBytes - footerBytes - 2 * gapBytes - utf8Length(path));
-  const chosen = choose(clipLong(usable, budget), budget, wordsOf(options.want));
+  const chosen = choose(clipLong(usable, budget), budget, wordsOf(options.want).pattern);
   const { text, omitted } = joinWithGaps(chosen, total);
   const footer = `[omitted ${formatInteger(omitted.lines)} of ${formatInteger(total.lines)} lines, ${formatInteger(omitted.bytes)} of ${formatInteger(total.bytes)} bytes${path}]`;
   return { text: text === "" ? footer : `${text}\n${footer}`, total, omitted };
@@ -170,11 +172,15 @@ function rankMatches(lines: readonly Line[], words: RegExp): number[] {
     .map((match) => match.index);
 }
 
-/** The pattern for the words of `want` (longer than two characters), as text encodes them, else that for errors. */
-export function wordsOf(want: string | undefined, encode = (word: string) => word): RegExp {
-  const words = want?.match(/[\p{L}\p{N}_.-]{3,}/gu) ?? [];
-  const escaped = words.map((word) => encode(word).replace(/[^\w]/g, "\\$&"));
-  return new RegExp(escaped.length > 0 ? escaped.join("|") : errorPattern, "gi");
+/** A pattern (case-insensitive, global) and the texts that all its matches are, but for their case. */
+export type Words = { pattern: RegExp; texts: string[] };
+
+/** The words of `want` (longer than two characters), as text encodes them, else those for errors. */
+export function wordsOf(want: string | undefined, encode = (word: string) => word): Words {
+  const wanted = (want?.match(/[\p{L}\p{N}_.-]{3,}/gu) ?? []).map(encode);
+  const patterns = wanted.length > 0 ? wanted.map((word) => word.replace(/[^\w]/g, "\\$&")) : errorPatterns;
+  const texts = wanted.length > 0 ? wanted : errorPatterns.map((word) => word.replace("\\b", ""));
+  return { pattern: new RegExp(patterns.join("|"), "gi"), texts };
 }
 
 function isNext(before: Line | undefined, after: Line | undefined): boolean {

@@ -13,6 +13,7 @@ import {
   type ViewOptions,
   wordsOf,
 } from "../../core/truncate-output.ts";
+import { countNewlines, createSearch, type LineSearch } from "./search-lines.ts";
 
 /** Small enough that its text is cheap garbage. */
 const chunkBytes = 64 * 1024;
@@ -50,9 +51,9 @@ export function followOutput(
   { want, from = 0 }: { want?: string; from?: number } = {},
 ): OutputReader {
   const file = openSync(path, "r");
-  let buffer = Buffer.alloc(0);
   let isOpen = true;
   const words = wordsOf(want, (word) => Buffer.from(word).toString("latin1"));
+  const searchFor = createSearch(words, chunkBytes);
   const scan: Scan = { offset: 0, newlines: 0, first: [], last: [] };
   const size = () => fstatSync(file).size - from;
   const read = (offset: number, length: number) => readFully(file, from + offset, length);
@@ -60,18 +61,14 @@ export function followOutput(
   function advance(limit = isOpen ? size() : 0): boolean {
     if (!isOpen) return false;
     const stop = Math.min(limit, scan.offset + sliceBytes);
-    if (buffer.length < chunkBytes) buffer = Buffer.allocUnsafe(Math.min(chunkBytes, stop - scan.offset));
+    const lines = searchFor(stop - scan.offset);
+    const { buffer } = lines;
     while (scan.offset < stop) {
-      const length = readSync(
-        file,
-        buffer,
-        0,
-        Math.min(buffer.length, limit - scan.offset),
-        from + scan.offset,
-      );
+      const wanted = Math.min(buffer.length, limit - scan.offset);
+      const length = readSync(file, buffer, 0, wanted, from + scan.offset);
       if (length === 0) return false;
       const lineEnd = buffer.subarray(0, length).lastIndexOf(10) + 1;
-      scanChunk(scan, buffer.subarray(0, lineEnd > 0 ? lineEnd : length), words);
+      scanChunk(scan, lineEnd > 0 ? lineEnd : length, lines);
     }
     return stop < limit;
   }
@@ -107,23 +104,12 @@ export function followOutput(
 }
 
 /** Counts the lines of a chunk and notes those that match. */
-function scanChunk(scan: Scan, chunk: Buffer, words: RegExp): void {
-  const text = chunk.toString("latin1");
-  let [newlines, counted] = [0, 0];
-  words.lastIndex = 0;
-  for (let matches = 0; matches < matchesPerChunk; matches++) {
-    const match = words.exec(text);
-    if (!match) break;
-    const start = text.lastIndexOf("\n", match.index) + 1;
-    newlines += countNewlines(chunk, counted, start);
-    counted = start;
-    keepMark(scan, { line: scan.newlines + newlines, offset: scan.offset + start });
-    const end = text.indexOf("\n", match.index);
-    if (end < 0) break;
-    words.lastIndex = end;
-  }
-  scan.newlines += newlines + countNewlines(chunk, counted, chunk.length);
-  scan.offset += chunk.length;
+function scanChunk(scan: Scan, length: number, { search }: LineSearch): void {
+  const { newlines, matches } = search(length, matchesPerChunk);
+  for (const match of matches)
+    keepMark(scan, { line: scan.newlines + match.newlines, offset: scan.offset + match.start });
+  scan.newlines += newlines;
+  scan.offset += length;
 }
 
 function keepMark({ first, last }: Scan, mark: Mark): void {
@@ -168,27 +154,6 @@ function stepForward(bytes: Buffer, at: number, count: number): number {
     end = next + 1;
   }
   return end;
-}
-
-/** Four bytes at a time: a byte of `zeros` has its top bit set exactly where the output has a line feed. */
-function countNewlines(bytes: Buffer, from: number, to: number): number {
-  const aligned = (bytes.byteOffset + from + 3) & ~3;
-  const first = Math.min(to, aligned - bytes.byteOffset);
-  const count = (to - first) >> 2;
-  let newlines = countOneByOne(bytes, from, first) + countOneByOne(bytes, first + count * 4, to);
-  const words = new Int32Array(bytes.buffer, count > 0 ? aligned : 0, count);
-  for (let index = 0; index < count; index++) {
-    const other = (words[index] ?? 0) ^ 0x0a0a0a0a;
-    const zeros = ~(((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other | 0x7f7f7f7f);
-    if (zeros !== 0) newlines += Math.imul(zeros >>> 7, 0x01010101) >>> 24;
-  }
-  return newlines;
-}
-
-function countOneByOne(bytes: Buffer, from: number, to: number): number {
-  let newlines = 0;
-  for (let index = from; index < to; index++) if (bytes[index] === 10) newlines += 1;
-  return newlines;
 }
 
 /** The head, the matches of the middle, and the tail. */
