@@ -44,6 +44,11 @@ export type Agent = {
   clock: Clock;
   artifacts: Artifacts;
   permit(tool: Tool, input: Record<string, unknown>, signal: AbortSignal): Promise<Permission>;
+  /**
+   * Runs a call. Rejects, and aborts the signal that the call was given, when an error that nothing caught comes up
+   * meanwhile: thrown on a timer or an emitter, or a rejection without a handler.
+   */
+  guard<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Called before a permitted call that writes or runs something, so that it can be undone. Never throws. */
   beforeWrite?(access: Access): Promise<void>;
   /** User messages typed since the last step; taken once. */

@@ -53,18 +53,7 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   try {
     const refused = await decide(agent, { call, tool, input }, signal);
     if (refused !== undefined) return refusal("denied", `Not permitted: ${refused}`);
-    const access = tool.access(input);
-    if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
-    if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
-    return await tool.run(input, {
-      toolUseId: call.id,
-      signal,
-      events: agent.log.events(),
-      budgetTokens: resultBudget(agent.log.events()),
-      artifacts: agent.artifacts,
-      onProgress: (text) => agent.onProgress(call.id, text),
-      onWaiting: agent.onWaiting,
-    });
+    return await agent.guard(signal, (either) => runTool(agent, { call, tool, input }, either));
   } catch (error) {
     // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.
     const message = error instanceof Error ? error.message : String(error);
@@ -74,10 +63,31 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   }
 }
 
+type PermittedCall = { call: ToolUseBlock; tool: Tool; input: Input };
+
+async function runTool(
+  agent: Agent,
+  { call, tool, input }: PermittedCall,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  const access = tool.access(input);
+  if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
+  if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
+  return tool.run(input, {
+    toolUseId: call.id,
+    signal,
+    events: agent.log.events(),
+    budgetTokens: resultBudget(agent.log.events()),
+    artifacts: agent.artifacts,
+    onProgress: (text) => agent.onProgress(call.id, text),
+    onWaiting: agent.onWaiting,
+  });
+}
+
 /** Appends the decision before the call runs, so that it is known even when the call ends us. Why it may not run. */
 async function decide(
   agent: Agent,
-  { call, tool, input }: { call: ToolUseBlock; tool: Tool; input: Input },
+  { call, tool, input }: PermittedCall,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const askedAt = agent.clock();

@@ -42,6 +42,7 @@ import { standingRules } from "./rules.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
 import { sessionTools } from "./tools.ts";
+import { watchUncaught } from "./uncaught.ts";
 
 /** A session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
@@ -110,6 +111,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const questions: OpenQuestions = new Set();
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
+  const uncaught = watchUncaught((error) => crash(session, options, error));
   const machine = { root: sessionRoot(options), warn: options.warn, leftovers: !options.person };
   const tellRest = watchMachine(session.log, shell, machine);
   return {
@@ -123,17 +125,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     },
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
-      options,
-      settings,
-      cwd,
-      model,
-      tools,
-      mode,
-      shell,
-      kept,
-      parser,
-      standing,
-      questions,
+      ...{ options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions },
+      guard: uncaught.guard,
     }),
     say: (content) => say(session, options, content),
     async close() {
@@ -142,8 +135,24 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       await shell.close();
       await kept.snapshots.close();
       session.close();
+      uncaught.close();
     },
   };
+}
+
+/** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
+function crash(session: OpenSession, { crashed }: OpenOptions, error: unknown): void {
+  try {
+    const detail = error instanceof Error ? error.message : String(error);
+    session.log.append({ type: "turn_ended", reason: "error", detail });
+    session.close();
+  } finally {
+    try {
+      crashed(error, session.log.events());
+    } finally {
+      process.exit(1);
+    }
+  }
 }
 
 /** Appends a user message; the session's first one carries the facts about the folder. */
@@ -191,10 +200,12 @@ type AgentParts = Parts & {
   parser: ReturnType<typeof shellParser>;
   standing: ReturnType<typeof standingRules>;
   questions: OpenQuestions;
+  guard: Run["agent"]["guard"];
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions } = parts;
+  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions, guard } =
+    parts;
   const { flags, env } = options;
   const place = folders(env);
   const { person } = options;
@@ -224,6 +235,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     limits: limitsOf(flags, settings),
     clock: Date.now,
     artifacts: session.artifacts,
+    guard,
     beforeWrite: kept.beforeWrite,
     permit: person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules),
     takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],

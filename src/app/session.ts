@@ -3,6 +3,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
+import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { PathLink } from "../permissions/links.ts";
@@ -62,6 +63,8 @@ export type OpenOptions = {
   env: Record<string, string | undefined>;
   /** One line for the person; never for the model. */
   warn(text: string): void;
+  /** Says what bug ends the program. The log is closed and holds it, the process exits with 1 afterwards. */
+  crashed(error: unknown, events: readonly LogEvent[]): void;
 };
 
 export type OpenRun = (options: OpenOptions) => Promise<Run>;

@@ -16,6 +16,11 @@ export function writeError(text: string, onWritten?: () => void): void {
   process.stderr.write(forTerminal(text), onWritten);
 }
 
+/** A bug of ours, to stderr, with the place where it was thrown. */
+export function writeStack(error: unknown): void {
+  writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+}
+
 /** Writes one JSON line to stdout. What could steer a terminal or hide in it is escaped, which changes no value. */
 export function writeLine(line: object): void {
   process.stdout.write(`${jsonLine(line)}\n`);

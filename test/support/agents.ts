@@ -79,6 +79,7 @@ export function testAgent(options: {
     clock,
     artifacts: { folder, create: (extension) => write(extension, ""), write },
     permit: async () => ({ decision: "allow", rule: "auto", by: "mode", mode: "auto" }),
+    guard: (signal, call) => call(signal),
     takeSteering: () => [],
     takeNotices: () => [],
     onPart: () => {},

@@ -92,7 +92,11 @@ async function evaluate(
   if (command.name !== "run") throw new Error(`no run, but ${command.name}`);
   const { flags } = command;
   const warnings: string[] = [];
-  const run = await openRun({ flags, cwd: place.cwd, env: place.env, warn: (text) => warnings.push(text) });
+  const run = await openRun({
+    ...{ flags, cwd: place.cwd, env: place.env },
+    warn: (text) => warnings.push(text),
+    crashed: (error) => warnings.push(String(error)),
+  });
   const code = 1000 + Math.floor(Math.random() * 8000);
   const lost: string[] = [];
   try {

@@ -14,7 +14,7 @@ import { summaryText } from "../../report/text/report.ts";
 import type { Flags } from "../arguments/options.ts";
 import { lastText } from "../headless/result.ts";
 import { stepLines } from "../headless/steps.ts";
-import { writeOut } from "../terminal-output.ts";
+import { writeOut, writeStack } from "../terminal-output.ts";
 
 const task =
   "Some tests of this project fail. Find out why, repair the causes in the source (not in the tests), " +
@@ -36,6 +36,7 @@ export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
       cwd: repository,
       env: process.env,
       warn: (text) => say(`! ${text}\n`),
+      crashed: writeStack,
     });
     await work(run, controller.signal);
     return await show(run, repository);

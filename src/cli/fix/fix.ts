@@ -15,7 +15,7 @@ import type { FlagsOf } from "../arguments/options.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "../checks/check.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
 import { lastText } from "../headless/result.ts";
-import { writeError } from "../terminal-output.ts";
+import { writeStack } from "../terminal-output.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
 import { prepareTarget, writePatch } from "./deliver.ts";
 import { countViolation, type Violation, violationsOf } from "./guard.ts";
@@ -125,18 +125,22 @@ async function runAgain(
 /** The session: attempt after attempt until the checks pass honestly. */
 async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
   const { flags, stop, tell, warnings, first } = whole;
+  const attempts: Attempt[] = [];
   const run = await openRun({
     flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
     cwd: whole.place.cwd,
     env: process.env,
     warn: warnings.warn,
+    crashed(error) {
+      writeStack(error);
+      tell.end({ state: "stopped", first, attempts });
+    },
   });
   if (deadline !== undefined) run.agent.limits.deadline = deadline;
   else stop.stopAt(run.agent.limits.deadline);
   keepInside(run, whole.tree.root);
   tell.begin(run, followRun(run, flags));
   warnings.begin(run);
-  const attempts: Attempt[] = [];
   const state = await attemptAll(whole, run, attempts);
   const best = state === "repaired" ? undefined : await keepBest(whole, run, attempts);
   await run.close();
@@ -161,7 +165,7 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
     }
     return "failed";
   } catch (error) {
-    writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    writeStack(error);
     run.agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
     return "stopped";
   }

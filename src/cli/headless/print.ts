@@ -4,9 +4,10 @@ import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
+import type { LogEvent } from "../../core/events.ts";
 import { enclosed } from "../../core/tags.ts";
 import type { Flags } from "../arguments/options.ts";
-import { writeError, writeLine, writeOut } from "../terminal-output.ts";
+import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
 import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import {
   isLimit,
@@ -49,7 +50,14 @@ async function printed(
   const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
   const stop = stopOnSignals();
   const warnings = warningsOf(flags);
-  const run = await openRun({ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn });
+  const crashed = (error: unknown, events: readonly LogEvent[]) => {
+    writeStack(error);
+    writeEnd(resultObject(events, { durationMs: Date.now() - startedAt }), flags, lastText(events));
+  };
+  const run = await openRun({
+    ...{ flags, cwd: process.cwd(), env: process.env },
+    ...{ warn: warnings.warn, crashed },
+  });
   stop.stopAt(run.agent.limits.deadline);
   const unfollow = followRun(run, flags);
   warnings.begin(run);
@@ -119,7 +127,7 @@ async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<An
       agent.log.append({ type: "turn_ended", reason, detail: "stopped between two messages" });
     }
   } catch (error) {
-    writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    writeStack(error);
     agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
   }
   return answer;

@@ -16,6 +16,7 @@ import type { PermissionMode } from "../../core/decision.ts";
 import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets.ts";
 import { enclosed } from "../../core/tags.ts";
+import type { WaitingCommand } from "../../core/waiting-command.ts";
 import { findOrphans, removeLeftovers } from "../../tools/bash/shell/orphans.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
@@ -23,7 +24,7 @@ import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
 import type { Reflow } from "../../tui/screen/reflow.ts";
 import { createTerminal } from "../../tui/screen/terminal.ts";
 import type { Flags } from "../arguments/options.ts";
-import { writeError } from "../terminal-output.ts";
+import { writeStack } from "../terminal-output.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
 import { sessionActions } from "./slash-commands.ts";
@@ -59,13 +60,15 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     };
     let last: string | undefined;
     for (;;) {
-      const run = await openOr(next, { flags, last, person, warn: tui.warn });
+      const run = await openOr(next, { flags, last, person, warn: tui.warn, crashed: end.crashed });
+      end.watching = false;
       end.cleanUp = () => tui.stopped().then(run.close);
       const host = hostOf(run, chosen, { flags: next.flags, root });
       const leave = await tui.attach(host, run.sessionId === last ? {} : next.begin);
       hint = hintOf(run);
       last = run.sessionId;
       await run.close();
+      end.watching = true;
       if (leave.type === "quit") break;
       next = nextAfter(leave, { ...flags, ...(chosen.model ? { model: chosen.model } : {}) });
     }
@@ -105,18 +108,26 @@ function endings(tui: Tui) {
     setTimeout(() => process.exit(code), 3000).unref();
     void end.cleanUp().finally(() => process.exit(code));
   };
-  const end = { cleanUp: async () => {}, code: () => exitCode, hangUp: onSignal(129) };
-  process.on("SIGTERM", onSignal(143));
-  process.on("SIGHUP", onSignal(129));
-  process.stdout.on("error", end.hangUp);
-  process.on("uncaughtException", (error) => {
+  const crashed = (error: unknown) => {
     try {
       tui.close();
     } finally {
       // Also when the bug lies in drawing, and closing meets it again.
-      writeError(`sawtooth: ${error.stack ?? error}\n`);
-      process.exit(1);
+      writeStack(error);
     }
+  };
+  const end = {
+    ...{ cleanUp: async () => {}, code: () => exitCode, hangUp: onSignal(129), crashed },
+    /** Whether no session is open, which would hear of a bug itself. */
+    watching: true,
+  };
+  process.on("SIGTERM", onSignal(143));
+  process.on("SIGHUP", onSignal(129));
+  process.stdout.on("error", end.hangUp);
+  process.on("uncaughtException", (error) => {
+    if (!end.watching) return;
+    crashed(error);
+    process.exit(1);
   });
   return end;
 }
@@ -192,22 +203,23 @@ async function runInShell(
 ): Promise<string> {
   const { agent } = run;
   const bash = agent.tools.find(({ name }) => name === "bash");
-  const output = await bash?.run(
-    { command },
-    {
-      toolUseId: "!",
-      signal,
-      events: agent.log.events(),
-      budgetTokens: 4000,
-      artifacts: agent.artifacts,
-      onProgress,
-      onWaiting(waiting) {
-        onWaiting(waiting);
-        return forPerson;
-      },
+  const context = {
+    toolUseId: "!",
+    events: agent.log.events(),
+    budgetTokens: 4000,
+    artifacts: agent.artifacts,
+    onProgress,
+    onWaiting(waiting: WaitingCommand) {
+      onWaiting(waiting);
+      return forPerson;
     },
-  );
-  const text = typeof output?.content === "string" ? output.content : "";
+  };
+  const text = await agent
+    .guard(signal, async (either) => bash?.run({ command }, { ...context, signal: either }))
+    .then(
+      (output) => (typeof output?.content === "string" ? output.content : ""),
+      (error) => `[it failed unexpectedly: ${error instanceof Error ? error.message : error}]`,
+    );
   return enclosed("ran_in_shell", `$ ${command}\n\n${agent.redact(text)}`);
 }
 

@@ -1,7 +1,7 @@
 /** From one session to the next: what there is to choose from, and how what was chosen is opened. */
 
 import { openRun, sessionRoot } from "../../app/open-session.ts";
-import type { Person, Run } from "../../app/session.ts";
+import type { OpenOptions, Person, Run } from "../../app/session.ts";
 import { exitCodeOf } from "../../core/errors.ts";
 import type { EventBody } from "../../core/events.ts";
 import { SessionError } from "../../session/errors.ts";
@@ -36,18 +36,22 @@ export function listBefore(flags: Flags): PickRequest {
   throw new SessionError("no session is stored yet: start one without --resume");
 }
 
-type SessionContext = { flags: Flags; last: string | undefined; person: Person; warn(text: string): void };
+type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {
+  flags: Flags;
+  last: string | undefined;
+  person: Person;
+};
 
 /** Opens the next session. When that fails it goes on with the last one, if there was one, and says why. */
-export async function openOr(next: NextSession, { flags, last, person, warn }: SessionContext): Promise<Run> {
-  const around = { cwd: process.cwd(), env: process.env, person, warn };
+export async function openOr(next: NextSession, { flags, last, ...rest }: SessionContext): Promise<Run> {
+  const around = { cwd: process.cwd(), env: process.env, ...rest };
   try {
     const run = await openRun({ flags: next.flags, events: next.events, ...around });
     for (const body of next.append ?? []) run.agent.log.append(body);
     return run;
   } catch (error) {
     if (last === undefined || exitCodeOf(error) === undefined) throw error;
-    warn((error as Error).message);
+    rest.warn((error as Error).message);
     return openRun({ flags: flagsFor(flags, { type: "open", resume: last }), ...around });
   }
 }
