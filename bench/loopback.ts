@@ -16,12 +16,18 @@ export type Loopback = {
 };
 
 /** Starts a server on a free port. `replyTo` gives the call for the request with this index (from 0). */
-export async function startLoopback(replyTo: (index: number) => Call | undefined): Promise<Loopback> {
+export async function startLoopback(
+  replyTo: (index: number) => Call | undefined,
+  onBody?: (body: string) => void,
+): Promise<Loopback> {
   const arrived: number[] = [];
   const ended: number[] = [];
   const server = createServer((request, response) => {
     const index = arrived.push(performance.now()) - 1;
+    let body = "";
+    if (onBody) request.setEncoding("utf8").on("data", (text) => (body += text));
     request.on("end", () => {
+      onBody?.(body);
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(streamOf(replyTo(index), index));
       ended.push(performance.now());

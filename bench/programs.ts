@@ -13,6 +13,9 @@ export const agent = [join(agentFolder, "bin/sawtooth.js")];
 /** Words that start the bare client: the same requests and the same durable lines, and nothing else. */
 export const bareClient = [join(agentFolder, "bench/bare-client.ts")];
 
+/** Words that start the program that sends one request, and nothing else: then the file with its body, and the way. */
+export const plainRequest = [join(agentFolder, "bench/plain-request.mjs")];
+
 export type Home = { folder: string; env: NodeJS.ProcessEnv };
 
 /** Gives `use` a temporary, empty home, with an environment that points there and to the server at `url`. */

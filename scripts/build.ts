@@ -1,22 +1,15 @@
 /** Bundles src/cli/main.ts into dist/; what only one mode needs is a file of its own, so that start-up reads little. */
 
 import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
-const { metafile } = await build({
+const common: BuildOptions = {
   absWorkingDir: root,
-  // Threads start from files of their own.
-  entryPoints: {
-    main: "src/cli/main.ts",
-    "replay-worker": "src/lab/replay/worker.ts",
-    "scale-worker": "src/tools/editor/images/scale-worker.ts",
-  },
   outdir: "dist",
   bundle: true,
-  splitting: true,
   format: "esm",
   platform: "node",
   target: "node22.12",
@@ -31,7 +24,44 @@ const { metafile } = await build({
     js: 'import { createRequire as __createRequire } from "node:module";const require = __createRequire(import.meta.url);',
   },
   logLevel: "warning",
-});
+};
+/**
+ * A file for each set of lazily loaded parts that share some code would be forty files for a run, and finding them half
+ * of its start. So each part is said to need what every run loads, which then becomes one file.
+ */
+const shareOneFile: Plugin = {
+  name: "share-one-file",
+  setup({ onResolve, onLoad }) {
+    const shared = join(root, "src/cli/commands.ts");
+    onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) =>
+      kind === "dynamic-import" ? { path: resolve(resolveDir, path), namespace: "lazy" } : undefined,
+    );
+    onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => ({
+      contents: `import ${JSON.stringify(shared)};\nexport * from ${JSON.stringify(path)};`,
+      resolveDir: root,
+    }));
+  },
+};
+const builds = [
+  build({
+    ...common,
+    entryPoints: { main: "src/cli/main.ts" },
+    splitting: true,
+    plugins: [shareOneFile],
+  }),
+  // Threads start from files of their own, and share nothing.
+  build({
+    ...common,
+    entryPoints: {
+      "replay-worker": "src/lab/replay/worker.ts",
+      "scale-worker": "src/tools/editor/images/scale-worker.ts",
+    },
+  }),
+];
+const outputs: Metafile["outputs"] = Object.assign(
+  {},
+  ...(await Promise.all(builds)).map(({ metafile }) => metafile?.outputs),
+);
 // The grammar of bash and what runs it: loaded when the first command is to be judged.
 const modules = ["web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-bash/tree-sitter-bash.wasm"];
 const copied = modules.map((path) => {
@@ -42,10 +72,10 @@ const copied = modules.map((path) => {
 });
 for (const name of readdirSync(join(root, "dist"))) {
   // What earlier builds left; removed only now, so that there is an agent at any moment.
-  if (!(`dist/${name}` in metafile.outputs) && !copied.includes(join(root, "dist", name)))
+  if (!(`dist/${name}` in outputs) && !copied.includes(join(root, "dist", name)))
     rmSync(join(root, "dist", name), { recursive: true });
 }
-const written = Object.values(metafile.outputs).map((output) => output.bytes);
+const written = Object.values(outputs).map(({ bytes }) => bytes);
 const sizes = [...written, ...copied.map((path) => statSync(path).size)];
 const bytes = sizes.reduce((sum, size) => sum + size, 0);
 process.stdout.write(`dist: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB\n`);
