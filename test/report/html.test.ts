@@ -107,7 +107,7 @@ test("a summary call opens to its exact request, of whichever model was asked", 
 
 test("it grows with the log, not with its square", () => {
   const sizeOf = (count: number) => reportHtml(longLog(count), encodeAnthropic).length - 30_000;
-  expect(sizeOf(800) / sizeOf(200)).toBeLessThan(6);
+  expect(sizeOf(400) / sizeOf(100)).toBeLessThan(6);
 });
 
 test("text from models, tools and users stays text", () => {
