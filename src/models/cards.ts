@@ -2,7 +2,7 @@
 
 import type { CacheLife, Contract, ModelCard } from "../core/model-card.ts";
 import type { JsonSchema } from "../core/request.ts";
-import { violations } from "../core/schema.ts";
+import { closedObject, violations } from "../core/schema.ts";
 import data from "./cards.json" with { type: "json" };
 
 /** A card as the file has it: a contract by name, and where the model departs from it. */
@@ -97,28 +97,24 @@ const price: JsonSchema = { type: "number", minimum: 0 };
 const count: JsonSchema = { type: "integer", minimum: 0 };
 const tokens: JsonSchema = { type: "integer", minimum: 1 };
 
-function object(properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-const overrideSchema = object({
+const overrideSchema = closedObject({
   window: tokens,
   maxOutput: tokens,
   thinking: { enum: ["adaptive", "none"] },
   temperature: { type: "boolean" },
-  prices: object({
+  prices: closedObject({
     input: price,
     output: price,
     cacheRead: price,
     cacheWrite5m: price,
     cacheWrite1h: price,
-    tier: object({ aboveTokens: tokens, factor: price }, ["aboveTokens", "factor"]),
+    tier: closedObject({ aboveTokens: tokens, factor: price }, ["aboveTokens", "factor"]),
   }),
-  contract: object({
+  contract: closedObject({
     history: { enum: ["free", "prefix_bound"] },
     reminders: { enum: ["turn_scoped", "tail", "logged"] },
     toolGating: { enum: ["none", "tool_changes", "allowed_tools"] },
-    cache: object({
+    cache: closedObject({
       kind: { enum: ["breakpoints", "automatic", "none"] },
       maxBreakpoints: count,
       lookback: count,

@@ -1,28 +1,13 @@
 /** Token estimates: bytes over four, calibrated against what the API reported. Pure. */
 
 import type { Block } from "../../core/blocks.ts";
+import { utf8Length } from "../../core/clean-text.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import { inputTotal } from "../../core/model-card.ts";
 
-/** Length in UTF-8, without making the bytes. */
-function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) continue;
-    bytes += code < 0x800 ? 1 : 2;
-    // The two halves of a surrogate pair are four bytes together.
-    if (code >= 0xd800 && code <= 0xdbff && index + 1 < text.length) {
-      bytes -= 1;
-      index += 1;
-    }
-  }
-  return bytes;
-}
-
 export function textTokens(text: string): number {
-  return Math.ceil(utf8Bytes(text) / 4);
+  return Math.ceil(utf8Length(text) / 4);
 }
 
 /** An image costs about 1,600 tokens at the size the API scales it to (vendor's vision guide). */

@@ -4,7 +4,7 @@ import type { AssistantBlock } from "../../core/blocks.ts";
 import type { Prices } from "../../core/model-card.ts";
 import { ModelError } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
-import { violations } from "../../core/schema.ts";
+import { closedObject, violations } from "../../core/schema.ts";
 
 /** One reply. Texts and inputs may hold `{{cwd}}` and captures of `expect`: `{{1}}`, `{{2}}` … */
 export type ScriptedReply = {
@@ -67,13 +67,13 @@ const price: JsonSchema = { type: "number", minimum: 0 };
 const text: JsonSchema = { type: "string" };
 const flag: JsonSchema = { type: "boolean" };
 
-const modelSchema: JsonSchema = object({
+const modelSchema: JsonSchema = closedObject({
   window: { type: "integer", minimum: 1 },
   maxOutput: { type: "integer", minimum: 1 },
   history: { enum: ["free", "prefix_bound"] },
   thinking: { enum: ["adaptive", "none"] },
   minTokens: count,
-  prices: object({
+  prices: closedObject({
     input: price,
     output: price,
     cacheRead: price,
@@ -82,16 +82,16 @@ const modelSchema: JsonSchema = object({
   }),
 });
 
-const turnSchema: JsonSchema = object({
+const turnSchema: JsonSchema = closedObject({
   expect: { type: "array", items: text },
   thinking: text,
   redacted_thinking: text,
   text,
   calls: { type: "array", items: { type: "object", additionalProperties: { type: "object" } } },
   stop: text,
-  usage: object({ input: count, cache_read: count, cache_write: count, output: count }),
+  usage: closedObject({ input: count, cache_read: count, cache_write: count, output: count }),
   repeat: { type: "integer", minimum: 1 },
-  fault: object({
+  fault: closedObject({
     status: { type: "integer", minimum: 400, maximum: 599 },
     headers: { type: "object", additionalProperties: text },
     body: {},
@@ -107,10 +107,6 @@ const turnSchema: JsonSchema = object({
   }),
 });
 
-function object(properties: Record<string, JsonSchema>): JsonSchema {
-  return { type: "object", properties, additionalProperties: false };
-}
-
 /** Reads a script in YAML or JSON. Throws `ModelError` "script": one line with the file, the turn and what is wrong. */
 export async function parseScript(source: string, file: string): Promise<Script> {
   const wrong = (what: string) => new ModelError("script", `${file}: ${what}`);
@@ -122,7 +118,7 @@ export async function parseScript(source: string, file: string): Promise<Script>
     // The parser's message goes on with an excerpt; its first line says what and where.
     throw wrong(String((error as Error).message.split("\n")[0]).replace(/:$/, ""));
   }
-  const shape = object({ model: modelSchema, turns: { type: "array" } });
+  const shape = closedObject({ model: modelSchema, turns: { type: "array" } });
   const [problem] = violations({ ...shape, required: ["turns"] }, document, "the script");
   if (problem) throw wrong(problem);
   const { model, turns } = document as { model?: ScriptModel; turns: unknown[] };
