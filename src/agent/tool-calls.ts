@@ -6,6 +6,7 @@ import type { Rejection, Task } from "../core/events.ts";
 import { showHidden } from "../core/hidden-characters.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
+import { type CallFacts, isKnownTool } from "../core/tool-calls.ts";
 import { truncateOutput } from "../core/truncate-output.ts";
 import type { Agent } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
@@ -121,7 +122,21 @@ function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void
     ...(output.artifact ? { artifact: output.artifact } : {}),
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
+    ...recordedFacts(agent, call, output.rejected),
   });
+}
+
+/** The facts of a call that a reader of the log could not tell: of a tool that core does not know. */
+function recordedFacts(
+  { tools, redact }: Agent,
+  { name, input }: ToolUseBlock,
+  rejected: Rejection | undefined,
+): { call?: CallFacts } {
+  const tool = isKnownTool(name) ? undefined : tools.find((candidate) => candidate.name === name);
+  if (!tool || rejected === "invalid_input") return {};
+  const { verb, subject } = tool.describe(input as Input);
+  const { kind, paths } = tool.touches(input as Input);
+  return { call: { verb, subject: redact(subject.toWellFormed()), kind, paths: paths.map(redact) } };
 }
 
 /** What a file or a program hides from people reaches the model in plain sight only. */

@@ -1,6 +1,7 @@
 /** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
+import type { CallFacts } from "../core/tool-calls.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../permissions/decide.ts";
 import { type LinkScope, linksIn } from "../permissions/links.ts";
 import type { StandingRules } from "../permissions/rules.ts";
@@ -33,9 +34,9 @@ export function permitAsking(
 ): Agent["permit"] {
   return permitBy(rules, async (open, asking) => {
     const { reason, suggestion } = open;
-    const { toolName, input, signal } = asking;
+    const { toolName, input, facts, signal } = asking;
     const links = linksIn(input, linkScope(toolName, rules()));
-    const question = { toolName, input, reason, suggestion, links, places };
+    const question = { toolName, input, facts, reason, suggestion, links, places };
     const answer = await answerOrJudgement(question, asking, { ask, questions });
     if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
     const made = { rule: suggestion ?? open.rule, by: "user" as const };
@@ -90,6 +91,7 @@ async function answerOrJudgement(
 type Asking = {
   toolName: string;
   input: Record<string, unknown>;
+  facts: CallFacts;
   signal: AbortSignal;
   /** The decision by the rules and the mode in force now. */
   judge(): PermissionDecision;
@@ -108,7 +110,8 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
     };
     const open = judge();
     if (open.decision !== "ask") return recorded(open, rules());
-    const settled = await settle(open, { toolName: tool.name, input, signal, judge });
+    const facts = { ...tool.describe(input), ...tool.touches(input) };
+    const settled = await settle(open, { toolName: tool.name, input, facts, signal, judge });
     return { mode: rules().mode, ...settled };
   };
 }

@@ -5,6 +5,7 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { BackgroundJobs } from "../core/ports.ts";
+import type { CallFacts } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { PathLink } from "../permissions/links.ts";
 import type { RuleScope, StandingRules } from "../permissions/rules.ts";
@@ -41,6 +42,8 @@ export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onW
 export type Question = {
   toolName: string;
   input: Record<string, unknown>;
+  /** As the tool describes the call. */
+  facts?: CallFacts | undefined;
   reason: string;
   suggestion?: string | undefined;
   /** Paths in the call that lead elsewhere through a link. */

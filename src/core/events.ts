@@ -4,6 +4,7 @@ import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./bloc
 import type { DecisionRecord } from "./decision.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { CachePoint, ToolDefinition } from "./request.ts";
+import type { CallFacts } from "./tool-calls.ts";
 
 /** What is changed in the view; the log itself never changes. */
 export type ContextEdit =
@@ -141,6 +142,8 @@ export type EventBody =
       stats?: ToolStats;
       /** For people: a diff. Never sent to the model. */
       display?: string;
+      /** Title of the call and what it touches, where the log alone cannot tell: of a tool that core does not know. */
+      call?: CallFacts;
     }
   /** One for each call that was to run, before it runs. Logs of earlier versions have those of denied calls only. */
   | ({ type: "permission_decided"; toolUseId: string } & DecisionRecord)

@@ -4,6 +4,7 @@ import type { AssistantBlock, ResultContent } from "./blocks.ts";
 import type { EventBody, LogEvent, ModelErrorKind, Rejection, Task, ToolStats } from "./events.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { JsonSchema, ModelRequest } from "./request.ts";
+import type { CallReader } from "./tool-calls.ts";
 import type { WaitingCommand } from "./waiting-command.ts";
 
 /** Milliseconds since 1970. */
@@ -100,10 +101,11 @@ export type ToolOutput = {
 };
 
 /** A tool. Failures that the model can act on are results with `isError`; anything thrown is a bug. */
-export type Tool = {
+export type Tool = CallReader & {
   name: string;
   description: string;
   inputSchema: JsonSchema;
+  /** What it touches with links resolved, for the permission decision. */
   access(input: Record<string, unknown>): Access;
   run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
 };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { permitAsking } from "../../src/app/permissions.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
+import { bashCalls } from "../../src/core/tool-calls.ts";
 import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
@@ -129,6 +130,7 @@ test("an approval whose call ended the program is in the log all the same", asyn
 describe("a question", () => {
   const never = new AbortController().signal;
   const tool = {
+    ...bashCalls,
     name: "bash",
     description: "",
     inputSchema: {},

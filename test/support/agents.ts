@@ -11,6 +11,7 @@ import type { EventBody } from "../../src/core/events.ts";
 import type { ModelCard } from "../../src/core/model-card.ts";
 import type { EventLog, Model, Tool, ToolOutput } from "../../src/core/ports.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
+import { describeCall, touchesOf } from "../../src/core/tool-calls.ts";
 import type { ScriptedReply, Turns } from "../../src/models/playback/script.ts";
 import { scriptedModel } from "../../src/models/playback/scripted.ts";
 import { fixedClock, memoryLog, started, testCard } from "./logs.ts";
@@ -29,6 +30,8 @@ export function fakeTool(
     name,
     description: name,
     inputSchema: { type: "object" },
+    describe: (input) => describeCall({ name, input }),
+    touches: (input) => touchesOf({ name, input }),
     access: () => (kind === "read" ? { kind, paths: [] } : { kind }),
     run: async (input, context) => run(input, context.signal),
   };

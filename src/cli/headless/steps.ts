@@ -4,6 +4,7 @@ import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 import { findCall } from "../../core/questions.ts";
+import { describeCall } from "../../core/tool-calls.ts";
 import { cut, wrap } from "../../report/text/columns.ts";
 
 /** No line, or several, without a final newline. `width` in columns. */
@@ -60,18 +61,12 @@ function replyLines(
 }
 
 function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], width: number): string {
-  const call = findCall(events, event.toolUseId);
+  const call = findCall(events, event.toolUseId) ?? { name: event.toolName, input: {} };
+  const title = describeCall(call, event.call);
   const room = Math.max(20, width - 45);
-  const subject = oneLine(visible(call ? subjectOf(call) : ""), room);
+  const subject = oneLine(visible(title.subject), room);
   const facts = event.isError ? `failed${lastLine(event)}` : factsOf(event);
-  return `     ${event.isError ? "✗" : "✓"} ${event.toolName.padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
-}
-
-function subjectOf(call: { name: string; input: unknown }): string {
-  const input = (call.input ?? {}) as Record<string, unknown>;
-  if (call.name === "str_replace_editor") return `${input.command} ${input.path}`;
-  if (call.name === "todo") return Array.isArray(input.items) ? `${input.items.length} items` : "";
-  return String(input.command ?? input.objective ?? input.outcome ?? JSON.stringify(input));
+  return `     ${event.isError ? "✗" : "✓"} ${visible(title.verb).padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
 }
 
 function factsOf(event: EventOf<"tool_result">): string {

@@ -4,6 +4,7 @@ import { resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { allOf, changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
 import { knownTasks } from "../../core/task-list.ts";
+import { callLine } from "../../core/tool-calls.ts";
 import { symptomOf } from "../view/placeholder.ts";
 import { textTokens } from "../view/tokens.ts";
 import { type Check, contradictions } from "./contradictions.ts";
@@ -88,7 +89,5 @@ function failureLedger(events: readonly LogEvent[]): string {
 
 /** A call as one line: the tool, and what it was about. */
 export function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): string {
-  const input = (findCall(events, event.toolUseId)?.input ?? {}) as Record<string, unknown>;
-  const subject = [input.command, input.path].filter((part) => typeof part === "string").join(" ");
-  return `${event.toolName}: ${(subject || event.toolName).split("\n")[0]?.slice(0, 200).toWellFormed()}`;
+  return callLine(findCall(events, event.toolUseId) ?? { name: event.toolName, input: {} }, 200);
 }

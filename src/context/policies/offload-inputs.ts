@@ -1,6 +1,7 @@
 /** Old inputs of the editor become a pointer to the file on disk (Deep Agents). Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { blockTokens } from "../view/tokens.ts";
 import { shortenedInput } from "../view/view.ts";
 import { type Candidate, editImmediately, type Policy } from "./policy.ts";
@@ -25,7 +26,7 @@ export const offloadInputsPolicy: Policy = {
 export function inputCandidates({ view }: PolicyInput): Candidate[] {
   return view.entries.slice(0, newestStep(view)).flatMap((entry, index) =>
     entry.blocks.flatMap((block, at) => {
-      if (!isToolUse(block) || block.name !== "str_replace_editor" || isShortened(block)) return [];
+      if (!isToolUse(block) || touchesOf(block).kind !== "writes" || isShortened(block)) return [];
       const text = "on disk as written then; view the file for its present state";
       const removes =
         blockTokens(block) - blockTokens({ ...block, input: shortenedInput(block.input, text) });

@@ -1,6 +1,7 @@
 /** Observations that a later one made stale: old reads of a changed or re-read file, repeated commands. Pure. */
 
 import type { ToolUseBlock } from "../../core/blocks.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf, turnsIn } from "../view/turns.ts";
 import type { Entry } from "../view/view.ts";
 import { maskOf } from "./masking.ts";
@@ -45,23 +46,16 @@ function failedCall(entry: Entry): string[] {
 
 function isStale(call: ToolUseBlock, later: Later): boolean {
   if (later.calls.has(signatureOf(call))) return true;
-  const { command, path } = editorInput(call);
-  return command === "view" && (later.written.has(path) || later.viewed.has(path));
+  const { kind, paths } = touchesOf(call);
+  return kind === "reads" && paths.some((path) => later.written.has(path) || later.viewed.has(path));
 }
 
 function note(call: ToolUseBlock, later: Later): void {
-  const { command, path, ranged } = editorInput(call);
-  if (command === "view" && !ranged) later.viewed.add(path);
-  else if (command !== "view" && path !== "") later.written.add(path);
+  const { kind, paths } = touchesOf(call);
+  const isPart = (call.input as { view_range?: unknown } | null)?.view_range !== undefined;
+  for (const path of paths) {
+    if (kind === "writes") later.written.add(path);
+    else if (kind === "reads" && !isPart) later.viewed.add(path);
+  }
   later.calls.add(signatureOf(call));
-}
-
-function editorInput(call: ToolUseBlock): { command: string; path: string; ranged: boolean } {
-  if (call.name !== "str_replace_editor") return { command: "", path: "", ranged: false };
-  const input = call.input as { command?: unknown; path?: unknown; view_range?: unknown };
-  return {
-    command: String(input.command ?? ""),
-    path: String(input.path ?? ""),
-    ranged: input.view_range !== undefined,
-  };
 }

@@ -2,10 +2,11 @@
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { openFocus } from "../../core/questions.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { whereabouts } from "../view/placeholder.ts";
 import { signatureOf } from "../view/turns.ts";
 import { isEditTestLoop } from "./progress.ts";
-import { callLine, countSince, fieldOf, isAbout, isEdit, newestSteps, type Ran } from "./steps.ts";
+import { countSince, fieldOf, isAbout, isEdit, newestSteps, type Ran, shortLine } from "./steps.ts";
 
 /**
  * Whether focusing is to be brought to mind: so many calls were made since the last fold without a focus, or in one
@@ -73,7 +74,7 @@ function foldedRuns(events: readonly LogEvent[], at: number, fold: EventOf<"cont
   return newestSteps(events, Number.POSITIVE_INFINITY, (event) => event.seq <= span.from, at)
     .reverse()
     .flatMap((step) => step.ran)
-    .filter(({ call }) => call.name === "bash" || isView(call));
+    .filter(({ call }) => touchesOf(call).kind === "runs" || isView(call));
 }
 
 /** The folded runs that were done again. After a write both the file and what a command says may be new. */
@@ -93,13 +94,13 @@ function isRedone(folded: Ran["call"], later: Ran["call"]): boolean {
 }
 
 function isView(call: Ran["call"]): boolean {
-  return call.name === "str_replace_editor" && fieldOf(call, "command") === "view";
+  return touchesOf(call).kind === "reads";
 }
 
 /** Those that were done again stand first. */
 function pointersTo(folded: readonly Ran[], redone: readonly Ran[], events: readonly LogEvent[]): string[] {
   const lines = [...redone, ...folded].map(
-    ({ call, result }) => `- ${callLine(call)}: ${whereabouts(result, events)}`,
+    ({ call, result }) => `- ${shortLine(call)}: ${whereabouts(result, events)}`,
   );
   return [...new Set(lines)].slice(0, maxPointers);
 }

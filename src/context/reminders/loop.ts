@@ -1,8 +1,9 @@
 /** Loops (context-engine §10): the same calls with the same results, over and over. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf } from "../view/turns.ts";
-import { callLine, isFreshStart, isSameOutcome, newestSteps, type Ran, type Step } from "./steps.ts";
+import { isFreshStart, isSameOutcome, newestSteps, type Ran, type Step, shortLine } from "./steps.ts";
 
 /** `repeats`: how often the same thing was done in a row. `since`: seq of the reply that began it. */
 export type Loop = { repeats: number; since: number; what: string };
@@ -26,7 +27,7 @@ function cycle(steps: readonly Step[]): Loop | undefined {
     while (isSameStep(steps[same], steps[same + length])) same++;
     const repeats = 1 + Math.floor(same / length);
     if (repeats < tellAt) continue;
-    const calls = steps.slice(0, length).flatMap((step) => step.ran.map(({ call }) => callLine(call)));
+    const calls = steps.slice(0, length).flatMap((step) => step.ran.map(({ call }) => shortLine(call)));
     return { repeats, since: sinceOf(steps, same + length), what: calls.reverse().join(", then ") };
   }
   return undefined;
@@ -46,12 +47,12 @@ function isSameRun(one: Ran, other: Ran | undefined): boolean {
 /** An edit that fails as before changes nothing, whatever was looked at in between. */
 function failingEdit(steps: readonly Step[]): Loop | undefined {
   const newest = steps[0]?.ran.find(
-    ({ call, result }) => call.name === "str_replace_editor" && result.isError,
+    ({ call, result }) => result.isError && touchesOf(call, result.call).paths.length > 0,
   );
   if (!newest) return undefined;
   const same = steps.filter((step) => step.ran.some((ran) => isSameRun(newest, ran)));
   if (same.length < tellAt) return undefined;
-  return { repeats: same.length, since: sinceOf(same, same.length), what: callLine(newest.call) };
+  return { repeats: same.length, since: sinceOf(same, same.length), what: shortLine(newest.call) };
 }
 
 /** The same reply without a call: only new words from outside can make it come again, so they do not break it. */

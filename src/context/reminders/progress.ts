@@ -1,6 +1,7 @@
 /** Whether the work moves on (context-engine §10), and whether an edit–test–edit loop is running (§5). Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { fieldOf, isAbout, isEdit, isFreshStart, isSameOutcome, newestSteps, type Step } from "./steps.ts";
 
 const plateauSteps = 12;
@@ -14,12 +15,10 @@ export function isPlateau(events: readonly LogEvent[]): boolean {
   return steps.slice(0, plateauSteps).every((step, index) => !movesOn(step, steps.slice(index + 1)));
 }
 
-const ownTools = new Set(["todo", "start_focus", "complete_focus"]);
-
 function movesOn(step: Step, before: readonly Step[]): boolean {
   return step.ran.some((ran) => {
     if (isEdit(ran)) return true;
-    if (ownTools.has(ran.call.name)) return false;
+    if (touchesOf(ran.call, ran.result.call).kind === "session") return false;
     return !before.some((older) => older.ran.some(({ result }) => isSameOutcome(result, ran.result)));
   });
 }
@@ -37,6 +36,8 @@ export function isEditTestLoop(events: readonly LogEvent[]): boolean {
 
 function kindOf({ ran }: Step): "edit" | "check" | undefined {
   if (ran.some(isEdit)) return "edit";
-  const isCheck = ran.some(({ call }) => call.name === "bash" && checking.test(fieldOf(call, "command")));
+  const isCheck = ran.some(
+    ({ call }) => touchesOf(call).kind === "runs" && checking.test(fieldOf(call, "command")),
+  );
   return isCheck ? "check" : undefined;
 }

@@ -2,6 +2,7 @@
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, Topic } from "../../core/events.ts";
+import { callLine, touchesOf } from "../../core/tool-calls.ts";
 
 type Result = EventOf<"tool_result">;
 /** A call that has its result. */
@@ -76,10 +77,10 @@ function outcome({ content, artifact }: Result): string {
   return artifact ? text.replaceAll(artifact, "") : text;
 }
 
-/** Whether the call changed a file: by what it reports, or because it is an editor call that succeeded. */
+/** Tells whether the call changed a file: by what it reports, or because it writes files and succeeded. */
 export function isEdit({ call, result }: Ran): boolean {
   if (result.stats?.wrote?.length) return true;
-  return call.name === "str_replace_editor" && !result.isError && fieldOf(call, "command") !== "view";
+  return !result.isError && touchesOf(call, result.call).kind === "writes";
 }
 
 /** A text field of a call's input; "" when it has none. */
@@ -89,8 +90,6 @@ export function fieldOf(call: ToolUseBlock, name: string): string {
 }
 
 /** The call in one short line: `bash: npm test`. */
-export function callLine(call: ToolUseBlock): string {
-  const subject = [fieldOf(call, "command"), fieldOf(call, "path")].filter(Boolean).join(" ");
-  const line = (subject || JSON.stringify(call.input ?? {})).trim().split("\n")[0] ?? "";
-  return `${call.name}: ${line.length > 100 ? `${line.slice(0, 100).toWellFormed()}…` : line}`;
+export function shortLine(call: ToolUseBlock): string {
+  return callLine(call, 100);
 }

@@ -3,6 +3,7 @@
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { DecidedBy, DecisionRecord } from "../../core/decision.ts";
 import type { LogEvent } from "../../core/events.ts";
+import type { CallFacts } from "../../core/tool-calls.ts";
 import { callText } from "./window.ts";
 
 /** One decided call. `step` counts from 1 as in the table of steps. */
@@ -33,10 +34,19 @@ export function decisionsOf(events: readonly LogEvent[]): Decisions {
       const call = calls.get(toolUseId);
       decided.add(toolUseId);
       rows.push({ step, seq, toolUseId, what: call ? callText(call) : "", record });
-    } else if (event.type === "tool_result" && !event.rejected && !decided.has(event.toolUseId))
-      unrecorded += 1;
+    } else if (event.type === "tool_result") {
+      const call = calls.get(event.toolUseId);
+      if (call && event.call) describeRow(rows, call, event.call);
+      if (!event.rejected && !decided.has(event.toolUseId)) unrecorded += 1;
+    }
   }
   return { rows, unrecorded };
+}
+
+/** The facts of a call come with its result, which stands after the decision. */
+function describeRow(rows: readonly DecisionRow[], call: ToolUseBlock, facts: CallFacts): void {
+  const row = rows.findLast(({ toolUseId }) => toolUseId === call.id);
+  if (row) row.what = callText(call, facts);
 }
 
 const parties: Record<DecidedBy, string> = {

@@ -3,6 +3,7 @@
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { indexFrom } from "../../core/questions.ts";
+import { type CallFacts, touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf } from "../view/turns.ts";
 
 /** What one reply did again: files read that nothing wrote since their last read, and commands run before. */
@@ -49,7 +50,7 @@ export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
       for (const call of event.content.filter(isToolUse)) calls.set(call.id, call);
     } else if (event.type === "tool_result") {
       const [step, call] = [steps.at(-1), calls.get(event.toolUseId)];
-      if (step && call && !ownTools.has(call.name)) note(step, call, event, known);
+      if (step && call && touchesOf(call, event.call).kind !== "session") note(step, call, event, known);
     }
   }
   return steps;
@@ -59,22 +60,18 @@ export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
 type Known = { run: Set<string>; read: Set<string> };
 
 function note(step: Repeats, call: ToolUseBlock, result: EventOf<"tool_result">, { run, read }: Known): void {
-  const paths = result.stats?.read ?? viewedPath(call);
+  const paths = result.stats?.read ?? viewedPaths(call, result.call);
   const signature = signatureOf(call);
   if (paths.length > 0) step.rereads += paths.filter((path) => read.has(path)).length;
-  else if (call.name !== editor && run.has(signature)) step.repeats += 1;
+  else if (touchesOf(call, result.call).kind === "runs" && run.has(signature)) step.repeats += 1;
   run.add(signature);
   for (const path of paths) read.add(path);
   for (const path of result.stats?.wrote ?? []) read.delete(path);
 }
 
-const editor = "str_replace_editor";
-/** They speak of the session itself: calling them again repeats no work. */
-const ownTools = new Set(["todo", "start_focus", "complete_focus"]);
-
-function viewedPath({ name, input }: ToolUseBlock): string[] {
-  const { command, path } = (input ?? {}) as { command?: unknown; path?: unknown };
-  return name === editor && command === "view" && typeof path === "string" ? [path] : [];
+function viewedPaths(call: ToolUseBlock, recorded: CallFacts | undefined): string[] {
+  const { kind, paths } = touchesOf(call, recorded);
+  return kind === "reads" ? paths : [];
 }
 
 function sumOf(steps: readonly StepRepeats[]): Repeats & { steps: number } {

@@ -3,6 +3,7 @@
 import { type Block, isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
+import { type CallFacts, describeCall } from "../../core/tool-calls.ts";
 import { compactable } from "../policies/compact.ts";
 import { economistPolicy } from "../policies/economist.ts";
 import { maskCandidates } from "../policies/masking.ts";
@@ -88,15 +89,17 @@ function whatOf(part: Part, { events, view }: PolicyInput): string {
     event?.type === "tool_result"
       ? findCall(events, event.toolUseId, indexFrom(events, event.seq))
       : undefined;
-  return part.kind === "observations" && call ? callText(call) : firstLine(block);
+  return part.kind === "observations" && call ? callText(call, recordedIn(event)) : firstLine(block);
 }
 
-/** A call in one line of at most 200 characters: its command, path or objective. */
-export function callText({ name, input }: { name: string; input: unknown }): string {
-  const { command, path, objective } = (input ?? {}) as Record<string, unknown>;
-  const subject = [command, path, objective].filter((word) => typeof word === "string").join(" ");
-  const short = name === "str_replace_editor" ? subject : `${name} ${subject}`;
-  return short.split("\n")[0]?.slice(0, 200) ?? name;
+function recordedIn(event: LogEvent | undefined): CallFacts | undefined {
+  return event?.type === "tool_result" ? event.call : undefined;
+}
+
+/** The title of a call in one line of at most 200 characters. */
+export function callText(call: { name: string; input: unknown }, recorded?: CallFacts): string {
+  const { verb, subject } = describeCall(call, recorded);
+  return `${verb} ${subject}`.split("\n")[0]?.slice(0, 200) ?? verb;
 }
 
 function firstLine(block: Block | undefined): string {

@@ -1,6 +1,6 @@
 /** Folds for a model that cannot be asked: opens and closes focuses by counting, with a note from the log. Pure. */
 
-import { callLine, isEdit, newestSteps } from "../../context/reminders/steps.ts";
+import { isEdit, newestSteps, shortLine } from "../../context/reminders/steps.ts";
 import type { AssistantBlock } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { openFocus } from "../../core/questions.ts";
@@ -21,7 +21,7 @@ export function extraSteps(events: readonly LogEvent[], foldAfter: number): Extr
   const inside = newestSteps(events, mostSteps, (event) => event.seq <= focus.resultSeq).reverse();
   const explored = inside.flatMap(({ ran }) => ran).filter((ran) => !isEdit(ran));
   if (explored.length < foldAfter) return [];
-  const attempted = inside.flatMap(({ ran }) => ran.map(({ call }) => `- ${callLine(call)}`));
+  const attempted = inside.flatMap(({ ran }) => ran.map(({ call }) => `- ${shortLine(call)}`));
   const said = inside.flatMap(({ reply }) =>
     reply.content.flatMap((block) => (block.type === "text" ? [block.text.trim()] : [])),
   );

@@ -4,6 +4,7 @@ import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Access } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../../permissions/decide.ts";
 
 export type RecordedCall = {
@@ -44,12 +45,13 @@ export function recordedCalls(events: readonly LogEvent[]): RecordedCall[] {
 }
 
 function accessOf(name: string, input: unknown, cwd: string): Access | undefined {
-  const { command, path } = input as Record<string, unknown>;
+  const { command } = input as Record<string, unknown>;
   if (typeof command !== "string") return undefined;
   if (name === "bash") return { kind: "execute", command };
-  if (name !== "str_replace_editor" || typeof path !== "string") return undefined;
-  const absolute = path.startsWith("/") ? path : `${cwd}/${path}`;
-  return { kind: command === "view" ? "read" : "write", paths: [absolute] };
+  const { kind, paths } = touchesOf({ name, input });
+  if (paths.length === 0) return undefined;
+  const absolute = paths.map((path) => (path.startsWith("/") ? path : `${cwd}/${path}`));
+  return { kind: kind === "reads" ? "read" : "write", paths: absolute };
 }
 
 /** One decision a call, as if each call came first: nothing is remembered. */

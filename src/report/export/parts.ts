@@ -7,6 +7,7 @@ import { decisionText } from "../../core/decision.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { currentModel, indexFrom, spending, started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
+import { describeCall } from "../../core/tool-calls.ts";
 
 export type Part =
   | { kind: "user" | "assistant" | "thinking" | "note"; text: string }
@@ -104,12 +105,10 @@ function outcomeOf(id: string, events: readonly LogEvent[], from: number): Outco
 }
 
 function callPart(call: ToolUseBlock, { result, decision }: Outcome): Part {
-  const input = (call.input ?? {}) as Record<string, unknown>;
-  const line = [input.command, input.path].filter((value) => typeof value === "string").join(" ");
-  const subject = line || String(input.objective ?? input.outcome ?? "");
+  const { verb, subject } = describeCall(call, result?.call);
   return {
     kind: "call",
-    tool: call.name,
+    tool: verb,
     subject: subject.split("\n", 1)[0] ?? "",
     input: JSON.stringify(call.input, null, 2) ?? "",
     output: result ? (result.display ?? resultText(result.content)) : "There is no result.",

@@ -3,6 +3,7 @@
 import { headOf, utf8Length } from "../../core/clean-text.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
+import { bashCalls } from "../../core/tool-calls.ts";
 import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/truncate-output.ts";
 import { followOutput, type OutputReader } from "./output-file.ts";
 import { clip as headLine } from "./shell/jobs.ts";
@@ -35,6 +36,7 @@ const statusBytes = 1_500;
 export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptions): Tool {
   const maximum = Math.max(maxTimeoutSeconds, timeoutSeconds);
   return {
+    ...bashCalls,
     name: "bash",
     description,
     inputSchema: inputSchema(timeoutSeconds, maximum),

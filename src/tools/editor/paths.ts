@@ -2,12 +2,14 @@
 
 import { resolve } from "node:path";
 import type { Access } from "../../core/ports.ts";
+import { editorCalls } from "../../core/tool-calls.ts";
 import { realTarget } from "../../disk/real-path.ts";
 
 /** Returns what a call touches. Never throws: a path that cannot be resolved stays as it was written. */
 export function accessOf(input: Record<string, unknown>, workspace: string): Access {
-  const path = resolve(workspace, typeof input.path === "string" ? input.path : ".");
-  const kind = input.command === "view" ? "read" : "write";
+  const { kind: does, paths } = editorCalls.touches(input);
+  const path = resolve(workspace, paths[0] ?? ".");
+  const kind = does === "reads" ? "read" : "write";
   try {
     return { kind, paths: [realTarget(path)] };
   } catch {

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { Tool, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
+import { editorCalls } from "../../core/tool-calls.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import type { Call, EditorInput } from "./call.ts";
 import { accessOf } from "./paths.ts";
@@ -49,6 +50,7 @@ const inputSchema: JsonSchema = {
 export function editorTool(options: { description: string; workspace: string }): Tool {
   const memory: Memory = new Map();
   return {
+    ...editorCalls,
     name: editorName,
     description: options.description,
     inputSchema,

@@ -6,9 +6,11 @@ import type { LogEvent } from "../../core/events.ts";
 import type { Tool, ToolOutput } from "../../core/ports.ts";
 import { lastOf, openFocus } from "../../core/questions.ts";
 import type { JsonSchema } from "../../core/request.ts";
+import { completeFocusCalls, startFocusCalls } from "../../core/tool-calls.ts";
 
 export function startFocusTool(options: { description: string }): Tool {
   return {
+    ...startFocusCalls,
     name: "start_focus",
     description: options.description,
     inputSchema: textFields({ objective: "What this phase is to find out or achieve, in one sentence." }),
@@ -20,6 +22,7 @@ export function startFocusTool(options: { description: string }): Tool {
 /** `file`: absolute path of the session's knowledge.md, to which each closed focus is added. */
 export function completeFocusTool(options: { description: string; file: string }): Tool {
   return {
+    ...completeFocusCalls,
     name: "complete_focus",
     description: options.description,
     inputSchema: textFields({

@@ -11,10 +11,12 @@ import {
   recital,
   type Task,
 } from "../../core/task-list.ts";
+import { todoCalls } from "../../core/tool-calls.ts";
 
 /** `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
   return {
+    ...todoCalls,
     name: "todo",
     description: options.description,
     inputSchema: {

@@ -5,6 +5,7 @@ import { resultText, type ToolUseBlock } from "../../core/blocks.ts";
 import { formatInteger } from "../../core/clean-text.ts";
 import type { EventOf } from "../../core/events.ts";
 import { doneOf } from "../../core/task-list.ts";
+import { type CallFacts, type CallTitle, describeCall, touchesOf } from "../../core/tool-calls.ts";
 import { exitLine } from "../../core/truncate-output.ts";
 import { diffRows, diffSize } from "../rows/diff.ts";
 import { gist } from "../rows/markdown.ts";
@@ -17,41 +18,15 @@ const shownDiff = 40;
 const shownFailure = 5;
 const indent = "    ";
 
-/** The name of a call, and what it is about, in a few words. */
+/** The title of a call; a path inside the folder of the session is shown without it. */
 export function callTitle(
-  { name, input }: Pick<ToolUseBlock, "name" | "input">,
-  { cwd }: RowContext,
-): { verb: string; subject: string } {
-  const given = (input ?? {}) as Record<string, unknown>;
-  const word = (key: string) => (typeof given[key] === "string" ? (given[key] as string) : "");
-  switch (name) {
-    case "bash":
-      return {
-        verb: "bash",
-        subject: word("command") || (given.stdin === undefined ? "restart" : `answer ${word("stdin")}`),
-      };
-    case "str_replace_editor":
-      return {
-        verb: verbOf(word("command")),
-        subject: word("path").replace(`${cwd}/`, "") + rangeOf(given.view_range),
-      };
-    case "todo":
-      return { verb: "todo", subject: Array.isArray(given.items) ? plural(given.items.length, "task") : "" };
-    case "start_focus":
-      return { verb: "focus", subject: word("objective") };
-    case "complete_focus":
-      return { verb: "focus done", subject: word("outcome") };
-    default:
-      return { verb: name, subject: JSON.stringify(given) };
-  }
-}
-
-function verbOf(command: string): string {
-  return command === "str_replace" ? "edit" : command;
-}
-
-function rangeOf(range: unknown): string {
-  return Array.isArray(range) ? `:${range.join("–")}` : "";
+  call: Pick<ToolUseBlock, "name" | "input">,
+  { cwd }: Pick<RowContext, "cwd">,
+  recorded?: CallFacts,
+): CallTitle {
+  const { verb, subject } = describeCall(call, recorded);
+  const hasPath = touchesOf(call, recorded).paths.length > 0;
+  return { verb, subject: hasPath ? subject.replace(`${cwd}/`, "") : subject };
 }
 
 /** `mark verb subject · facts` on one row. */
@@ -60,8 +35,9 @@ export function callRow(
   call: Pick<ToolUseBlock, "name" | "input">,
   facts: string,
   around: RowContext,
+  recorded?: CallFacts,
 ): Row {
-  const { verb, subject } = callTitle(call, around);
+  const { verb, subject } = callTitle(call, around, recorded);
   const lines = subject.split("\n").filter((line) => line.trim() !== "");
   const more = lines.length > 1 ? ` … ${lines.length} lines` : "";
   const tail = [more, facts && ` · ${facts}`].join("");
@@ -83,7 +59,7 @@ export function resultRows(
   around: RowContext,
 ): Row[] {
   const mark: Span = event.isError ? { text: "✗", tone: "bad" } : { text: "✓", tone: "good" };
-  const head = callRow(mark, call, factsOf(event), around);
+  const head = callRow(mark, call, factsOf(event), around, event.call);
   const columns = around.columns - indent.length;
   const below = event.isError
     ? failureRows(event, columns)
@@ -136,7 +112,7 @@ export function detailRows(
   event: EventOf<"tool_result"> | undefined,
   around: RowContext,
 ): Row[] {
-  const { subject } = callTitle(call, around);
+  const { subject } = callTitle(call, around, event?.call);
   const lines = (text: string): Row[] =>
     text.split("\n").flatMap((line) => wrap([{ text: safe(line) }], around.columns));
   const input = subject

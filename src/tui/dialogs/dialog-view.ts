@@ -1,5 +1,6 @@
 /** A question as it is drawn: what is asked, where links lead, why, and the ways to answer, within a height. Pure. */
 
+import { isKnownTool, type Touches, touchesOf } from "../../core/tool-calls.ts";
 import { callTitle, type RowContext } from "../blocks/tool-rows.ts";
 import { layOut } from "../input/editor.ts";
 import type { Confirmation, Question } from "../ports/session.ts";
@@ -187,16 +188,27 @@ function titleRow(question: Any, around: RowContext): Row {
 
 function titleOf(question: Any, around: RowContext): string {
   if (isConfirmation(question)) return question.title;
-  const { toolName, input } = question;
-  const { verb, subject } = callTitle({ name: toolName, input }, around);
+  const { toolName, input, facts } = question;
+  const call = { name: toolName, input };
   if (toolName === "bash") return "Run this command?";
-  const does = verb === "view" ? "Read" : verb === "create" ? "Write" : "Change";
-  const room = around.columns - 14;
+  const { kind } = touchesOf(call, facts);
+  const { verb, subject } = callTitle(call, around, facts);
+  const does = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);
+  const room = Math.max(8, around.columns - 8 - Math.max(6, width(does)));
   const link = question.links?.[0];
   if (!link) return `${does} ${ending(literal(subject), room)}?`;
   const [given, target] = [literal(subject), literal(link.target)];
   const both = `${given} → ${target}`;
   return `${does} ${width(both) <= room ? both : ending(target, room)}?`;
+}
+
+function editorVerb(kind: Touches["kind"], verb: string): string {
+  if (kind === "reads") return "Read";
+  return verb === "create" ? "Write" : "Change";
+}
+
+function capitalised(verb: string): string {
+  return `${verb.slice(0, 1).toUpperCase()}${literal(verb.slice(1))}`;
 }
 
 /** Where links in the call really lead: what the command would read or write is not what its words say. */

@@ -3,6 +3,7 @@
 import type { UserBlock } from "../../core/blocks.ts";
 import type { TurnEnd } from "../../core/events.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../../core/ports.ts";
+import type { CallFacts } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
 import type { PathLink } from "../../permissions/links.ts";
@@ -54,6 +55,8 @@ export type Watching = { onProgress(text: string): void; onWaiting(command: Wait
 export type Question = {
   toolName: string;
   input: Record<string, unknown>;
+  /** As the tool describes the call. */
+  facts?: CallFacts | undefined;
   /** Why it asks, in a sentence. */
   reason: string;
   /** The rule that would let it through from now on. */

@@ -145,6 +145,6 @@ describe("failed attempts", () => {
 
   test("are cut at 200 characters a side", () => {
     const log = failed("a", "c".repeat(300), "e".repeat(300));
-    expect(ledger(log)).toBe(`- bash: ${"c".repeat(200)} → ${"e".repeat(200)}`);
+    expect(ledger(log)).toBe(`- bash: ${"c".repeat(200)}… → ${"e".repeat(200)}`);
   });
 });
