@@ -8,91 +8,104 @@ import { type Secret, shortestSecret } from "./secrets.ts";
 /** Encoded forms of longer values (whole key files) are not looked for; keys have a shape of their own. */
 const longest = 512;
 /** Characters by which a form is recognized at first. */
-const headLength = 4;
+const windowLength = 4;
+/** The windows of a form that are in the table: as many as lie between two looks at the text. */
+const mostWindows = 24;
 const tableSize = 0x10000;
+/** Spreads four characters over 32 bits, of which the upper ones are the key. */
+const spread = 0x9e3779b1;
+const keyShift = 13;
 const blank = 0x20;
 
 /** `text` has no white space. `tight`: it may not be spaced out. */
 type Form = { name: string; text: string; tight: boolean };
 
+/** `before`: how many characters of the form stand before the window. */
+type Window = { form: Form; before: number };
+
+type Found = { start: number; end: number; name: string };
+
 /**
- * A function that puts a mark for each secret. One pass over the text, whatever the number of secrets: a table tells
- * whether any form begins with the last four characters, white space left out.
+ * A function that puts a mark for each secret, the first one and of those that begin there the longest. One pass over
+ * the text, whatever the number of secrets, that looks at every few characters only: a table tells whether the four
+ * from there, white space left out, are near the beginning of any form. The longer the shortest form, the fewer looks.
  */
 export function secretFinder(secrets: readonly Secret[], mark: (name: string) => string) {
-  const forms = new Map<number, Form[]>();
-  const table = new Uint8Array(tableSize);
-  for (const form of secrets.flatMap(formsOf).sort((a, b) => b.text.length - a.text.length)) {
-    const key = keyAt(form.text, 0);
-    table[key] = 1;
-    forms.set(key, [...(forms.get(key) ?? []), form]);
-  }
+  const forms = secrets.flatMap(formsOf).sort((a, b) => b.text.length - a.text.length);
+  const shortest = forms.at(-1)?.text.length ?? 0;
+  const step = Math.min(shortest - windowLength + 1, mostWindows);
+  const windows = windowsOf(forms, step);
+  const table = new Uint8Array(forms.length > 0 ? tableSize : 0);
+  for (const key of windows.keys()) table[key] = 1;
   return (text: string): string => {
+    if (forms.length === 0) return text;
     const pieces: string[] = [];
     let done = 0;
-    for (let from = 0; forms.size > 0 && from < text.length; ) {
-      const end = nextHead(text, from, table);
-      if (end < 0) break;
-      from = end;
-      const found = longestAt(text, startOf(text, done, end), forms);
+    for (let from = 0; ; ) {
+      const at = nextLook(text, from, step, table);
+      if (at < 0) break;
+      const found = firstOf(text, done, at, windows.get(keyAt(text, at)) ?? []);
+      from = found?.end ?? at + step;
       if (!found) continue;
       pieces.push(text.slice(done, found.start), mark(found.name));
       done = found.end;
-      from = found.end;
     }
     return done === 0 ? text : pieces.join("") + text.slice(done);
   };
 }
 
-/** Index after the next four characters with which a form may begin, or -1. */
-function nextHead(text: string, from: number, table: Uint8Array): number {
-  // The last three characters before `from` count as well.
-  let key = from === 0 ? 0 : keyBefore(text, from);
-  for (let index = from; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code <= blank) continue;
-    key = next(key, code);
-    if (table[key] === 1) return index + 1;
+function windowsOf(forms: readonly Form[], step: number): ReadonlyMap<number, readonly Window[]> {
+  const windows = new Map<number, Window[]>();
+  for (const form of forms)
+    for (let before = 0; before < step; before++) {
+      const key = keyAt(form.text, before);
+      const here = windows.get(key) ?? [];
+      here.push({ form, before });
+      windows.set(key, here);
+    }
+  return windows;
+}
+
+/** The next place, `step` by `step` from `from`, whose four characters are in the table; -1 when there is none. */
+function nextLook(text: string, from: number, step: number, table: Uint8Array): number {
+  for (let at = from; at < text.length; at += step) {
+    // All places within white space have the same four characters after them.
+    while (text.charCodeAt(at) <= blank) at++;
+    if (table[keyAt(text, at)] === 1) return at;
   }
   return -1;
 }
 
-/** Four times four bits: of a character nothing is left after four more. */
-function next(key: number, code: number): number {
-  return ((key << 4) ^ code) & (tableSize - 1);
-}
-
-function keyBefore(text: string, end: number): number {
-  const start = startOf(text, 0, end);
-  return start < 0 ? 0 : keyAt(text, start);
-}
-
-/** Where the four characters before `end` begin, or -1 when that is before `least`. */
-function startOf(text: string, least: number, end: number): number {
-  let left = headLength;
-  for (let index = end - 1; index >= least; index--)
-    if (text.charCodeAt(index) > blank && --left === 0) return index;
-  return -1;
-}
-
+/** The place in the table of the four characters from `start` on, white space left out. */
 function keyAt(text: string, start: number): number {
   let key = 0;
-  for (let index = start, left = headLength; left > 0 && index < text.length; index++) {
+  for (let index = start, left = windowLength; left > 0 && index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (code <= blank) continue;
-    key = next(key, code);
+    key = Math.imul(key, spread) + code;
     left -= 1;
   }
-  return key;
+  return (key >>> keyShift) & (tableSize - 1);
 }
 
-function longestAt(text: string, start: number, forms: ReadonlyMap<number, Form[]>) {
-  if (start < 0) return undefined;
-  for (const form of forms.get(keyAt(text, start)) ?? []) {
+/** The form that begins first, not before `least`, and of those the longest. */
+function firstOf(text: string, least: number, at: number, windows: readonly Window[]): Found | undefined {
+  let first: Found | undefined;
+  for (const { form, before } of windows) {
+    const start = startOf(text, least, at, before);
+    if (start < 0 || (first && start >= first.start)) continue;
     const end = endOf(text, start, form);
-    if (end >= 0) return { start, end, name: form.name };
+    if (end >= 0) first = { start, end, name: form.name };
   }
-  return undefined;
+  return first;
+}
+
+/** Where `count` characters before `at` begin, or -1 when that is before `least`. */
+function startOf(text: string, least: number, at: number, count: number): number {
+  let left = count;
+  let index = at;
+  while (left > 0 && index > least) if (text.charCodeAt(--index) > blank) left -= 1;
+  return left === 0 ? index : -1;
 }
 
 /** Index after the form that stands at `start`, or -1. */

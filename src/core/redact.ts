@@ -1,7 +1,7 @@
 /** Keeps secrets out of what the model, the log and the screen get. Pure. */
 
 import { secretFinder } from "./encoded-secrets.ts";
-import { type Secret, secretHints, secretShapes } from "./secrets.ts";
+import { type Secret, type Shape, secretShapes } from "./secrets.ts";
 
 /**
  * A function that puts `[redacted:NAME]` for each known secret value, for its usual encodings, and for each well-known
@@ -9,17 +9,13 @@ import { type Secret, secretHints, secretShapes } from "./secrets.ts";
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
   const withoutKnown = secretFinder(secrets, marked);
-  return (text) => {
-    const rest = withoutKnown(text.toWellFormed());
-    return secretHints.test(rest) ? withoutShapes(rest) : rest;
-  };
+  return (text) => secretShapes.reduce(withoutShape, withoutKnown(text.toWellFormed()));
 }
 
-function withoutShapes(text: string): string {
-  return secretShapes.reduce(
-    (rest, { name, shape }) => rest.replace(shape, (...found) => `${keptOf(found.at(-1))}${marked(name)}`),
-    text,
-  );
+/** A literal is found, or not found, several times as fast as the shape. */
+function withoutShape(text: string, { name, hints, shape }: Shape): string {
+  if (hints && !hints.some((hint) => text.includes(hint))) return text;
+  return text.replace(shape, (...found) => `${keptOf(found.at(-1))}${marked(name)}`);
 }
 
 function marked(name: string): string {
