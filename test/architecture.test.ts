@@ -176,6 +176,18 @@ const noModuleMocks: Rule = (source) =>
     () => "a mocked module",
   );
 
+/** What a model, a file or a server wrote is filtered in one place on its way to a terminal. */
+const onePlaceWrites: Rule = (source) =>
+  source.path === "src/cli/terminal-output.ts"
+    ? []
+    : find(
+        source,
+        (node) =>
+          node.type === "CallExpression" &&
+          /^(process\.(stdout|stderr)\.(write|end)|console\.\w+)\(/.test(source.text.slice(node.start)),
+        () => "written past cli/terminal-output.ts",
+      );
+
 const filesSayWhatTheyAre: Rule = (source) =>
   /^(#!.*\n)?\/[*/]/.test(source.text) ? [] : [`${source.path}:1 no comment line at the top`];
 
@@ -225,6 +237,12 @@ const rules: [title: string, where: RegExp, rule: Rule, sample: [path: string, t
   ["no type is hidden", /./, typesAreTold, ["src/core/a.ts", "let x = y as any"]],
   ["nothing is kept for the whole program", /^src\//, noGlobalState, ["src/core/a.ts", "export let x = 1"]],
   ["tests use real parts", /^test\//, noModuleMocks, ["test/a.test.ts", 'vi.mock("node:fs")']],
+  [
+    "one file writes to the standard streams",
+    /^src\/(app|cli)\//,
+    onePlaceWrites,
+    ["src/cli/a.ts", 'process.stderr.write("x")'],
+  ],
   [
     "files say what they are",
     /^(src|bin|scripts|bench|test\/support)\//,

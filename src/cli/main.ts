@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { exitCodeOf } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
-import { writeError } from "./terminal-output.ts";
+import { writeError, writeOut } from "./terminal-output.ts";
 import { limitYoungGeneration } from "./young-generation.ts";
 
 /** Runs a command line and returns the exit code. */
@@ -54,10 +54,10 @@ function version(): string {
 }
 
 function say(text: string): number {
-  process.stdout.write(text);
+  writeOut(text);
   return 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));
 // Sockets kept alive or a stdin that never ends must not hold the process: all output is written by now.
-process.stdout.write("", () => process.exit());
+writeOut("", () => process.exit());

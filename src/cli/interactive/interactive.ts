@@ -24,7 +24,7 @@ import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
 import type { Reflow } from "../../tui/screen/reflow.ts";
 import { createTerminal } from "../../tui/screen/terminal.ts";
 import type { Flags } from "../arguments/options.ts";
-import { writeStack } from "../terminal-output.ts";
+import { writeOut, writeStack } from "../terminal-output.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
 import { sessionActions } from "./slash-commands.ts";
@@ -75,7 +75,7 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   } finally {
     tui.close();
   }
-  process.stdout.write(hint);
+  writeOut(hint);
   return end.code();
 }
 
