@@ -118,7 +118,7 @@ function offsetAfter(text: string, line: number, ending: string): number {
 function checkWritable(file: TextFile, involved: string, made: string): void {
   if (file.encoding === "bytes" && /[^\x00-\x7f]/.test(involved))
     throw new Refusal(
-      "The file is in no encoding known here (not UTF-8, UTF-16, GBK, Shift-JIS or windows-1252), so it can only be edited with ASCII text. Nothing was written.",
+      "The file is in no encoding known here (not UTF-8, UTF-16, GBK, Big5, EUC-KR, EUC-JP, Shift-JIS or windows-1252), so it can only be edited with ASCII text. Nothing was written.",
     );
   if (!made.isWellFormed() || (made.includes("\uFFFD") && !file.text.includes("\uFFFD")))
     throw new Refusal(

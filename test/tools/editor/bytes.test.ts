@@ -25,6 +25,21 @@ const files: [name: string, text: string, encode: (text: string) => Buffer][] = 
     "設定ファイル WORD\n表示 = ソート # これは\nend\n",
     (text) => iconv.encode(text, "shift_jis"),
   ],
+  [
+    "EUC-KR",
+    "# 설정 파일: 데이터베이스 연결을 위한 값 WORD\nname = 서울 # 사용자 이름을 반환한다\nend\n",
+    (text) => iconv.encode(text, "euc-kr"),
+  ],
+  [
+    "Big5",
+    "# 設定檔：資料庫連線 WORD\nname = 臺北市 # 這個函式傳回兩個數字的總和\nend\n",
+    (text) => iconv.encode(text, "big5"),
+  ],
+  [
+    "EUC-JP",
+    "# 設定ファイル：データベース接続 WORD\nname = 東京 # ユーザー名を返す\nend\n",
+    (text) => iconv.encode(text, "euc-jp"),
+  ],
   ["no known encoding", "WORD\x81\xff\xfe\nx\x8d\x90y\nend\n", (text) => Buffer.from(text, "latin1")],
   ["CRLF", "a WORD\r\nb\r\nend\r\n", (text) => Buffer.from(text)],
   ["lone CR", "a WORD\rb\rend\r", (text) => Buffer.from(text)],

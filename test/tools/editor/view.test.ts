@@ -89,6 +89,9 @@ describe("a file", () => {
     ["mixed endings", "a\r\nb\n", "mixed line endings"],
     ["a byte order mark", "\uFEFFa\n", "UTF-8 with byte order mark"],
     ["GBK", iconv.encode("中文注释 初始化\n", "gbk"), "GBK"],
+    ["EUC-KR", iconv.encode("# 설정 파일: 데이터베이스 연결을 위한 값\n", "euc-kr"), "EUC-KR"],
+    ["Big5", iconv.encode("# 這個函式傳回兩個數字的總和\n", "big5"), "Big5"],
+    ["EUC-JP", iconv.encode("# 設定ファイル：データベース接続\n", "euc-jp"), "EUC-JP"],
     ["no last line break", "a\nb", "no line break at the end"],
     ["escape sequences", "\x1b[31mred\x1b[0m\n", "control characters"],
   ])("with %s says so", async (_what, bytes, words) => {

@@ -14,6 +14,9 @@ export type Encoding =
   | "windows-1252"
   | "GBK"
   | "Shift_JIS"
+  | "EUC-JP"
+  | "EUC-KR"
+  | "Big5"
   | "damaged"
   | "bytes";
 /** `text` is without the byte order mark. */
@@ -35,7 +38,7 @@ export async function decode(bytes: Buffer): Promise<Decoded> {
   const wide = wideEncoding(bytes);
   return (
     (await firstThatFits(bytes, wide ? [wide, "UTF-8"] : ["UTF-8"])) ??
-    (await firstThatFits(bytes, [likely(bytes), "windows-1252"])) ?? {
+    (await firstThatFits(bytes, [await likely(bytes), "windows-1252"])) ?? {
       text: await toText(bytes, "bytes"),
       encoding: "bytes",
       bom: false,
@@ -131,13 +134,31 @@ async function codec() {
   return (await import("iconv-lite")).default;
 }
 
+const asian = new Map<string, Encoding>(
+  (["Shift_JIS", "EUC-JP", "EUC-KR", "Big5"] as const).map((name) => [name, name]),
+).set("GB18030", "GBK");
+/** Out of 100. Below it, and for single bytes, the detector guesses: of `©2020 café` it makes Polish. */
+const certain = 50;
+/** Read by the detector: its time grows with the text, its answer no longer does. */
+const detectedBytes = 64 * 1024;
+
 /**
- * The likeliest encoding of bytes that are not UTF-8, by what their high bytes look like: GBK text is pairs of high
- * bytes, Shift-JIS is full of kana, Western text has single letters between ASCII ones. A wrong guess is shown wrong
- * but never written wrong, because it must survive the round trip.
+ * The likeliest encoding of bytes that are not UTF-8. A wrong guess is shown wrong but never written wrong, because it
+ * must survive the round trip.
  */
-function likely(bytes: Buffer): Encoding {
+async function likely(bytes: Buffer): Promise<Encoding> {
   if (isMostlyUtf8(bytes)) return "damaged";
+  const { analyse } = await import("chardet");
+  const [best] = analyse(bytes.subarray(0, detectedBytes));
+  const known = best && best.confidence >= certain ? asian.get(best.name) : undefined;
+  return known ?? likelyOfFew(bytes);
+}
+
+/**
+ * The likeliest of three where there is too little text for more, by what the high bytes look like: GBK text is pairs
+ * of high bytes, Shift-JIS is full of kana, Western text has single letters between ASCII ones.
+ */
+function likelyOfFew(bytes: Buffer): Encoding {
   let [units, pairs, kana, accents] = [0, 0, 0, 0];
   for (let index = 0; index < bytes.length; index++) {
     const [lead = 0, trail = 0] = [bytes[index], bytes[index + 1]];
