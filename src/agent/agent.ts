@@ -1,4 +1,4 @@
-/** What the loop needs from the outside, and its limits. Types only. */
+/** The loop's ports to the outside, and its limits. Types only. */
 
 import type { Policy } from "../context/policies/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
@@ -63,15 +63,15 @@ export type Agent = {
   /** Replaces secrets in what a tool returned. */
   redact(text: string): string;
   hash(body: string): string;
-  /** What todo.md says now; undefined when there is none. */
+  /** Reads todo.md; undefined when there is none. */
   readTasks(): string | undefined;
   /** Those of the files that are no longer as they are known. `commands`: what the model ran since the last look. */
   changedFiles(known: readonly KnownFile[], commands: readonly string[]): KnownFile[];
-  /** What the model is asked when a summary is due. */
+  /** The question that asks the model for a summary. */
   summaryPrompt: string;
   /** Other models of the provider that may write a summary where that is much cheaper. */
   summaries: OtherModels;
-  /** Whether there is a file or folder with this absolute path. */
+  /** Returns true when there is a file or folder with this absolute path. */
   pathExists(path: string): boolean;
   /** The words of reminders: prompts/reminders.md. */
   reminderWords: string;

@@ -4,12 +4,12 @@ import { calibration } from "../context/view/tokens.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 
-/** Refused requests in a row that are learned from. */
+/** Refused requests in a row after which the window is no longer lowered. */
 const mostTries = 3;
 
 /**
  * Takes the numbers out of "prompt is too long: 53007 tokens > 27009 maximum" and the like, and lowers the window in
- * the log to what they mean in our own estimate. Whether it did, so that the step is worth another try.
+ * the log to what they mean in our own estimate. Returns true when it did, so that the step is worth another try.
  */
 export function learnWindow(agent: Agent, refusal: string): boolean {
   const events = agent.log.events();

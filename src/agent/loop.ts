@@ -99,7 +99,7 @@ function endBefore({ log, limits, clock }: Agent, composed: Composed): ReachedLi
   return full ? { reason: "context_full", detail: full } : limit;
 }
 
-/** Steering and notices enter the log between steps. Whether there were any. */
+/** Takes steering and notices into the log between steps. Returns true when there was steering. */
 function takeInput(agent: Agent): boolean {
   const notices = agent.takeNotices();
   for (const text of notices)

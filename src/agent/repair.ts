@@ -10,14 +10,14 @@ import { currentModel } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 import type { StepOutcome } from "./step.ts";
 
-/** A request that may go out, or what is done in its place. `held`: what the next one is held against. */
+/** A request that may go out, or what is done in its place. `held`: kept to check the next request against. */
 export type Checked =
   | { composed: Composed; held: PreviousRequest; outcome?: undefined }
   | { outcome: StepOutcome; composed?: undefined; held?: undefined };
 
 /**
- * Holds the next request against all rules. What the API would refuse is repaired in the log and composed again; what
- * only costs money, or is done already, is told. Nothing is thrown: the same log would throw at each resume.
+ * Checks the next request against all rules. A violation that the API would refuse is repaired in the log, and the
+ * request is composed again; one that only costs money is a warning. Never throws: the same log would throw at each resume.
  */
 export function checkOrRepair(
   agent: Agent,
@@ -47,8 +47,8 @@ function repaired(agent: Agent, refused: readonly Violation[]): StepOutcome {
 }
 
 /**
- * Mends the history and warns; whether it did. First all thinking goes, where that may help; then everything but the
- * person's words becomes the mechanical handoff. Each is tried once since the last reply.
+ * Repairs the history and warns; returns false when nothing is left to try. First all thinking is left out, where that
+ * may help; then everything but the user's messages becomes the mechanical handoff. Each is tried once since the last reply.
  */
 export function repair(agent: Agent, why: string, { onlyThinking }: { onlyThinking: boolean }): boolean {
   const events = agent.log.events();
@@ -87,7 +87,7 @@ function everything(events: readonly LogEvent[]): ContextEdit | undefined {
   return { type: "collapse", from: first.seq + 1, to: last.seq, text: handoffText(events, "") };
 }
 
-/** Each rule is told once in a session: what is broken once is mostly broken again with the next request. */
+/** Warns once per rule in a session: a rule that is broken once is mostly broken again by the next request. */
 function tellOnce(agent: Agent, broken: readonly Violation[]): void {
   for (const violation of broken) {
     const { rule } = violation;

@@ -108,7 +108,7 @@ function failed(agent: Agent, error: ModelError, durationMs: number): StepOutcom
   return { type: "end", reason: "model_error", detail: error.message };
 }
 
-/** What the user saw of an interrupted reply stays in the history; calls in it never ran and are left out. */
+/** Keeps the visible part of an interrupted reply; calls in it never ran and are left out. */
 function keepPartial(agent: Agent, partial: AssistantBlock[], durationMs: number): void {
   const content = partial.filter((block) => !isToolUse(block));
   if (!content.some((block) => block.type === "text" && block.text.trim() !== "")) return;

@@ -11,7 +11,7 @@ import { truncateOutput } from "../core/truncate-output.ts";
 import type { Agent } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
-/** No result may be larger, whatever a tool makes of its budget (context-engine §3). */
+/** Hard limit on a tool result in bytes, whatever the tool's own budget (context-engine §3). */
 const hardLimitBytes = 30_000;
 
 type Input = Record<string, unknown>;
@@ -85,7 +85,7 @@ async function runTool(
   });
 }
 
-/** Appends the decision before the call runs, so that it is known even when the call ends us. Why it may not run. */
+/** Appends the decision before the call runs, so that it is known even when the call ends us. Returns why it may not run. */
 async function decide(
   agent: Agent,
   { call, tool, input }: PermittedCall,
@@ -139,7 +139,7 @@ function recordedFacts(
   return { call: { verb, subject: redact(subject.toWellFormed()), kind, paths: paths.map(redact) } };
 }
 
-/** What a file or a program hides from people reaches the model in plain sight only. */
+/** Spells out hidden characters of files and programs, so that the model sees nothing that people cannot. */
 function withHiddenShown(content: ResultContent): ResultContent {
   if (typeof content === "string") return showHidden(content);
   return content.map((block) => (block.type === "text" ? { ...block, text: showHidden(block.text) } : block));

@@ -40,7 +40,7 @@ export function gateTools(agent: Agent, view: View): boolean {
   return withdrawn !== undefined;
 }
 
-/** What todo.md says and how files are now is kept where the reminder tells of a change. */
+/** Appends the notes as one reminder, with the state of todo.md and of files where it reports a change of them. */
 function appendReminder(
   agent: Agent,
   notes: readonly Note[],

@@ -22,7 +22,7 @@ export type ToolChangeBlock = {
   tool: { type: "tool_reference"; name: string };
 };
 
-/** What a tool gives back: plain text, or text and images. */
+/** The content of a tool result: plain text, or text and images. */
 export type ResultContent = string | (TextBlock | ImageBlock)[];
 export type UserBlock = TextBlock | ImageBlock;
 /** Raw blocks of a reply, kept byte-exact: the key order of the wire is preserved. */

@@ -38,7 +38,7 @@ function applyBackspaces(text: string): string {
   return kept.join("");
 }
 
-/** Whether a line is mostly bytes that are no text. */
+/** Returns true when a line is mostly bytes that are not text. */
 export function isBinary(raw: string): boolean {
   const sample = raw.length > 2000 ? raw.slice(0, 2000) : raw;
   let strange = 0;

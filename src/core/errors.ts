@@ -7,7 +7,7 @@ export class UsageError extends Error {
 
 /** The value of an option, a setting or a variable cannot be used. `message`: subject and problem. */
 export class ValueError extends UsageError {
-  /** What has the value: `--max-turns`. */
+  /** The option or variable that has the value: `--max-turns`. */
   readonly subject: string;
   /** The value and what it must be, without the name: `abc: must be a whole number above 0`. */
   readonly problem: string;

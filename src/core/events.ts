@@ -6,7 +6,7 @@ import type { ModelCard, Usage } from "./model-card.ts";
 import type { CachePoint, ToolDefinition } from "./request.ts";
 import type { CallFacts } from "./tool-calls.ts";
 
-/** What is changed in the view; the log itself never changes. */
+/** A change of the view; the log itself never changes. */
 export type ContextEdit =
   /** The block at index `block` of the event `seq` reads `text` from now on. */
   | { type: "replace"; seq: number; block: number; text: string }
@@ -56,7 +56,7 @@ export type WarningCode =
 /** The rules of a request, as context/invariants.ts numbers them. */
 export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** What a reminder can be about; the words for each stand in prompts/reminders.md. */
+/** The topic of a reminder; the words for each stand in prompts/reminders.md. */
 export type Topic =
   | "todo"
   | "todo_changed"
@@ -105,7 +105,7 @@ export type EventBody =
     }
   /** The model or its effort changed; later requests use these. */
   | { type: "model_changed"; model: ModelCard; effort?: string }
-  /** What the person calls the session from now on; empty: no longer anything. */
+  /** The user named the session; an empty name removes the name. */
   | { type: "session_named"; name: string }
   /** The policy stack or the engine's numbers were changed; both replace what was in force. */
   | { type: "settings_changed"; context: string; engine: Record<string, number> }
@@ -196,7 +196,7 @@ export type EventBody =
       detail?: string;
       /** Requests that it took, where it was more than one. */
       attempts?: number;
-      /** What was asked, after everything else: with it the request can be rebuilt. */
+      /** The question that was appended to the request: with it the request can be rebuilt. */
       question?: string;
       /** SHA-256 of the exact body. */
       bodyHash?: string;

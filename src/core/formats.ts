@@ -1,6 +1,6 @@
 /** The formats that people choose from, in options and slash commands. */
 
-/** What a headless run prints. */
+/** Output formats of a headless run. */
 export const outputFormats = ["text", "json", "stream-json"] as const;
 /** Where a headless run takes its messages from: the command line and stdin, or lines of JSON. */
 export const inputFormats = ["text", "stream-json"] as const;

@@ -33,7 +33,7 @@ export function showHidden(text: string): string {
   );
 }
 
-/** Whether `showHidden` would spell out something in it. */
+/** Returns true when `showHidden` would spell out something in the text. */
 export function hasHidden(text: string): boolean {
   return suspect.test(text) && showHidden(text) !== text;
 }

@@ -16,7 +16,7 @@ export function makeFolders(folder: string, make: (path: string) => void): void 
   }
 }
 
-/** Whether it is there now; false when its parent is missing. */
+/** Returns true when the folder is there now; false when its parent is missing. */
 function isThere(path: string, make: (path: string) => void): boolean {
   try {
     make(path);

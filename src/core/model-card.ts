@@ -1,4 +1,4 @@
-/** What is known of a model: its window, its prices and what its API permits. Pure types and sums. */
+/** Facts about a model: its window, its prices and what its API permits. Pure types and sums. */
 
 /** Dollars per million tokens. A write price of 0 means that writing costs no more than input. */
 export type Prices = {
@@ -11,13 +11,13 @@ export type Prices = {
   tier?: { aboveTokens: number; factor: number };
 };
 
-/** What a cache marker can ask for. */
+/** The lifetimes that a cache marker can ask for. */
 export type CacheTtl = "5m" | "1h";
 
 /** How long an entry of a prompt cache lives unused. */
 export type CacheLife = CacheTtl | "30m";
 
-/** What a model's API permits (context-engine §2, provider-facts §2 and §3). */
+/** The limits and features of a model's API (context-engine §2, provider-facts §2 and §3). */
 export type Contract = {
   /** `prefix_bound`: thinking is signed over everything before it, so earlier content cannot change. */
   history: "free" | "prefix_bound";
@@ -32,7 +32,7 @@ export type Contract = {
     lookback: number;
     /** Shorter prefixes are silently not cached. */
     minTokens: number;
-    /** What there is; the first is what an entry gets without being asked for. */
+    /** The lifetimes on offer; an entry gets the first unless it asks for another. */
     ttls: CacheLife[];
   };
 };
@@ -43,9 +43,9 @@ export type ModelCard = {
   window: number;
   maxOutput: number;
   prices: Prices;
-  /** Whether thinking is asked for with `thinking: {type: "adaptive"}`. */
+  /** True when thinking is asked for with `thinking: {type: "adaptive"}`. */
   thinking: "adaptive" | "none";
-  /** Whether a temperature other than the default is accepted. */
+  /** True when a temperature other than the default is accepted. */
   temperature?: boolean;
   contract: Contract;
 };

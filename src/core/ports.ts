@@ -10,7 +10,7 @@ import type { WaitingCommand } from "./waiting-command.ts";
 /** Milliseconds since 1970. */
 export type Clock = () => number;
 
-/** What streams in while a reply is being made. */
+/** A part of a reply while it streams in. */
 export type ModelPart =
   | { type: "text_delta"; text: string }
   | { type: "thinking_delta"; text: string }
@@ -46,7 +46,7 @@ export type Model = {
   ): Promise<ModelReply>;
 };
 
-/** What a call touches, for the permission decision. Paths are absolute with links resolved. */
+/** Everything that a call touches, for the permission decision. Paths are absolute with links resolved. */
 export type Access =
   | { kind: "read"; paths: string[] }
   | { kind: "write"; paths: string[] }
@@ -105,7 +105,7 @@ export type Tool = CallReader & {
   name: string;
   description: string;
   inputSchema: JsonSchema;
-  /** What it touches with links resolved, for the permission decision. */
+  /** Returns what the call touches with links resolved, for the permission decision. */
   access(input: Record<string, unknown>): Access;
   run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
 };

@@ -30,7 +30,7 @@ export type PromptLayout = { blocks: PromptBlock[]; systemEnd: number; messageSt
 /** A breakpoint after the block with this index. */
 export type Breakpoint = { block: number; ttl: CacheLife };
 
-/** What is cached: the hash of a whole prefix, its life, and the start of the last request that used it. */
+/** A cache entry: the hash of a whole prefix, its life, and the start of the last request that used it. */
 export type CacheState = ReadonlyMap<number, { ttl: CacheLife; usedAt: number }>;
 
 export type BilledRequest = {

@@ -87,7 +87,7 @@ const focusing = memoizedReduce<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
   },
 );
 
-/** Whether it was folded in place, by whom ever. A summary that takes its beginning leaves it open. */
+/** Returns true when the edit folds the focus in place. A summary that takes its beginning leaves it open. */
 function folds({ edits }: EventOf<"context_edited">, open: OpenFocus | undefined): boolean {
   return edits.some((edit) => edit.type === "collapse" && edit.from === open?.resultSeq);
 }

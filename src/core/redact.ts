@@ -22,7 +22,7 @@ function marked(name: string): string {
   return `[redacted:${name}]`;
 }
 
-/** What tells what the secret was, as `Authorization: Bearer` does. */
+/** Returns the words before a secret that say what it was, as `Authorization: Bearer` does. */
 function keptOf(groups: unknown): string {
   return typeof groups === "object" && groups !== null
     ? String((groups as { kept?: string }).kept ?? "")

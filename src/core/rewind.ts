@@ -38,7 +38,7 @@ export function snapshotAtMessage(rows: readonly SnapshotRow[], seq: number): nu
   return rows.find(({ kind, turn }) => kind === "step" && turn >= seq)?.n;
 }
 
-/** What became of files since a snapshot: each once, as it differs from then. */
+/** Changes of files since a snapshot: each file once, as it differs from then. */
 export function changedFrom(rows: readonly SnapshotRow[], n: number): FileChange[] {
   const byPath = new Map<string, { was: boolean; is: boolean }>();
   for (const { path, how } of rows.filter((row) => row.n >= n).flatMap(({ files }) => files)) {

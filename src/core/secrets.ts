@@ -105,7 +105,7 @@ export const secretShapes: readonly Shape[] = [
 const passwordInUrl = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'<>]*:([^\s/@"'<>]+)@/i;
 const passwordInList = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s]{4,})/i;
 
-/** Whether a variable holds a secret, so that no child of ours gets it. */
+/** Returns true when a variable holds a secret, so that no child process gets it. */
 export function isSecret(name: string, value: string): boolean {
   if (noSecrets.test(name) || doors.test(name)) return false;
   if (hasSecretValue(value)) return true;

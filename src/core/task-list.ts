@@ -12,7 +12,7 @@ export function checklist(tasks: readonly Task[]): string {
   return tasks.map((task) => `- ${marks[task.status]} ${task.text.replaceAll(/\s*\n\s*/g, " ")}`).join("\n");
 }
 
-/** What the `todo` tool answers: the list, and how much of it is done. */
+/** The answer of the `todo` tool: the list, and how much of it is done. */
 export function recital(tasks: readonly Task[]): string {
   if (tasks.length === 0) return "The list is empty.";
   return `${checklist(tasks)}\n(${doneOf(tasks)})`;
@@ -36,7 +36,7 @@ export const knownTasks = memoizedReduce<string | undefined>(
   },
 );
 
-/** Whether two texts are the same list as far as it is told; how lines end does not count. */
+/** Returns true when two texts are the same list; line endings do not count. */
 export function isSameList(one: string, other: string): boolean {
   return normal(one) === normal(other);
 }
@@ -51,7 +51,7 @@ function normal(list: string): string {
     .trim();
 }
 
-/** Whether the list has a task that is not done. */
+/** Returns true when the list has a task that is not done. */
 export function hasOpenTasks(list: string): boolean {
   return /^\s*[-*] \[[ >]\]/m.test(list);
 }

@@ -10,7 +10,7 @@ type Call = { name: string; input: unknown };
 /** A call in a few words: `edit src/a.ts`. `subject` may have several lines. */
 export type CallTitle = { verb: string; subject: string };
 
-/** What a call does to the outside, and the paths in its input as they are written there. */
+/** The effect of a call on the outside, and the paths in its input as they are written there. */
 export type Touches = { kind: "reads" | "writes" | "runs" | "session"; paths: string[] };
 
 /** The facts as they are recorded in the log. */
@@ -79,7 +79,7 @@ export function describeCall({ name, input }: Call, recorded?: CallFacts): CallT
   return reader ? reader.describe(fields) : { verb: name, subject: JSON.stringify(fields) };
 }
 
-/** What a call touches; a tool that nothing is known of is taken to run something. */
+/** Returns what a call touches; an unknown tool is taken to run something. */
 export function touchesOf({ name, input }: Call, recorded?: CallFacts): Touches {
   if (recorded) return { kind: recorded.kind, paths: recorded.paths };
   return known.get(name)?.touches(fieldsOf(input)) ?? { kind: "runs", paths: [] };

@@ -15,7 +15,7 @@ export type Line = {
 export type Size = { lines: number; bytes: number };
 
 export type ViewOptions = {
-  /** What the view may cost, its marks included. */
+  /** The bytes that the shortened text may take, its marks included. */
   maxBytes: number;
   /** Words to look for in the middle, where lines that speak of errors are kept otherwise. */
   want?: string | undefined;
@@ -81,7 +81,7 @@ export function renderView(lines: readonly Line[], total: Size, options: ViewOpt
   return { text: text === "" ? footer : `${text}\n${footer}`, total, omitted };
 }
 
-/** Whether the lines leave nothing out. */
+/** Returns true when the lines leave nothing out. */
 function covers(lines: readonly Line[], total: Size): boolean {
   return lines.reduce((bytes, line) => bytes + line.bytes, 0) === total.bytes;
 }

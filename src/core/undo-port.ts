@@ -10,7 +10,7 @@ export type SnapshotRow = {
   at: number;
   /** Seq of the turn's user message. */
   turn: number;
-  /** What was about to run; of an undo, what it went back to. */
+  /** The call that was about to run; of an undo, the point that it went back to. */
   label: string;
   kind: "step" | "undo";
   files: FileChange[];
@@ -24,17 +24,17 @@ export type Undone = {
   before: number;
   /** The snapshot that was gone back to. */
   to: number;
-  /** What the undo did to files. */
+  /** The changes that the undo made to files. */
   files: FileChange[];
   /** Files that somebody else had changed since, and where their last state is kept. */
   copies: { path: string; copy: string }[];
-  /** What could not be put back, and why in a few words. */
+  /** Files that could not be restored, each with a short reason. */
   lost: { path: string; why: string }[];
-  /** What else moved since and is left alone: git's HEAD and stash. Sentences. */
+  /** Other things that changed since and are left alone, as sentences: git's HEAD and stash. */
   notes: string[];
 };
 
-/** What is about to happen, in which step of which turn. `named`: absolute paths that it writes, wherever they lie. */
+/** The call that is about to run, with its step and turn. `named`: absolute paths that it writes, wherever they lie. */
 export type Moment = { turn: number; step: number; label: string; named: readonly string[] };
 
 export type Snapshots = {
@@ -55,14 +55,14 @@ export type Snapshots = {
   close(): Promise<void>;
 };
 
-/** What the model is told of an undo, so that it does not go on as if its changes still stood. */
+/** The message that tells the model of an undo, so that it does not rely on changes that are gone. */
 export function undoNotice({ files }: Undone): string {
   const intro =
     "The user undid changes of files. They are as they were before; look again before you build on them:";
   return [intro, ...listed(files)].join("\n");
 }
 
-/** What the model is told in a branch that begins earlier in the conversation while the files stay as they are now. */
+/** The message for a branch that begins earlier in the conversation while the files stay as they are now. */
 export function keptNotice(files: readonly FileChange[]): string {
   const intro =
     "The user went back to this point of the conversation, but the files did not. Changed since, and still so:";

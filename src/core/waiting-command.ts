@@ -7,13 +7,13 @@ export type TerminalView = {
   rows: string[];
   /** Where the cursor stands in the window. */
   cursor: { row: number; column: number };
-  /** Whether the program has the whole window for itself, as editors do. */
+  /** True when the program has the whole window for itself, as editors do. */
   alternate: boolean;
 };
 
 export type WaitingCommand = {
   command: string;
-  /** What its terminal shows now. */
+  /** The screen of its terminal as it is now. */
   view(): Promise<TerminalView>;
   /** Resolves when it can no longer be taken over: it ended, was stopped, was answered, or was given back. */
   over: Promise<void>;
@@ -26,10 +26,10 @@ export type WaitingCommand = {
 
 /** Nothing that is typed here is kept anywhere; of what programs echo, the model sees what it would see otherwise. */
 export type TakenTerminal = {
-  /** What keys send, as a terminal would. */
+  /** Sends keys, as a terminal would. */
   write(bytes: string): void;
   resize(size: TerminalSize): void;
-  /** What makes a fresh terminal of the same size look and behave like this one. */
+  /** The bytes that make a fresh terminal of the same size look and behave like this one. */
   replay(): Promise<string>;
   giveBack(): void;
 };

@@ -1,4 +1,4 @@
-/** What is known of each model (provider-facts §4). The figures are data in cards.json; settings override them. */
+/** Cards of the known models (provider-facts §4). The figures are data in cards.json; settings override them. */
 
 import type { CacheLife, Contract, ModelCard } from "../core/model-card.ts";
 import type { JsonSchema } from "../core/request.ts";

@@ -31,7 +31,7 @@ export function handoffText(events: readonly LogEvent[], prose: string): string 
   return [head, ...words, ...authority, ...facts].join("\n\n");
 }
 
-/** What follows the prose is true whatever the prose says; where it is known to err, that is said. */
+/** The line that sets the facts above the prose, with the errors that are known. */
 function authorityOf(wrong: readonly string[]): string {
   const errors = wrong.length > 0 ? ` It does: ${wrong.join("; ")}.` : "";
   return `[What follows is from the log itself. Where what you wrote says otherwise, this is right.${errors}]`;
@@ -72,7 +72,7 @@ function withoutTool({ command, exitCode }: Check): Check {
 
 const ledgerTokens = 1_000;
 
-/** What was tried and failed, newest last, within 1,000 tokens. */
+/** Lists failed attempts, newest last, within 1,000 tokens. */
 function failureLedger(events: readonly LogEvent[]): string {
   const lines: string[] = [];
   let left = ledgerTokens;

@@ -1,4 +1,4 @@
-/** Whether a model's prose may stand in a handoff: mended where that helps, else refused (context-engine §8). Pure. */
+/** Judges a model's prose for a handoff: repaired where possible, else rejected (context-engine §8). Pure. */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -13,9 +13,9 @@ type HandoffInputs = {
   /** Tokens of what the prose stands for. */
   replaced: number;
   events: readonly LogEvent[];
-  /** What was asked: what it names, the answer may name. */
+  /** The question that was asked: a path that it names, the answer may name. */
   question?: string;
-  /** Whether there is a file or folder with this absolute path. */
+  /** Returns true when there is a file or folder with this absolute path. */
   exists(path: string): boolean;
 };
 

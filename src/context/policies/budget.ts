@@ -6,6 +6,7 @@ import { inputTotal } from "../../core/model-card.ts";
 import { currentEngine, currentModel } from "../../core/questions.ts";
 import { blocksTokens, textTokens } from "../view/tokens.ts";
 import { defaultSettings } from "./settings.ts";
+import { stackNamed } from "./stacks.ts";
 import { softWindow } from "./window.ts";
 
 /** However full the soft window is, an error message must come through. */
@@ -24,8 +25,7 @@ export function resultBudget(events: readonly LogEvent[]): number {
   const { used, waiting } = newestReply(events);
   const part = (window: number) => (stepShare * Math.max(0, window - used)) / Math.max(1, waiting);
   const hard = part(model.window);
-  // The measure of all policies: results as long as the hard limits let them be.
-  if (context === "raw") return Math.round(Math.min(settings.rawTokens, hard));
+  if (!stackNamed(context).truncates) return Math.round(Math.min(settings.rawTokens, hard));
   const soft = softWindow(model, settings.window).tokens;
   const wanted = Math.min(settings.resultTokens, settings.resultShare * (soft - used), part(soft));
   return Math.round(Math.min(Math.max(leastTokens, wanted), hard));

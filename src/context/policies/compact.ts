@@ -1,4 +1,4 @@
-/** What a handoff asked for by a person would take: all between the first message and the newest step. Pure. */
+/** The span of a handoff that the user asks for: all between the first message and the newest step. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { handoffText } from "../handoff/handoff.ts";

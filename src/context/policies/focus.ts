@@ -89,7 +89,7 @@ function measured(view: View, from: number, to: number, text: string, span: read
 const shownCalls = 30;
 const saidTokens = 500;
 
-/** What was done, as the log tells it, and what the model said last. */
+/** Lists the calls that were made, as logged, and the model's last words. */
 function mechanicalText(events: readonly LogEvent[], objective: string, span: readonly LogEvent[]): string {
   const results = span.filter((event) => event.type === "tool_result");
   const done = results.map((event) => `- ${commandOf(events, event)}${event.isError ? " → failed" : ""}`);
@@ -138,7 +138,7 @@ function closingResult(events: readonly LogEvent[]) {
   return undefined;
 }
 
-/** What stays of the focus: reads like a call that returned what was learned. */
+/** Builds the text that stands for the focus: it reads like a call that returned what was learned. */
 function knowledgeText(
   events: readonly LogEvent[],
   objective: string,

@@ -1,4 +1,4 @@
-/** What a policy decides on: the log, the view and the sizes that follow from them. Pure. */
+/** The input of a policy: the log, the view and the sizes that follow from them. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import type { ModelCard } from "../../core/model-card.ts";

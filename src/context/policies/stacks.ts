@@ -13,7 +13,7 @@ import { supersedePolicy } from "./supersede.ts";
 /** All stacks but `raw` and `ingest` end in what keeps a session from overflowing. */
 const never = [fallbackPolicy, lastResortPolicy];
 
-/** What a stack does, for whoever must know more than its name. */
+/** A policy stack and its properties, for code that must know more than its name. */
 export type Stack = {
   policies: Policy[];
   /** Folds what a focus closes: only then is the model told to use focuses. */
@@ -22,17 +22,20 @@ export type Stack = {
   masks: boolean;
   /** Keeps what is learned in a block of the first message. */
   knowledgeFirst: boolean;
+  /** Shortens each result to its budget before it is first sent. */
+  truncates: boolean;
 };
 
 type Properties = Partial<Omit<Stack, "policies">>;
 
 function stack(policies: Policy[], properties: Properties = {}): Stack {
-  return { policies, folds: false, masks: false, knowledgeFirst: false, ...properties };
+  return { policies, folds: false, masks: false, knowledgeFirst: false, truncates: true, ...properties };
 }
 
 const stacks: Record<string, Stack> = {
   economist: stack([focusPolicy, economistPolicy, ...never], { folds: true, masks: true }),
-  raw: stack([]),
+  // The measure of all policies: results as long as the hard limits let them be.
+  raw: stack([], { truncates: false }),
   masking: stack([maskingPolicy, ...never], { masks: true }),
   summary: stack([summaryPolicy("summary"), ...never]),
   hybrid: stack([maskingPolicy, summaryPolicy("hybrid"), ...never], { masks: true }),
@@ -74,7 +77,7 @@ export function namedStack(words: string): { context: string; engine: { maskKeep
     : { context, engine: { maskKeep } };
 }
 
-/** What `namedStack` takes, in words. */
+/** The names that `namedStack` takes, in words. */
 export const contextChoices = `one of ${contextNames.join(", ")}; ${presetStacks.join(", ")} also with ${Object.keys(
   maskPresets,
 )

@@ -51,7 +51,7 @@ function spanOf({ view }: Pick<PolicyInput, "view">, keep: number): { from: numb
 /** Steps that are looked back on. */
 const recently = 10;
 
-/** Whether a summary of the last ten steps freed less than a fifth: the next would be paid for as uselessly. */
+/** Returns true when a summary of the last ten steps freed less than a fifth: another would not pay for itself. */
 function freedTooLittle(events: readonly LogEvent[]): boolean {
   return newestSteps(events).some(
     (event) => event.type === "context_edited" && Number(event.economics.freedShare ?? 1) < 0.2,
@@ -67,7 +67,7 @@ function mayAsk(events: readonly LogEvent[]): boolean {
   return requests < 2 && !haveNotPaid(events);
 }
 
-/** Whether the last two summary calls were of no use: then the model is not asked again. */
+/** Returns true when the last two summary calls were of no use: then the model is not asked again. */
 export function haveNotPaid(events: readonly LogEvent[]): boolean {
   const lastTwo = events.filter((event) => event.type === "summary_call").slice(-2);
   return lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted");

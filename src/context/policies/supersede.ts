@@ -8,7 +8,7 @@ import { maskOf } from "./masking.ts";
 import { type Candidate, editImmediately, type Policy } from "./policy.ts";
 import { newestStep, type PolicyInput } from "./policy-input.ts";
 
-/** What later calls did, gathered from the newest turn backwards. */
+/** Effects of later calls, gathered from the newest turn backwards. */
 type Later = { calls: Set<string>; written: Set<string>; viewed: Set<string> };
 
 export const supersedePolicy: Policy = {

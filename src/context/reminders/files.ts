@@ -11,7 +11,7 @@ const mostFiles = 20;
 /** How far back the newest state of a file is looked for: it mostly stands where its newest view does. */
 const mostEvents = 2_000;
 
-/** What the model viewed or wrote and still has in the view, newest first, as the newest line of the log has it. */
+/** Returns the files that the model still has in the view, newest first, in their newest logged state. */
 export function knownFiles(events: readonly LogEvent[], view: View): KnownFile[] {
   const shown = new Set<string>();
   for (let index = view.entries.length - 1; index >= 0 && shown.size < mostFiles; index--) {

@@ -67,7 +67,7 @@ export function unfoldPointers(events: readonly LogEvent[]): string[] | undefine
   return undefined;
 }
 
-/** What ran inside the span that the fold took out, oldest first. */
+/** Returns the calls inside the span that the fold took out, oldest first. */
 function foldedRuns(events: readonly LogEvent[], at: number, fold: EventOf<"context_edited">): Ran[] {
   const span = fold.edits.find((edit) => edit.type === "collapse");
   if (!span) return [];

@@ -25,7 +25,7 @@ export function dueGate(events: readonly LogEvent[], view: View): string[] | und
   return inVain(events, impossible) >= vainCalls ? [impossible] : undefined;
 }
 
-/** Whether a result of the newest step is one of a focus tool: nothing else changes what is possible. */
+/** Returns true when the newest step has a result of a focus tool: nothing else changes what is possible. */
 function calledFocusTool(events: readonly LogEvent[]): boolean {
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];

@@ -1,4 +1,4 @@
-/** Whether the work moves on (context-engine §10), and whether an edit–test–edit loop is running (§5). Pure. */
+/** Detects a plateau (context-engine §10) and a running edit–test–edit loop (§5). Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { touchesOf } from "../../core/tool-calls.ts";

@@ -1,4 +1,4 @@
-/** What the model should be told before its next reply (context-engine §6, §10). Pure questions to the log. */
+/** Reminders that are due before the next reply (context-engine §6, §10). Pure questions to the log. */
 
 import type { LogEvent } from "../../core/events.ts";
 import type { KnownFile } from "../../core/ports.ts";
@@ -11,17 +11,17 @@ import { isPlateau } from "./progress.ts";
 import { countSince, isAbout } from "./steps.ts";
 import type { Note } from "./wording.ts";
 
-/** What the log cannot know. */
+/** Inputs that are not in the log. */
 export type ReminderInputs = {
-  /** Whether some policy folds what a focus closes. */
+  /** True when some policy folds what a focus closes. */
   folds: boolean;
-  /** What todo.md says now; undefined when it cannot be read. */
+  /** The text of todo.md; undefined when it cannot be read. */
   tasks: string | undefined;
   /** The limits that run out, in words; `last`: the next call is the last one. */
   runningOut?: { left: string; last: boolean } | undefined;
   /** Files that are no longer as the model knows them. */
   changedFiles: readonly KnownFile[];
-  /** Whether reminders stay in the context: then routine ones come rarely. */
+  /** True when reminders stay in the context: then routine ones come rarely. */
   stay: boolean;
 };
 

@@ -59,12 +59,12 @@ export function countSince(
   return count < limit ? Number.POSITIVE_INFINITY : count;
 }
 
-/** Whether the event is a reminder about one of these topics. */
+/** Returns true when the event is a reminder about one of these topics. */
 export function isAbout(event: LogEvent, ...topics: Topic[]): boolean {
   return event.type === "reminder" && (event.about?.some((topic) => topics.includes(topic)) ?? false);
 }
 
-/** Whether two results say the same; the names of the files that keep them do not count. */
+/** Returns true when two results say the same; the names of the files that keep them do not count. */
 export function isSameOutcome(one: Result, other: Result): boolean {
   if (one.isError !== other.isError) return false;
   if (typeof one.content !== "string" || typeof other.content !== "string" || one.artifact || other.artifact)

@@ -7,7 +7,7 @@ import type { Contract } from "../../core/model-card.ts";
 export type Note = { topic: Topic; facts: Record<string, string | number> };
 export type Channel = EventOf<"reminder">["channel"];
 
-/** What is to be acted on later than in the very next step. */
+/** Topics that are acted on later than in the very next step. */
 const lasting: readonly Topic[] = ["todo_changed", "unfold"];
 
 /** The cheapest channel that the model's contract permits and that lasts as long as the notes must. */

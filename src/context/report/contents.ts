@@ -12,7 +12,7 @@ export type Contents = {
   take(view: View, kept: number): void;
   /** All tokens of the prompt. */
   tokens(): number;
-  /** What of each kind lies in the first `position` tokens. */
+  /** Tokens of each kind in the first `position` tokens. */
   before(position: number): KindTokens;
 };
 

@@ -74,7 +74,7 @@ function tokensFrom(view: View, seq: number): number {
   return tokens;
 }
 
-/** What an edit met: the model, whether the cache was warm, and dollars for the summary call that led to it. */
+/** Conditions of an edit: the model, whether the cache was warm, and dollars for the summary call that led to it. */
 type Circumstances = { model: ModelCard; warm: boolean; side: number };
 
 function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances> {

@@ -1,4 +1,4 @@
-/** Whether forgetting made the work longer: what is done again after a lossy edit (context-engine §10). Pure. */
+/** Measures whether forgetting made the work longer: calls repeated after a lossy edit (context-engine §10). Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -6,7 +6,7 @@ import { indexFrom } from "../../core/questions.ts";
 import { type CallFacts, touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf } from "../view/turns.ts";
 
-/** What one reply did again: files read that nothing wrote since their last read, and commands run before. */
+/** Repeats of one reply: files read that nothing wrote since their last read, and commands run before. */
 export type Repeats = { rereads: number; repeats: number };
 export type StepRepeats = Repeats & { seq: number };
 
@@ -34,12 +34,12 @@ export function elongationAt(steps: readonly StepRepeats[], seq: number): Elonga
   return { before, after, excess: Math.max(0, Math.round(10 * (totalOf(after) - usual)) / 10) };
 }
 
-/** Whether something left the view that the model may miss; thinking alone is not fetched again. */
+/** Returns true when something left the view that the model may miss; thinking alone is not fetched again. */
 export function isLossy(edit: EventOf<"context_edited">): boolean {
   return edit.edits.some(({ type }) => type !== "drop_thinking");
 }
 
-/** What each reply of the log did again, oldest first. */
+/** Returns the repeats of each reply of the log, oldest first. */
 export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
   const steps: StepRepeats[] = [];
   const calls = new Map<string, ToolUseBlock>();

@@ -1,4 +1,4 @@
-/** What a context edit saved the steps after it, as far as they are known now. Pure. */
+/** The savings of a context edit in the steps after it, as far as they are known now. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { costOf, inputTotal, type Prices, type Usage } from "../../core/model-card.ts";

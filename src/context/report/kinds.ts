@@ -1,4 +1,4 @@
-/** What the context is made of: every token belongs to one kind. Pure. */
+/** The kinds of content in a context: every token belongs to one. Pure. */
 
 import type { Block } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";

@@ -52,7 +52,7 @@ export type SessionFacts = {
   toolResults: number;
 };
 
-/** Of the lossy edits, `longer` were followed by at least one repeat more than came before them, one by `worst`. */
+/** Lossy edits: `longer` were followed by at least one repeat more than came before them, one by `worst`. */
 export type ElongationTotals = { lossy: number; longer: number; worst: number };
 
 /** The report of a log, running or finished. Throws when the log does not begin with `session_started`. */

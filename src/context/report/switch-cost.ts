@@ -1,4 +1,4 @@
-/** What it costs to go on with another model: the cache that is lost, the context written anew, the thinking. Pure. */
+/** The cost of a change of model: the cache that is lost, the context written anew, the thinking. Pure. */
 
 import { isThinking } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -11,7 +11,7 @@ import { applyEvents, firstChanged, type View } from "../view/view.ts";
 export type SwitchCost = {
   /** Input tokens of the next request, by what the present model counts. */
   tokens: number;
-  /** Of them, what the present model would read from its cache. */
+  /** The part of them that the present model would read from its cache. */
   cached: number;
   /** Dollars for the input of the next request: with the other model, and with the present one. */
   next: number;
@@ -42,7 +42,7 @@ export function switchCost(events: readonly LogEvent[], to: ModelCard, now: numb
   };
 }
 
-/** What the newest answered request left in the cache, while that lives. */
+/** Returns what the newest answered request left in the cache, while that lives. */
 function cachedTokens(events: readonly LogEvent[], { contract }: ModelCard, now: number): number {
   const reply = lastOf(events, "assistant_message");
   if (!reply || contract.cache.kind === "none" || now - reply.at > cacheLifeMs[usualLife(contract)]) return 0;

@@ -1,4 +1,4 @@
-/** What is in the window now: by kind, the largest items, and what can be done about each. Pure. */
+/** The contents of the window now: by kind, the largest items, and what can be done about each. Pure. */
 
 import { type Block, isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -78,7 +78,7 @@ function stepsUntil(events: readonly LogEvent[], seq: number): number {
   return events.filter((event) => event.type === "assistant_message" && event.seq <= seq).length;
 }
 
-/** What the item is, in one line: the call it belongs to, or how its text begins. */
+/** Describes the item in one line: the call it belongs to, or how its text begins. */
 function whatOf(part: Part, { events, view }: PolicyInput): string {
   if (part.seq < 0)
     return part.kind === "tools" ? `${started(events).tools.length} definitions` : "system prompt";

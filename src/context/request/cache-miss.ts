@@ -27,7 +27,7 @@ export function unexpectedMiss(events: readonly LogEvent[], reason: string): str
   return `the cache missed unexpectedly (${reason}): ${where ?? "the earlier request is a prefix of this one"}`;
 }
 
-/** What changes the prefix, or whether there are images in it at all (provider-facts §3). */
+/** Returns true for events that change the prefix, or whether it has images at all (provider-facts §3). */
 function explains(event: LogEvent): boolean {
   switch (event.type) {
     case "context_edited":
@@ -55,7 +55,7 @@ function explains(event: LogEvent): boolean {
   }
 }
 
-/** Whether the request at this index held a reminder for itself alone. */
+/** Returns true when the request at this index held a reminder for itself alone. */
 function hadPassing(events: readonly LogEvent[], request: number): boolean {
   for (let index = request - 1; index >= 0; index--) {
     const event = events[index];

@@ -66,12 +66,12 @@ function withheld(view: View, { toolGating }: Contract): Pick<ModelRequest, "wit
   return withdrawn.length > 0 ? { withdrawn: [...withdrawn] } : {};
 }
 
-/** What another model, or another provider, called its reply means nothing to this one. */
+/** Returns true when no change of the model came since: the id of another model's reply means nothing to this one. */
 function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
   return (lastOf(events, "model_changed")?.seq ?? 0) < seq;
 }
 
-/** What is said for this request alone stands behind the last cache breakpoint. */
+/** Adds the blocks that are sent once, behind the last cache breakpoint. */
 function withTail(placed: readonly Placed[], entries: readonly Entry[]): Message[] {
   const messages = placed.map(({ message }) => message);
   const content = entries.flatMap((entry) => (entry.sentOnce ? entry.blocks : []));

@@ -121,7 +121,7 @@ export function warmTokens(events: readonly LogEvent[], now: number): number {
   return isBroken ? 0 : inputTotal(reply.usage);
 }
 
-/** Of these cards, those whose last summary in this session was of use; one that was never asked may be tried. */
+/** Returns the cards whose last summary in this session was of use; one that was never asked may be tried. */
 export function usableCards(events: readonly LogEvent[], cards: readonly ModelCard[]): ModelCard[] {
   return cards.filter(({ id }) => {
     const last = events.findLast(

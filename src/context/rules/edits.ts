@@ -1,4 +1,4 @@
-/** What an edit may touch (rules 5 and 6 of invariants.ts). Pure. */
+/** Checks what an edit may touch (rules 5 and 6). Pure. */
 
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
 import { eventAt } from "../../core/questions.ts";

@@ -9,7 +9,7 @@ import type { View } from "../view/view.ts";
 import { brokenEdits } from "./edits.ts";
 import { brokenRules, type Violation } from "./request.ts";
 
-/** What the next request is held against. Costs as much as the request has blocks. */
+/** The previous request, kept to check the next one against. Costs as much as the request has blocks. */
 export type PreviousRequest = {
   request: ModelRequest;
   flat: readonly Flat[];

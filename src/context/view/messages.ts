@@ -13,7 +13,7 @@ import type { Entry } from "./view.ts";
 /** A message, and for each of its blocks the seq of the entry that it came from. */
 export type Placed = { message: Message; seqs: readonly number[] };
 
-/** What a call that never got its result is told to have returned. */
+/** The result that stands for a call that never got one. */
 const interruptedText =
   "[interrupted] Sawtooth stopped before this call finished. Its effects are unknown: check before you repeat it.";
 
@@ -83,7 +83,7 @@ function callsOf(entry: Entry): string[] {
   return entry.blocks.filter(isToolUse).map((block) => block.id);
 }
 
-/** What a reply says; undefined for one of thinking alone (cut by its length), which cannot be sent back. */
+/** Returns a reply's blocks that can be sent; undefined for one of thinking alone (cut by its length), which cannot be sent back. */
 function spoken(entry: Entry): Block[] | undefined {
   const content = entry.blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
   return content.every(isThinking) ? undefined : content;
@@ -177,7 +177,7 @@ function pushUser(placed: Placed[], made: Placed): void {
   placed[at] = { message: { ...before.message, content }, seqs: [...before.seqs, ...made.seqs] };
 }
 
-/** What holds for one request is a message of its own; changes of the tools stay for good. */
+/** Gives reminders for one request a message of their own; changes of the tools stay for good. */
 function pushSystem(placed: Placed[], entry: Entry, gate: Gate): void {
   const content = entry.withdrawn ? changesTo(entry.withdrawn, gate) : entry.blocks;
   const last = placed.at(-1);

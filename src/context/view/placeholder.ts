@@ -14,7 +14,7 @@ export function placeholder(event: EventOf<"tool_result">, events: readonly LogE
   return `[${gist(event)} — ${whereabouts(event, events)}]`;
 }
 
-/** What is asked for in every step of a long session is made once. */
+/** The part before the pointer, made once: every step of a long session asks for it. */
 const gist = memoizeBy((event: EventOf<"tool_result">): string => {
   const text = resultText(event.content);
   const lines = event.stats?.lines ?? text.split("\n").length;

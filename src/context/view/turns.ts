@@ -10,7 +10,7 @@ export type ViewStep = {
   calls: ToolUseBlock[];
   /** Entries that hold the results. */
   results: Entry[];
-  /** Whether it moved the work on: no call failed to parse and none repeated the turn before. */
+  /** True when it moved the work on: no call failed to parse and none repeated the turn before. */
   effective: boolean;
 };
 

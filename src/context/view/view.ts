@@ -35,7 +35,7 @@ export type View = {
   kept: number;
   /** The model that thinking is made for. */
   model: { id: string; history: "free" | "prefix_bound" };
-  /** Whether what is sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
+  /** True when the history sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
   dropBlock: boolean;
 };
 

@@ -22,9 +22,9 @@ export type Evaluation = {
   files: Files;
   /** Messages of the person, one a turn. `code`: four digits that differ from run to run. */
   said(code: number): string[];
-  /** What the scripted model answers, from what it sees. */
+  /** Answers for the scripted model, from the request that it sees. */
   answer(seen: ReaderState): Action;
-  /** What was lost, in words; empty when nothing was. */
+  /** Describes what was lost; empty when nothing was. */
   check(outcome: Outcome, code: number): string[];
 };
 

@@ -5,7 +5,7 @@ import type { ContextEdit, EventBody } from "../../core/events.ts";
 type Break = (text: string) => string;
 
 const breaks: Record<string, Break> = {
-  /** What was forgotten can no longer be found. */
+  /** Originals of forgotten content can no longer be found. */
   pointers: (text) =>
     text
       .replace(/ — \/?[^\]]*\]/g, "]")
@@ -21,7 +21,7 @@ const breaks: Record<string, Break> = {
 
 export const faultNames: readonly string[] = Object.keys(breaks);
 
-/** What goes into the log in place of `body`; `firstSaid`: seq and last block of the person's first message. */
+/** Returns the event to log in place of `body`; `firstSaid`: seq and last block of the user's first message. */
 export function withFault(
   body: EventBody,
   name: string,

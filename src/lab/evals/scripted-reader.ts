@@ -15,7 +15,7 @@ type SeenBlock = {
 export type SeenMessage = { role: string; content: SeenBlock[] };
 type Call = { name: string; input: Record<string, string> };
 
-/** What can be seen in a request. */
+/** The content that can be seen in a request. */
 export type ReaderState = {
   /** All of it, in order. */
   text: string;
@@ -23,7 +23,7 @@ export type ReaderState = {
   newest: string;
   /** The call that they answer. */
   call: Call | undefined;
-  /** What stands as the result of the first call of this command. */
+  /** Returns the result of the first call of this command. */
   resultOf(command: string): string | undefined;
 };
 
@@ -72,7 +72,7 @@ function textOf(block: SeenBlock): string {
   return block.content?.map(textOf).join("\n") ?? block.text ?? "";
 }
 
-/** What the last order among the newest results demands; undefined when there is none, or when it is a question. */
+/** Obeys the last order among the newest results; undefined when there is none, or when it is a question. */
 function ordered({ newest, call, text }: ReaderState): Action | undefined {
   const opened = /Focus opened: (sh .+)$/m.exec(newest)?.[1];
   if (opened) return run(opened);

@@ -1,4 +1,4 @@
-/** What the evals found, as text. Pure. */
+/** The results of the evals as text. Pure. */
 
 import { evaluations } from "./evals.ts";
 

@@ -1,4 +1,4 @@
-/** What the page of evidence says that no run can count: published figures with their source, and how to read ours. */
+/** The fixed parts of the page of evidence: published figures with their source, and how to read ours. */
 
 export const published = {
   /** Input cost against raw, in the order rolling, batches of 20, break-even, optimum. */

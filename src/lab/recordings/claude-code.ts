@@ -10,7 +10,7 @@ import { countOf, type Fields, fieldsOf, listOf, textOf, timeOf } from "./json.t
 const beside =
   /^(system|progress|summary|file-history-snapshot|queue-operation|attachment|last-prompt|(custom|ai)-title|agent-name|permission-mode|mode|pr-link|tag)$/;
 
-/** Whether these first entries of a file look like Claude Code's. */
+/** Returns true when these first entries of a file look like Claude Code's. */
 export function isClaudeCode(entries: readonly Fields[]): boolean {
   return entries.some(
     ({ type, uuid, sessionId }) =>

@@ -6,7 +6,7 @@ import { type Call, ownCall, resultOf } from "./calls.ts";
 import { compaction, type Draft, draft } from "./draft.ts";
 import { countOf, type Fields, fieldsOf, listOf, parsed, textOf, timeOf } from "./json.ts";
 
-/** Whether these first entries of a file look like Codex's. */
+/** Returns true when these first entries of a file look like Codex's. */
 export function isCodex(entries: readonly Fields[]): boolean {
   return entries.some(
     ({ type, payload }) =>

@@ -88,7 +88,7 @@ function cardOf(id: string): ModelCard {
   };
 }
 
-/** What a summary of the recorded agent replaced: everything from the first event to `to`. */
+/** The span that a summary of the recorded agent replaced: everything from the first event to `to`. */
 export function compaction(to: number, text: string): EventBody {
   return {
     type: "context_edited",

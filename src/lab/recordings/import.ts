@@ -49,7 +49,7 @@ function readText(file: string): string {
   }
 }
 
-/** Whether the first line is a JSON value of its own, and not the last. */
+/** Returns true when the first line is a JSON value of its own, and not the last. */
 function isLines(text: string): boolean {
   const end = text.indexOf("\n");
   return end >= 0 && text.slice(end).trim() !== "" && parsed(text.slice(0, end)) !== undefined;

@@ -9,7 +9,7 @@ import { countOf, type Fields, fieldsOf, listOf, textOf, timeOf } from "./json.t
 const beside =
   /^(session|model_change|thinking_level_change|label|session_info|custom|custom_message|branch_summary)$/;
 
-/** Whether these first entries of a file look like pi's. */
+/** Returns true when these first entries of a file look like pi's. */
 export function isPi(entries: readonly Fields[]): boolean {
   const [first] = entries;
   return first?.type === "session" && ("cwd" in first || "provider" in first);

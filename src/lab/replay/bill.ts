@@ -28,10 +28,10 @@ export type Meter = {
   sign(): string;
 };
 
-/** What a signature binds: all before it but thinking, the thinking before it, and how much there was of that. */
+/** The claims of a signature: all before it but thinking, the thinking before it, and how much there was of that. */
 type Claims = { prefix: string; previous: string; before: number };
 
-/** What was laid out before. */
+/** Layouts made so far. */
 type Laid = { messages: WeakMap<Message, PromptBlock[]>; blocks: WeakMap<Block, PromptBlock> };
 
 /** One organisation's cache for one session. */
@@ -154,7 +154,7 @@ function walk(messages: readonly Message[], { blocks }: PromptLayout): { seen: T
   return { seen, end: `${low}.${high}` };
 }
 
-/** What tells thinking blocks apart: the signature; a redacted one has its data. */
+/** The identity of a thinking block: its signature; a redacted one has its data. */
 function tokenOf(block: Block): string {
   if (block.type === "thinking") return block.signature;
   return block.type === "redacted_thinking" ? block.data : "";

@@ -22,7 +22,7 @@ export type Optimum = { cost: number; flushes: number[] };
 
 /** A request of the session in which nothing is ever masked. */
 type Step = { bytes: number; cold: boolean };
-/** What a flush takes out: from which step on, where it stands, the bytes it frees. Positions are those of `Step`. */
+/** A part that a flush takes out: from which step on, its position as in `Step`, the bytes it frees. */
 type Piece = { from: number; at: number; frees: number };
 type Watched = { steps: Step[]; pieces: Piece[]; outputCost: number };
 

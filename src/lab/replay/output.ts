@@ -1,4 +1,4 @@
-/** What the model of a recording wrote: how many tokens it was, and what it said last. Pure. */
+/** The output of a recorded model: its number of tokens, and its last words. Pure. */
 
 import { proseTokens } from "../../context/request/summary-call.ts";
 import { blockTokens, textTokens } from "../../context/view/tokens.ts";

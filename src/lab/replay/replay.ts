@@ -42,7 +42,7 @@ export type Replayed = {
   /** Steps (from 1) whose request came after an edit. */
   editedAt: number[];
   edits: number;
-  /** Of all requests, summary calls among them. */
+  /** Sum over all requests, summary calls among them. */
   usage: Usage;
   /** Dollars. */
   cost: number;
@@ -62,7 +62,7 @@ type Player = {
   log: LogEvent[];
   reader: ViewReader;
   meter: Meter;
-  /** What the next request is held against. */
+  /** The previous request, which the next one is checked against. */
   held: PreviousRequest | undefined;
   result: Replayed;
   append(at: number, body: EventBody): void;

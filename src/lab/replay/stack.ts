@@ -1,4 +1,4 @@
-/** What a replay is made under: the words of `--context` and `--prices`, read. Pure. */
+/** Parses the words of `--context` and `--prices` into a stack and a card. Pure. */
 
 import { defaultSettings, type EngineSettings } from "../../context/policies/settings.ts";
 import { contextNames, namedStack, policyStack } from "../../context/policies/stacks.ts";
@@ -13,7 +13,7 @@ export type Stack = {
   base: string;
   /** Exploratory calls after which a fold is closed for the model, which cannot be asked; 0 folds nothing. */
   foldAfter: number;
-  /** Whether recorded results are shortened before they are first sent. */
+  /** True when recorded results are shortened before they are first sent. */
   ingests: boolean;
   engine: Partial<EngineSettings>;
 };

@@ -32,7 +32,7 @@ export type Figures = {
 
 const everything = "all";
 
-/** What stands for the cheapest masking in hindsight among the contexts. */
+/** Names the row of the cheapest masking in hindsight, beside the contexts. */
 export function optimumName(context: string): string {
   return `${context}, in hindsight`;
 }
@@ -201,7 +201,7 @@ function quoted(text: string): string {
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** What makes requests invalid, one sentence each with the stack it happened under; empty when none is. */
+/** The reasons for invalid requests, one sentence each with its stack; empty when there are none. */
 export function brokenText(rows: readonly ReplayRow[]): string[] {
   return rows
     .filter(({ invalid }) => invalid > 0)

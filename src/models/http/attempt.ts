@@ -8,14 +8,14 @@ const usualIdleMs = 90_000;
 /** How long a whole reply waits for the server to end its response, so that the connection can be used again. */
 const lingerMs = 1000;
 
-/** What is made of a stream. `take` says whether the chunk was progress: pings are none (provider-facts §5). */
+/** Reads a stream into a reply. `take` says whether the chunk was progress: pings are none (provider-facts §5). */
 export type Assembly<Chunk> = {
   take(chunk: Chunk): boolean;
-  /** Whether nothing of the reply is missing any more. */
+  /** Returns true when the reply is complete. */
   whole(): boolean;
   /** Throws `ModelError` when the stream ended before its end. */
   reply(): ModelReply;
-  /** What may be kept of an interrupted reply. */
+  /** Returns the part of an interrupted reply that may be kept. */
   partial(): AssistantBlock[];
 };
 

@@ -1,10 +1,10 @@
-/** What went wrong with a request, as one of our kinds (provider-facts §1). Messages are the server's own words. */
+/** Maps a failed request to a `ModelErrorKind` (provider-facts §1). Messages are the server's own words. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../core/events.ts";
 import { ModelError } from "../../core/ports.ts";
 
-/** What a server said. `code`: the reason in a word, where it gives one. */
+/** The error that a server sent. `code`: the reason in a word, where it gives one. */
 type Refusal = { status: number; message: string; code?: string | undefined; headers?: IncomingHttpHeaders };
 
 /** An `error` event inside a stream has a type and no status. */
@@ -19,7 +19,7 @@ const statuses: Record<string, number> = {
   overloaded_error: 529,
 };
 
-/** What an error of this type would have had as its status. */
+/** Maps an error type to the status that it would have had. */
 export function statusOfType(type: string | undefined): number {
   return statuses[type ?? ""] ?? 500;
 }

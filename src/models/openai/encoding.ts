@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { type ImageBlock, isToolUse, type Message, resultText, type UserBlock } from "../../core/blocks.ts";
 import type { ModelRequest } from "../../core/request.ts";
 
-/** Whether the fields that only OpenAI's own host understands may be sent. */
+/** True when fields may be sent that only OpenAI's own host understands. */
 export type Dialect = { official: boolean };
 
 /** The exact JSON body. What grows comes last. Thinking has no place here, and no marker says what to cache. */

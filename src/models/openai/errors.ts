@@ -1,4 +1,4 @@
-/** What went wrong at an OpenAI-compatible server, as one of our kinds. Messages are the server's own words. */
+/** Maps an error of an OpenAI-compatible server to a `ModelErrorKind`. Messages are the server's own words. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../core/events.ts";
@@ -31,7 +31,7 @@ function errorOf(status: number, wire: WireError, headers: IncomingHttpHeaders, 
   return new ModelError(kind, general.message, { status });
 }
 
-/** What only these servers say; the rest goes by status. */
+/** Codes that only these servers send; the rest goes by status. */
 function kindOf(status: number, code: string, message: string): ModelErrorKind | undefined {
   // Spent credit comes as 429, and waiting does not help.
   if (/insufficient_quota|billing_hard_limit/.test(code)) return "credentials";

@@ -27,7 +27,7 @@ export type OpenaiOptions = {
 
 const publicApi = "https://api.openai.com/v1";
 
-/** What a server at this base URL understands. */
+/** Features that a server at this base URL understands. */
 export function dialectOf(baseUrl: string | undefined): Dialect {
   const url = baseUrl || publicApi;
   return { official: URL.canParse(url) && new URL(url).hostname === "api.openai.com" };

@@ -40,7 +40,7 @@ export type AssemblyOptions = {
   makeId(index: number): string;
   /** Ids of the calls in the request. */
   taken: ReadonlySet<string>;
-  /** What is billed when the server does not say: budgets must not stand still. */
+  /** Estimates the bill when the server does not state it: budgets must keep counting. */
   estimate(content: readonly AssistantBlock[]): Usage;
 };
 

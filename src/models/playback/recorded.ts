@@ -11,7 +11,7 @@ import { encodeAnthropic } from "../anthropic/encoding.ts";
 /** The first line. The player encodes as the recorded model did and has its card, else no hash would match. */
 type Header = { cassette: 1; encoding: string; card: ModelCard };
 
-/** What a request looked like, for saying how another one differs. */
+/** The shape of a request, for saying how another one differs. */
 type Summary = {
   model: string;
   messages: number;

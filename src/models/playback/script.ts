@@ -25,7 +25,7 @@ export type ScriptedReply = {
   fault?: Fault;
 };
 
-/** What goes wrong with a reply on its way. Events count from `message_start`; pings do not count. */
+/** A fault on the way of a reply. Events count from `message_start`; pings do not count. */
 export type Fault = {
   /** An answer of its own, before the turn is even played. */
   status?: number;
@@ -47,7 +47,7 @@ export type Fault = {
   pauseMs?: number;
 };
 
-/** What a script says about its model; the rest of the card is `scriptedCard`'s. */
+/** The model as a script describes it; the rest of the card is `scriptedCard`'s. */
 export type ScriptModel = {
   window?: number;
   maxOutput?: number;
@@ -169,12 +169,12 @@ export function replyAt<Request>(
   throw new ModelError("script", `the script ends after ${replies}, and one more was asked for`);
 }
 
-/** Where a turn is played. */
+/** The state in which a scripted reply is played. */
 export type Scene = {
   number: number;
   /** Start of the ids of its calls. */
   idBase: string;
-  /** What the model has just been told, and by whom: for `expect`. */
+  /** The newest input of the model, and who sent it: for `expect`. */
   newest: { text: string; from: string };
   cwd: string;
   /** Signs a thinking text; without it thinking is left out. */

@@ -116,7 +116,7 @@ function blockIndex(point: CachePoint, { systemEnd, messageStarts }: PromptLayou
   return point.after === "system" ? systemEnd : (messageStarts[point.message] ?? 0) + point.block;
 }
 
-/** What the model was told since its last reply: results and words, without the engine's reminders. */
+/** Returns the model's input since its last reply: results and words, without the engine's reminders. */
 export function newestInput(messages: readonly Message[]): { text: string; from: string } {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   const blocks = messages

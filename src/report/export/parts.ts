@@ -92,7 +92,7 @@ function replyParts(reply: EventOf<"assistant_message">, events: readonly LogEve
 
 type Outcome = { result?: EventOf<"tool_result">; decision?: EventOf<"permission_decided"> };
 
-/** What the log says of a call: up to its result, or to the next reply. */
+/** Collects the decision and result of a call: up to its result, or to the next reply. */
 function outcomeOf(id: string, events: readonly LogEvent[], from: number): Outcome {
   const outcome: Outcome = {};
   for (let index = from + 1; index < events.length; index++) {

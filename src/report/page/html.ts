@@ -106,7 +106,7 @@ ${trouble ? `<section><h2>Failures and warnings</h2>${trouble}</section>` : ""}
 <section id="requests"><h2>Requests</h2><div class="walk"><button type="button" id="earlier">earlier</button><label>step <input id="wanted" type="number" min="1" max="${steps.length}"></label><button type="button" id="later">later</button><span class="soft">exactly as sent, rebuilt from the log</span></div><div id="request"></div></section>`;
 }
 
-/** What is told of a step under the pointer. */
+/** The text shown for the step under the pointer. */
 function stepText(row: StepRow): string {
   const hit = hitRate(row);
   return [
