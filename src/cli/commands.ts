@@ -12,7 +12,7 @@ import { staleLocks } from "../session/lock.ts";
 import { readSession } from "../session/store.ts";
 import { childEnvironment } from "../tools/bash/shell/environment.ts";
 import { openProcessTable } from "../tools/bash/shell/open-process-table.ts";
-import { agentMark, findOrphans, removeLeftovers } from "../tools/bash/shell/orphans.ts";
+import { agentMark, endOrphans, findOrphans } from "../tools/bash/shell/orphans.ts";
 import { sessionProcesses, signal } from "../tools/bash/shell/process-table.ts";
 import { openTerminal } from "../tools/bash/shell/terminal.ts";
 import { openStoredSnapshots } from "../undo/stored.ts";
@@ -94,7 +94,7 @@ export function machineAt(sessionRoot: string): Machine {
       return terminal !== undefined;
     },
     leftovers: () => findOrphans(sessionRoot),
-    endLeftovers: () => removeLeftovers(findOrphans(sessionRoot)),
+    endLeftovers: () => endOrphans(findOrphans(sessionRoot)),
     staleLocks: locks,
     removeStaleLocks: () => {
       for (const lock of locks()) rmSync(lock, { force: true });

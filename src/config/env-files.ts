@@ -1,4 +1,7 @@
-/** Secrets that lie in the `.env` files of a workspace. Programs may read those files; what they hold is kept from the model. */
+/**
+ * Finds secrets in the `.env` files of a workspace. Programs may read those files; their secrets are kept from the
+ * model.
+ */
 
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
@@ -6,19 +9,19 @@ import { parseEnv } from "node:util";
 import { redactor } from "../core/redact.ts";
 import { type Environment, type Secret, secretsOf } from "../core/secrets.ts";
 
-/** `.env`, `.env.local`, `prod.env`; an example holds nothing real. */
+/** Matches `.env`, `.env.local`, `prod.env`; an example file holds no secrets. */
 const isEnvFile = (name: string): boolean =>
   /^\.env(?:rc|\.|$)|\.env$/.test(name) &&
   !/(?:^|[._-])(?:example|sample|template|dist|defaults?)(?:[._-]|$)/i.test(name);
-/** Folders without files of the project's own. Hidden ones are left out too. */
+/** Folders without files of the project's own. Hidden ones are skipped too. */
 const skipped = /^(?:\.|node_modules$|__pycache__$|venv$|target$|dist$|build$|vendor$)/;
-/** How deep, and into how many folders it is looked for them: at most about 10 ms. */
+/** Depth and number of folders of the search, which takes at most about 10 ms. */
 const deepest = 3;
 const mostFolders = 200;
 const mostFiles = 50;
 const mostBytes = 256 * 1024;
 
-/** Takes out of a text the secrets of the environment and those in the `.env` files of the workspace as they are now. */
+/** Returns a function that redacts the secrets of the environment and of the workspace's current `.env` files. */
 export function workspaceRedactor(env: Environment, roots: readonly string[]): (text: string) => string {
   const own = secretsOf(env);
   const files = envFileSecrets(roots);
@@ -33,8 +36,8 @@ export function workspaceRedactor(env: Environment, roots: readonly string[]): (
 }
 
 /**
- * Reads the secrets in and below `roots` (absolute), the nearest folders first. Returned is a function that looks again
- * for what has changed in the folders that hold such files, and returns the same array while nothing has.
+ * Reads the secrets in and below `roots` (absolute), the nearest folders first. Returns a function that rereads changed
+ * files in the folders that hold such files, and returns the same array while nothing has changed.
  */
 function envFileSecrets(roots: readonly string[]): () => readonly Secret[] {
   let folders: string[] | undefined;
@@ -52,7 +55,7 @@ function envFileSecrets(roots: readonly string[]): () => readonly Secret[] {
   };
 }
 
-/** The roots, and what lies below them and has such a file. */
+/** Returns the roots, and the folders below them that hold such a file. */
 function foldersWith(roots: readonly string[]): string[] {
   const waiting = roots.map((folder) => ({ folder, depth: 0 }));
   const found = new Set(roots);

@@ -1,16 +1,16 @@
-/** Where Sawtooth keeps its things on this machine. */
+/** The folders that Sawtooth uses on this machine. */
 
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
 export type Folders = { config: string; state: string };
 
-/** Absolute folders: under `$SAWTOOTH_HOME` when it is set, else the XDG base folders. */
+/** Returns absolute folders: under `$SAWTOOTH_HOME` when it is set, else the XDG base folders. */
 export function folders(env: NodeJS.ProcessEnv): Folders {
   const own = env.SAWTOOTH_HOME;
   if (own) return { config: resolve(own, "config"), state: resolve(own, "state") };
   const home = resolve(env.HOME || homedir());
-  // The XDG specification: relative paths are to be ignored.
+  // The XDG specification says to ignore relative paths.
   const base = (value: string | undefined, ...usual: string[]): string =>
     join(value && isAbsolute(value) ? value : join(home, ...usual), "sawtooth");
   return {

@@ -1,4 +1,4 @@
-/** AGENTS.md and its like: text for the model, read as text. Nothing in it is included, run or obeyed here. */
+/** Reads AGENTS.md and similar files as text for the model. Nothing in them is included, run or obeyed here. */
 
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -7,7 +7,7 @@ export type Instructions = { files: { path: string; text: string }[]; warnings: 
 
 const mostBytes = 32 * 1024;
 
-/** The top of the git repository around `cwd`, found without git; `cwd` itself outside of one. A real path. */
+/** Returns the top of the git repository around `cwd`, found without git; `cwd` itself outside of one. A real path. */
 export function workspaceRoot(cwd: string): string {
   const real = realpathSync(cwd);
   for (let folder = real; ; folder = dirname(folder)) {
@@ -17,8 +17,9 @@ export function workspaceRoot(cwd: string): string {
 }
 
 /**
- * The user's own instructions, then those of the folders from the workspace down to `cwd`: AGENTS.md, or CLAUDE.md
- * where there is none. Files outside the workspace, links to such files and files that are no text are refused.
+ * Reads the user's own instructions, then those of the folders from the workspace down to `cwd`: AGENTS.md, or
+ * CLAUDE.md where there is none. Files outside the workspace, links to such files and files that are not text are
+ * refused.
  */
 export function projectInstructions(place: {
   cwd: string;
@@ -49,7 +50,7 @@ function foldersDown(workspace: string, cwd: string): string[] {
   return folders;
 }
 
-/** Also true for a link that leads nowhere. */
+/** Returns true for anything that exists, even a broken link. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
@@ -66,7 +67,7 @@ function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }
 
-/** In a workspace that holds the home, a link into a hidden folder (`.ssh`) leads out as well. */
+/** Refuses paths that lead out. In a workspace that contains the home, so does a link into a hidden folder (`.ssh`). */
 function mayRead(
   path: string,
   real: string,
@@ -105,11 +106,11 @@ function beginning(file: string): string {
   }
 }
 
-/** Everything that shows nothing on a screen but reaches a model: controls, bidi marks, tags, blank fillers. */
+/** Characters that are invisible on a screen but reach a model: controls, bidi marks, tags, blank fillers. */
 const invisible =
   /\p{Cf}|(?![\n\t])\p{Cc}|\p{Zl}|\p{Zp}|\u034f|[\u115f\u1160\u2800\u3164\uffa0]|[\ufe00-\ufe0e]|[\u{e0000}-\u{e0fff}]/gu;
 
-/** The text with a mark for each character that would show nothing. */
+/** Replaces each invisible character with a mark. */
 export function shown(text: string): string {
   return text
     .replace(/\r\n/g, "\n")

@@ -1,6 +1,6 @@
 /**
  * Rules that outlive a session: the user's in the settings file, those for one folder in a file of their own beside it.
- * Nothing of this lies in the folder itself: what a repository holds is data, never configuration.
+ * None of them lie in the folder itself: repository content is data, never configuration.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -11,7 +11,9 @@ import type { JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
 import { checkRule, contentOf, parsed, readSettings, SettingsError } from "./settings.ts";
 
-/** The file with the rules for `root`, a real path: a folder that is moved or renamed has another one, or none. */
+/**
+ * Returns the file with the rules for `root`, a real path: a folder that is moved or renamed has another one, or none.
+ */
 export function projectRulesFile(configFolder: string, root: string): string {
   const name = basename(root)
     .replace(/[^\w.-]/g, "_")
@@ -27,7 +29,7 @@ const schema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The allow rules for `root`; none when there is no file. Throws `SettingsError`. */
+/** Returns the allow rules for `root`; none when there is no file. Throws `SettingsError`. */
 export function readProjectRules(file: string, root: string): string[] {
   const content = contentOf(file);
   if (content === undefined) return [];
@@ -40,7 +42,7 @@ export function readProjectRules(file: string, root: string): string[] {
   return allow;
 }
 
-/** Makes `change` to the rules for `root`. Throws `SettingsError`; a file that cannot be read is left as it is. */
+/** Makes `change` to the rules for `root`. Throws `SettingsError`; an invalid file is left as it is. */
 export function changeProjectRules(file: string, root: string, change: (allow: string[]) => string[]): void {
   replace(file, { folder: root, allow: change(readProjectRules(file, root)) });
 }
@@ -55,7 +57,7 @@ export function changeUserRules(
   replace(file, { ...settings, [kind]: change(settings[kind] ?? []) });
 }
 
-/** All or nothing. A settings file that is a link stays one. */
+/** Writes all or nothing. A settings file that is a link stays one. */
 function replace(file: string, value: object): void {
   const target = existsSync(file) ? realpathSync(file) : file;
   const draft = `${target}.${randomBytes(6).toString("hex")}`;

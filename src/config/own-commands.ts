@@ -1,4 +1,7 @@
-/** Commands that people write as Markdown files. They are texts: nothing in them is included, run or filled in here. */
+/**
+ * Reads commands that people write as Markdown files. They are texts: nothing in them is included, run or filled in
+ * here.
+ */
 
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
@@ -6,10 +9,13 @@ import { join } from "node:path";
 import { cleanLine } from "../core/clean-text.ts";
 import { shown } from "./instructions.ts";
 
-/** `text`: what is said, without the frontmatter. */
+/** A command. `text`: the message it sends, without the frontmatter. */
 export type FoundCommand = { name: string; description: string; text: string };
 
-/** `hash`: over names and bytes of all that is taken; "" when there is none. `notes`: what is not taken, and why. */
+/**
+ * The result. `hash`: over names and bytes of all commands; "" when there is none. `notes`: the files left out, and
+ * why.
+ */
 export type FoundCommands = { commands: FoundCommand[]; hash: string; notes: string[] };
 
 const mostBytes = 32 * 1024;
@@ -17,8 +23,8 @@ const mostFiles = 50;
 const longestDescription = 200;
 
 /**
- * The `*.md` files of `folder`, each of which must lie in it with its links resolved, as the folder must in `inside`,
- * if that is given. `called`: how the folder is named to a person. `taken`: names that are commands already.
+ * Reads the `*.md` files of `folder`. Each must lie in it with its links resolved, as the folder must in `inside`, if
+ * given. `called`: the folder's name for people. `taken`: names that are commands already.
  */
 export function readCommands(place: {
   folder: string;
@@ -48,7 +54,7 @@ export function readCommands(place: {
   return { ...found, hash: found.commands.length > 0 ? hash.digest("hex") : "" };
 }
 
-/** Undefined: there is none. */
+/** Resolves the folder; undefined when there is none. */
 function realFolder(folder: string, inside: string | undefined): string | undefined {
   try {
     const real = realpathSync(folder);
@@ -73,7 +79,10 @@ function filesIn(folder: string, notes: string[], called: string): string[] {
   }
 }
 
-/** A sentence when the file cannot be one: only a plain file is opened, never a pipe or what a link leads to outside. */
+/**
+ * Reads the file, or returns a sentence when it cannot be a command: only plain files are opened, never a pipe or a
+ * link that leads outside.
+ */
 function bytesOf(path: string): Buffer | string {
   try {
     if (lstatSync(path).isSymbolicLink()) {
@@ -112,7 +121,7 @@ function isUtf8(bytes: Buffer): boolean {
 
 const frontmatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
-/** The description is the only thing that is read from a frontmatter. */
+/** Splits off the frontmatter, of which only the description is read. */
 function parsed(whole: string): Pick<FoundCommand, "description" | "text"> {
   const text = shown(whole.replace(/^\ufeff/, ""));
   const head = frontmatter.exec(text);

@@ -1,4 +1,4 @@
-/** The user's settings file. Nothing in a repository is configuration. */
+/** Reads the user's settings file. Nothing in a repository is configuration. */
 
 import { readFileSync } from "node:fs";
 import { type PermissionMode, permissionModes } from "../core/decision.ts";
@@ -18,21 +18,24 @@ export type Settings = {
   /** The soft window in tokens. */
   window?: number;
   focus?: "aggressive" | "passive";
-  /** Who writes summaries: "auto" (the session's model, or one of its provider at half the cost or less), "own", an id. */
+  /**
+   * The model that writes summaries: "auto" (the session's model, or one of its provider at half the cost or less),
+   * "own", an id.
+   */
   summaryModel?: string;
-  /** The engine's numbers by name, where they differ from the defaults. */
+  /** Parameters of the engine by name, where they differ from the defaults. */
   engine?: Record<string, number>;
-  /** What overrides the model cards, by id. */
+  /** Overrides of the model cards, by id. */
   models?: Record<string, unknown>;
   maxTurns?: number;
   maxBudgetUsd?: number;
-  /** As on the command line: `90s`, `10m`, `1h`. */
+  /** In the format of the command line: `90s`, `10m`, `1h`. */
   maxTime?: string;
-  /** Time limit of a shell command for which the model asks none; 120 unless set. */
+  /** Time limit of a shell command for which the model requests none; 120 by default. */
   shellTimeoutSeconds?: number;
 };
 
-/** Settings that cannot be used. The message is one line: the file, what is wrong, what to do. */
+/** Thrown for invalid settings. The message is one line: the file, the problem, the remedy. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly exitCode = 2;
@@ -59,7 +62,7 @@ const known: Record<keyof Settings, JsonSchema> = {
   shellTimeoutSeconds: { type: "number", minimum: 1, maximum: 86_400 },
 };
 
-/** The settings in `file`; none when there is no such file. Throws `SettingsError`. */
+/** Reads the settings in `file`; none when there is no such file. Throws `SettingsError`. */
 export function readSettings(file: string): Settings {
   const content = contentOf(file);
   if (content === undefined) return {};
@@ -78,7 +81,7 @@ export function readSettings(file: string): Settings {
   );
 }
 
-/** Throws `SettingsError` when `rule`, which stands in `file`, cannot be read. */
+/** Throws `SettingsError` when `rule`, from `file`, cannot be parsed. */
 export function checkRule(file: string, rule: string): void {
   try {
     parseRule(rule);
@@ -87,7 +90,7 @@ export function checkRule(file: string, rule: string): void {
   }
 }
 
-/** The text of a file; undefined when there is none. Throws `SettingsError`. */
+/** Reads the text of a file; undefined when there is none. Throws `SettingsError`. */
 export function contentOf(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
@@ -98,7 +101,7 @@ export function contentOf(file: string): string | undefined {
   }
 }
 
-/** Throws `SettingsError` that says where the text stops being JSON. */
+/** Parses JSON. Throws `SettingsError` with the position of the first error. */
 export function parsed(file: string, content: string): unknown {
   try {
     return JSON.parse(content);
@@ -109,7 +112,9 @@ export function parsed(file: string, content: string): unknown {
   }
 }
 
-/** Where the parser stopped. It does not say for a text that ends too early, nor for a short one. */
+/**
+ * Returns the position of the error. The parser does not report it for a text that ends too early, nor for a short one.
+ */
 function brokenAt(content: string, error: unknown): number {
   const message = error instanceof Error ? error.message : "";
   const position = /at position (\d+)/.exec(message)?.[1];
@@ -118,7 +123,7 @@ function brokenAt(content: string, error: unknown): number {
   return token === undefined ? content.trimEnd().length : firstBreak(content);
 }
 
-/** The shortest beginning that no continuation can mend. */
+/** Returns the shortest prefix that no continuation can complete. */
 function firstBreak(content: string): number {
   for (let end = 1; end <= content.length; end++) {
     try {
@@ -135,7 +140,7 @@ function nearest(key: string): string {
   return names.reduce((best, name) => (distance(key, name) < distance(key, best) ? name : best));
 }
 
-/** How many letters must be changed, added or taken out. */
+/** Returns the edit distance of two words. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [at, char] of [...from.toLowerCase()].entries()) {

@@ -1,4 +1,4 @@
-/** Which contents of a repository a person has trusted, by hash: one changed byte is other contents. */
+/** Records which contents of a repository the user has trusted, by hash: one changed byte makes other contents. */
 
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -6,7 +6,7 @@ import { makeFolders } from "../core/make-folders.ts";
 
 type Decision = { hash: string; folder: string };
 
-/** `now`: these very contents were trusted; `before`: others from the folder were. */
+/** Looks up a decision. `now`: exactly these contents were trusted; `before`: others from the folder were. */
 export function trusted(file: string, { hash, folder }: Decision): { now: boolean; before: boolean } {
   const known = decisions(file);
   return {
@@ -15,7 +15,7 @@ export function trusted(file: string, { hash, folder }: Decision): { now: boolea
   };
 }
 
-/** Throws an error of one line when the file cannot be written. */
+/** Records the trust. Throws an error of one line when the file cannot be written. */
 export function rememberTrust(file: string, { hash, folder }: Decision): void {
   try {
     makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
@@ -26,7 +26,7 @@ export function rememberTrust(file: string, { hash, folder }: Decision): void {
   }
 }
 
-/** Lines that are damaged count for nothing. */
+/** Reads the decisions and ignores damaged lines. */
 function decisions(file: string): Decision[] {
   try {
     const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);

@@ -1,6 +1,6 @@
 /**
- * What in a git repository makes a mere `git status` or `git log` run a program: filters, text conversions, monitors,
- * a hook. Read off its files; git itself is not asked, for it would run them.
+ * Finds settings of a git repository that make a mere `git status` or `git log` run a program: filters, text
+ * conversions, monitors, a hook. Reads its files itself; git would run the programs.
  */
 
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { realTarget } from "../disk/real-path.ts";
 import { gitlinks } from "./index-file.ts";
 
-/** Settings that only change what git prints or how it stores; whatever is not listed may run a program. */
+/** Settings that only change how git prints or stores; any other may run a program. */
 const harmless = new RegExp(
   `^(?:${[
     "core\\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|" +
@@ -29,7 +29,7 @@ const harmless = new RegExp(
 
 const mostRepositories = 100;
 
-/** Why git in `folder` may run a program that is not git, as the repository's own files have it. */
+/** Returns the reason why git in `folder` may run a program that the repository's own files name, or undefined. */
 export function programsInGit(folder: string): string | undefined {
   const waiting: Repository[] = [];
   try {
@@ -52,10 +52,12 @@ export function programsInGit(folder: string): string | undefined {
   return undefined;
 }
 
-/** `folder`: what belongs to this working tree. `common`: what all working trees share. */
+/**
+ * A repository. `folder`: the part that belongs to this working tree. `common`: the part that all working trees share.
+ */
 type Repository = { tree: string | undefined; folder: string; common: string };
 
-/** The repository that git would find from `folder` upwards; a bare one counts, wherever it lies. */
+/** Returns the repository that git would find from `folder` upwards; a bare one counts, wherever it lies. */
 function repositoryAt(folder: string): Repository | undefined {
   for (let at = realTarget(resolve(folder)); ; at = dirname(at)) {
     const found = openedAt(at) ?? (isRepository(at) ? withCommon(at, undefined) : undefined);
@@ -95,7 +97,7 @@ function settingsOf({ folder, common }: Repository): [name: string, value: strin
   return files.filter((file) => existsSync(file)).flatMap((file) => settingsIn(readFileSync(file, "utf8")));
 }
 
-/** The settings of a file in git's own format: names in small letters, values as far as they are on one line. */
+/** Parses a file in git's own format: lower-case names, values as far as they are on one line. */
 function settingsIn(text: string): [name: string, value: string][] {
   let section = "";
   const found: [string, string][] = [];
@@ -111,13 +113,13 @@ function settingsIn(text: string): [name: string, value: string][] {
     }
     if (rest === "" || /^[#;]/.test(rest)) continue;
     const [, name, value = ""] = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/.exec(rest) ?? [];
-    // A line that is not understood counts as a setting of that name.
+    // A line that cannot be parsed counts as a setting of that name.
     found.push([`${section}.${name ?? rest}`.toLowerCase(), value.replace(/"|\s*[#;].*$/g, "")]);
   }
   return found;
 }
 
-/** The one hook that runs when git only reads: it then writes down what it saw of the files. */
+/** Returns the one hook that runs when git only reads, after it updates its index. */
 function hookIn(place: Repository): string | undefined {
   const set = settingsOf(place).findLast(([name]) => name === "core.hookspath")?.[1];
   const path = set?.replace(/^~\//, `${process.env.HOME ?? ""}/`);
@@ -127,7 +129,7 @@ function hookIn(place: Repository): string | undefined {
     : undefined;
 }
 
-/** Git looks into checked-out submodules as well, and their settings are their own. */
+/** Returns the checked-out submodules: git looks into them as well, and their settings are their own. */
 function submodulesOf({ tree, folder }: Repository): Repository[] {
   const file = join(folder, "index");
   if (tree === undefined || !existsSync(file)) return [];

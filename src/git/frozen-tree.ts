@@ -1,4 +1,7 @@
-/** The project as git sees it, frozen at moments: what changed between them, and the way back. Touches no index of the user. */
+/**
+ * Freezes the project as git sees it, compares such states, and restores files from them. Never touches the user's
+ * index.
+ */
 
 import {
   copyFileSync,
@@ -17,7 +20,7 @@ import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
 import { strayKind } from "./stray-files.ts";
 import { gitFolderOf } from "./work-tree.ts";
 
-/** A file before and after; undefined where there is none, or no text. */
+/** A file before and after; undefined where it does not exist or is not text. */
 export type TreeChange = {
   path: string;
   status: string;
@@ -27,18 +30,18 @@ export type TreeChange = {
 
 export type Tree = Awaited<ReturnType<typeof openTree>>;
 
-/** What runs of tests leave behind; not part of a repair unless the project tracks it. */
+/** Files that test runs leave behind; not part of a repair unless the project tracks them. */
 const byproducts =
   "node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox .venv venv .nyc_output coverage .coverage .cache .gradle .DS_Store *.pyc *.class".split(
     " ",
   );
 const asPatch = "diff-tree -r -p --binary --no-renames --no-ext-diff --no-textconv".split(" ");
-/** Longer files are compared, but their text is not looked into. */
+/** Longer files are compared, but their text is not read. */
 const mostTextBytes = 2 * 1024 * 1024;
 
 /**
- * `env`: what git gets of the environment. `warn`: is told once of what is left out of the states. A folder that is no
- * repository gets a shadow one, outside of it. Throws `GitError`.
+ * Opens a tree. `env`: the environment for git. `warn`: called once for each file left out of the states. A folder that
+ * is not a repository gets a shadow one, outside of it. Throws `GitError`.
  */
 export async function openTree(root: string, env: Record<string, string>, warn: (text: string) => void) {
   const opened = Date.now();
@@ -58,18 +61,18 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
   return {
     root,
     isRepository: gitFolder !== undefined,
-    /** git over the repository as it is, with its own index and objects. */
+    /** Runs git on the repository as it is, with its own index and objects. */
     git: gitIn(root, env, { repository: own, encoding: "latin1" }),
-    /** The same with an index of its own, empty at first. */
+    /** Runs git with an index of its own, empty at first. */
     beside: gitIn(root, env, {
       repository: { ...own, GIT_INDEX_FILE: join(folder, "commit-index") },
       encoding: "latin1",
     }),
-    /** Those of the paths that go through a filter that the repository's own configuration names. It was not run. */
+    /** Returns the paths that go through a filter named by the repository's own configuration, which was not run. */
     async filtered(paths: readonly string[]): Promise<string[]> {
       return throughFilters(git, await localFilters(root, env, { repository }), paths);
     },
-    /** Freezes the files as they are now; returns the id of that state. */
+    /** Freezes the present files; returns the id of that state. */
     async take(): Promise<string> {
       const filters = await localFilters(root, env, { repository });
       if (filters.length > 0) tell(filtersText(filters));
@@ -78,15 +81,15 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
         if (what) tell(`${shown(path)} is not part of the patch: ${what} that appeared while it ran`);
         return what === undefined;
       });
-      // Not `git add`: it would start git in submodules, whose configuration is their own.
+      // `git add` would start git in submodules, whose configuration is their own.
       await bytes(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], taken.join("\0"));
       return (await git(["write-tree"])).trim();
     },
     changes: (from: string, to: string) => changesBetween(git, from, to),
-    /** As bytes, one character each: files may be in any encoding. */
+    /** Returns the patch as bytes, one character each: files may be in any encoding. */
     patch: (from: string, to: string) => bytes([...asPatch, from, to]),
     text: (tree: string, path: string) => textIn(git, tree, path),
-    /** Puts these files back as they were; those that were not there go. */
+    /** Restores these files to that state; files that did not exist then are removed. */
     restore: (from: string, paths: readonly string[]) => restore(git, root, from, paths),
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -123,7 +126,7 @@ function filtersText(names: readonly string[]): string {
   return `filters that .git/config names were not run (${list}): their files are compared as they lie in the folder`;
 }
 
-/** Bytes of a name as text of one line. */
+/** Shows the bytes of a name as text of one line. */
 function shown(path: string): string {
   return cleanLine(
     Buffer.from(path, "latin1")
@@ -132,7 +135,9 @@ function shown(path: string): string {
   );
 }
 
-/** Tracked files that differ from the index, and new ones that are no by-products. As bytes, one character each. */
+/**
+ * Returns tracked files that differ from the index, and new ones that are not by-products. Bytes, one character each.
+ */
 async function changedFiles(git: Git): Promise<string[]> {
   const excluded = byproducts.flatMap((name) => [
     `:(exclude,glob)**/${name}`,
@@ -140,12 +145,12 @@ async function changedFiles(git: Git): Promise<string[]> {
   ]);
   const tracked = await git(["ls-files", "-z", "--modified", "--deleted", "--deduplicate"]);
   const fresh = await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ".", ...excluded]);
-  // A repository in the folder is told with a slash at its end.
+  // Git lists a repository in the folder with a slash at its end.
   const names = [...tracked.split("\0"), ...fresh.split("\0")].map((path) => path.replace(/\/$/, ""));
   return names.filter((path) => path !== "");
 }
 
-/** An index of our own, begun from the user's so that unchanged files need not be read; new objects stay outside. */
+/** Creates an index of our own from the user's, so that unchanged files need not be read; new objects stay outside. */
 async function besideRepository(
   root: string,
   folder: string,
@@ -156,7 +161,7 @@ async function besideRepository(
   const [index, objects, copy] = [await pathOf("index"), await pathOf("objects"), join(folder, "index")];
   if (existsSync(index)) {
     copyFileSync(index, copy);
-    // By its time git knows which entries it must look at again.
+    // By the index's time git knows which entries it must check again.
     const { atime, mtime } = statSync(index);
     utimesSync(copy, atime, mtime);
   }
@@ -176,7 +181,7 @@ async function shadow(root: string, folder: string, env: Record<string, string>)
   return repository;
 }
 
-/** The text of a file in a state; undefined when it is not there, not text, or very long. */
+/** Returns the text of a file in a state; undefined when it is missing, not text, or very long. */
 async function textIn(git: Git, tree: string, path: string): Promise<string | undefined> {
   const entry = await git(["--literal-pathspecs", "ls-tree", "-l", "-z", tree, "--", path]);
   const [, hash, size] = /^\d+ blob (\w+)\s+(\d+)\t/.exec(entry) ?? [];

@@ -1,9 +1,9 @@
-/** Reads from git's index which paths are repositories of their own. The format: gitformat-index(5). Pure. */
+/** Reads from git's index which paths are repositories of their own. Format: gitformat-index(5). Pure. */
 
 const header = 12;
 const gitlink = 0o160000;
 
-/** Paths of the submodules. Throws when the index is of a form that is not known here and may hold one. */
+/** Returns the paths of the submodules. Throws when the index has an unknown format that may hold one. */
 export function gitlinks(index: Buffer): string[] {
   if (!index.includes(Buffer.from([0, 0, gitlink >> 8, 0]))) return [];
   const version = index.readUInt32BE(4);
@@ -25,7 +25,7 @@ export function gitlinks(index: Buffer): string[] {
   return paths;
 }
 
-/** Object ids have 20 bytes, or 32: then the first entry makes no sense with 20. */
+/** Returns the length of object ids: 20 bytes, or 32 when the first entry makes no sense with 20. */
 function idLength(index: Buffer, version: number): number {
   for (const length of [20, 32]) {
     const flags = index.readUInt16BE(header + 40 + length);
@@ -40,11 +40,11 @@ type Entry = { path: string; next: number };
 
 function named(index: Buffer, at: number, start: number): Entry {
   const end = index.indexOf(0, start);
-  // Filled up with NULs to a multiple of eight bytes.
+  // Padded with NULs to a multiple of eight bytes.
   return { path: index.toString("utf8", start, end), next: at + Math.ceil((end - at + 1) / 8) * 8 };
 }
 
-/** In version 4 a path says how many bytes of the one before it lacks. */
+/** Unpacks a path of version 4, which says how many bytes of the previous one to drop. */
 function unpacked(index: Buffer, start: number, before: string): Entry {
   let at = start;
   let lacking = index.readUInt8(at) & 0x7f;

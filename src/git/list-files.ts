@@ -1,11 +1,14 @@
-/** Names of files as git lists them. Nothing that the repository's configuration names is run. */
+/** Lists file names with git. Nothing that the repository's configuration names is run. */
 
 import type { Environment } from "../core/secrets.ts";
 import { GitError, gitIn } from "./run.ts";
 
 const longestMs = 10_000;
 
-/** Tracked and new files below `folder`, relative to it; what is ignored is left out. Undefined where there is no repository. */
+/**
+ * Returns the tracked and new files below `folder`, relative to it, without ignored ones. Undefined where there is no
+ * repository.
+ */
 export function listFiles(
   folder: string,
   env: Environment,
@@ -15,7 +18,7 @@ export function listFiles(
   return namesOf(words, folder, env, signal);
 }
 
-/** Whole folders below `folder` that git ignores, relative to it, without a slash at the end. Undefined as above. */
+/** Returns the ignored folders below `folder`, relative to it, without a trailing slash. Undefined as above. */
 export async function listIgnoredFolders(folder: string, env: Environment): Promise<string[] | undefined> {
   const words = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const paths = await namesOf(words, folder, env);

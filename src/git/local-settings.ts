@@ -1,12 +1,12 @@
-/** What a repository's own configuration sets, out of what git lists: what `git config --list -z --show-scope` prints. Pure. */
+/** Extracts a repository's own settings from the output of `git config --list -z --show-scope`. Pure. */
 
 export type Setting = { key: string; value: string };
 
-/** What `git init` writes. */
+/** Settings that `git init` writes. */
 const usual =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|sharedrepository)|extensions\.objectformat)$/;
 
-/** Of the repository alone and of what it includes, not of the user or the system. */
+/** Returns the settings of the repository and its includes, without those of the user and the system. */
 export function settingsFrom(listed: string): Setting[] {
   const fields = listed.split("\0");
   const found: Setting[] = [];
@@ -19,7 +19,7 @@ export function settingsFrom(listed: string): Setting[] {
   return found;
 }
 
-/** Settings after which each of its filters passes files on as they are. */
+/** Returns settings that make each of the repository's filters pass files through unchanged. */
 export function filterSettings(own: readonly Setting[]): Setting[] {
   const names = own.flatMap(({ key }) => /^filter\.([\s\S]*)\.[^.]*$/.exec(key)?.[1] ?? []);
   return [...new Set(names)].flatMap((name) => [
@@ -28,7 +28,7 @@ export function filterSettings(own: readonly Setting[]): Setting[] {
   ]);
 }
 
-/** What somebody added after `git init`. */
+/** Returns the settings that somebody added after `git init`. */
 export function foreignSettings(own: readonly Setting[]): Setting[] {
   return own.filter(({ key }) => !usual.test(key));
 }

@@ -1,12 +1,12 @@
-/** Where a repository's branch and stash point: undo leaves them alone, but tells how to go back. Runs no git. */
+/** Reads a repository's HEAD and newest stash: undo leaves them alone, but tells how to go back. Does not run git. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Hashes of commits; undefined where there is none, or where it cannot be told. */
+/** Commit hashes; undefined where there is none, or where it cannot be read. */
 export type GitPlace = { head?: string; stash?: string };
 
-/** Of the repository at `root`; nothing for a linked work tree. */
+/** Reads the repository at `root`; nothing for a linked working tree. */
 export function gitPlace(root: string): GitPlace {
   const folder = join(root, ".git");
   const head = textOf(join(folder, "HEAD"));
@@ -15,7 +15,7 @@ export function gitPlace(root: string): GitPlace {
   return { ...(commit ? { head: commit } : {}), ...(stash ? { stash } : {}) };
 }
 
-/** One sentence for each that moved since, with the command that moves it back. Pure. */
+/** Returns one sentence for each that moved since, with the command that moves it back. Pure. */
 export function movedSince(then: GitPlace | undefined, now: GitPlace): string[] {
   const notes: string[] = [];
   if (then?.head && then.head !== now.head)

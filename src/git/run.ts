@@ -1,33 +1,33 @@
 /**
- * The one place that starts git: an environment without secrets, and settings under which no program runs that a
- * repository names in its configuration, its hooks or its attributes.
+ * The one place that starts git: an environment without secrets, and settings that prevent the repository's
+ * configuration, hooks and attributes from running programs.
  */
 
 import { execFile } from "node:child_process";
 import { type Environment, withoutSecrets } from "../core/secrets.ts";
 import { filterSettings, foreignSettings, type Setting, settingsFrom } from "./local-settings.ts";
 
-/** A git command that failed; the message is git's own. */
+/** Thrown when a git command failed; the message is git's own. */
 export class GitError extends Error {
   override readonly name = "GitError";
 }
 
-/** Which repository, index and objects, as git's own variables say it: GIT_DIR, GIT_INDEX_FILE and the like. */
+/** The repository, index and objects to use, as git's own variables: GIT_DIR, GIT_INDEX_FILE and so on. */
 export type Repository = Readonly<Record<string, string>>;
 
 export type GitOptions = {
   repository?: Repository;
-  /** latin1 keeps bytes as they are, one character each. Default: utf8. */
+  /** latin1 preserves bytes, one character each. Default: utf8. */
   encoding?: "utf8" | "latin1";
   signal?: AbortSignal;
-  /** Milliseconds; without it git may take as long as it needs. */
+  /** Milliseconds; by default git may take as long as it needs. */
   timeoutMs?: number;
 };
 
-/** Returns what git prints. `input`: its standard input. Throws `GitError`. */
+/** Runs git and returns its output. `input`: its standard input. Throws `GitError`. */
 export type Git = (words: readonly string[], input?: string) => Promise<string>;
 
-/** They beat the settings of the repository, the user's and the system's. */
+/** Settings that override those of the repository, the user and the system. */
 const settings = [
   "safe.directory=*",
   "safe.bareRepository=explicit",
@@ -48,7 +48,7 @@ const settings = [
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Variables that would lead git to another repository than the one meant; set when a hook starts us. */
+/** Variables that would make git use another repository than the intended one; they are set when a hook starts us. */
 const leading =
   /^GIT_(?:DIR|WORK_TREE|IMPLICIT_WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|PREFIX|SHALLOW_FILE|GRAFT_FILE|NAMESPACE|EXTERNAL_DIFF|LITERAL_PATHSPECS|GLOB_PATHSPECS|NOGLOB_PATHSPECS|ICASE_PATHSPECS)$/;
 
@@ -63,8 +63,8 @@ const fixed = {
 };
 
 /**
- * Commands that neither convert files nor reach another machine: no filter can run. Whatever writes an index is none of
- * them, `write-tree` either: git then compares the files whose times are too new to tell.
+ * Commands that neither convert files nor reach another machine, so no filter can run. Commands that write an index are
+ * excluded, even `write-tree`: git then compares the files whose times are too recent.
  */
 const plain =
   /^(?:rev-parse|cat-file|ls-tree|update-ref|symbolic-ref|commit-tree|check-ref-format|check-attr|config|init)$/;
@@ -73,8 +73,8 @@ const reaching = /^(?:fetch|clone|pull|push|ls-remote|submodule)$/;
 const mostBytes = 512 * 1024 * 1024;
 
 /**
- * git in a folder. Filters that the repository's own configuration names are off; a command that reaches another
- * machine is refused in a repository that has more of a configuration than `git init` writes.
+ * Creates a runner for git in a folder. Filters that the repository's own configuration names are off; a command that
+ * reaches another machine is refused in a repository with more configuration than `git init` writes.
  */
 export function gitIn(folder: string, env: Environment, options: GitOptions = {}): Git {
   const place = { folder, env: gitEnvironment(env, options.repository), options };
@@ -89,7 +89,9 @@ export function gitIn(folder: string, env: Environment, options: GitOptions = {}
   };
 }
 
-/** Names of the filters that the repository's own configuration sets, which `gitIn` leaves out. Throws `GitError`. */
+/**
+ * Returns the names of the filters in the repository's own configuration, which `gitIn` turns off. Throws `GitError`.
+ */
 export async function localFilters(folder: string, env: Environment, options: GitOptions = {}) {
   const own = await localSettings({ folder, env: gitEnvironment(env, options.repository), options });
   return [
@@ -99,7 +101,10 @@ export async function localFilters(folder: string, env: Environment, options: Gi
 
 type Place = { folder: string; env: Record<string, string>; options: GitOptions };
 
-/** Git reads its own files, so that includes and quotes mean what they mean to it. Throws when one cannot be read. */
+/**
+ * Lists the settings with git itself, so that includes and quotes mean what they mean to it. Throws when a file cannot
+ * be read.
+ */
 async function localSettings(place: Place): Promise<Setting[]> {
   const latin1 = { ...place, options: { ...place.options, encoding: "latin1" as const } };
   const text = await start(latin1, ["config", "--list", "-z", "--show-scope"]);
@@ -109,12 +114,13 @@ async function localSettings(place: Place): Promise<Setting[]> {
 function gitEnvironment(env: Environment, repository: Repository = {}): Record<string, string> {
   const kept = Object.entries(withoutSecrets(env)).filter(([name]) => !leading.test(name));
   const own = Object.fromEntries(kept);
-  // A setting by the environment whose value was a secret is gone, and git fails where one that it counts is missing.
+  // A setting whose secret value was removed from the environment is gone, and git fails where one that it counts is
+  // missing.
   const whole = withSettings(own, []);
   return { ...whole, ...fixed, ...repository };
 }
 
-/** `env` with more settings after those that it has in git's way. Any name of a section is possible here. */
+/** Returns `env` with more settings appended in git's own way. Any section name is possible here. */
 function withSettings(env: Record<string, string>, more: readonly Setting[]): Record<string, string> {
   const count = /^\d{1,4}$/.test(env.GIT_CONFIG_COUNT ?? "") ? Number(env.GIT_CONFIG_COUNT) : 0;
   const had = Array.from({ length: count }, (_, index) => {
@@ -132,13 +138,13 @@ function withSettings(env: Record<string, string>, more: readonly Setting[]): Re
   return Object.fromEntries([...others, ...variables, ["GIT_CONFIG_COUNT", String(all.length)]]);
 }
 
-/** The word after git's own options. */
+/** Returns the word after git's own options. */
 function commandOf(words: readonly string[]): string {
   const at = words.findIndex((word, index) => !word.startsWith("-") && words[index - 1] !== "-c");
   return words[at] ?? "";
 }
 
-/** `ls-files` compares files, and so converts them, only for some lists. */
+/** Returns true for the `ls-files` lists that only print names; the others compare files, and so convert them. */
 function isListOfNames(words: readonly string[]): boolean {
   return commandOf(words) === "ls-files" && !words.some((word) => /^(?:-m|--modified|--eol)$/.test(word));
 }

@@ -1,4 +1,6 @@
-/** Files that nobody meant to write: core dumps, and the empty files with garbage for a name that a crash may leave. */
+/**
+ * Recognises files that nobody meant to write: core dumps, and empty files with garbled names that a crash may leave.
+ */
 
 import { closeSync, lstatSync, openSync, readSync } from "node:fs";
 
@@ -6,8 +8,8 @@ import { closeSync, lstatSync, openSync, readSync } from "node:fs";
 const coreType = 4;
 
 /**
- * Names what a new or changed file is when it is such a one. `path`: below `root`, as bytes, one character each.
- * `since`: milliseconds; an older file was there before and is left alone.
+ * Describes a new or changed file when it is one of these. `path`: below `root`, as bytes, one character each. `since`:
+ * milliseconds; older files are ignored.
  */
 export function strayKind(root: string, path: string, since: number): string | undefined {
   const bytes = Buffer.from(path, "latin1");
@@ -19,7 +21,7 @@ export function strayKind(root: string, path: string, since: number): string | u
   return isCoreDump(place) ? "a core dump" : undefined;
 }
 
-/** Control characters, or no UTF-8 at all. */
+/** Returns true for a name with control characters or invalid UTF-8. */
 function isGarbage(name: Buffer): boolean {
   const text = name.toString("utf8");
   return /\p{Cc}|\ufffd/u.test(text);
@@ -38,6 +40,6 @@ function isCoreDump(place: Buffer): boolean {
     return false;
   }
   if (head.toString("latin1", 0, 4) !== "\x7fELF") return false;
-  // Byte 5 tells the order of bytes: 1 is little-endian.
+  // Byte 5 is the byte order: 1 is little-endian.
   return (head[5] === 1 ? head.readUInt16LE(16) : head.readUInt16BE(16)) === coreType;
 }

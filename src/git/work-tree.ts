@@ -1,12 +1,12 @@
-/** Where the repository of a working tree lies. Reads git's pointers itself and believes only those that point back. */
+/** Finds the repository of a working tree. Reads git's pointers itself and follows only those that point back. */
 
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { GitError } from "./run.ts";
 
 /**
- * The git folder of the working tree `root`; undefined when it is none. Throws `GitError` when its pointers lead to a
- * repository that knows nothing of this tree: what is committed here would land there.
+ * Returns the git folder of the working tree `root`; undefined when it is none. Throws `GitError` when its pointers
+ * lead to a repository that does not know this tree: commits from here would land there.
  */
 export function gitFolderOf(root: string): string | undefined {
   const path = join(root, ".git");
@@ -19,7 +19,7 @@ export function gitFolderOf(root: string): string | undefined {
   const target = textOf(path)?.match(/^gitdir: (.+?)\s*$/)?.[1];
   if (target === undefined) throw new GitError(`${path} is neither a git folder nor names one`);
   const folder = resolve(root, target);
-  // A submodule names its tree in its configuration; a linked working tree is told of in a file.
+  // A submodule names its tree in its configuration; a linked working tree is named in a file.
   const back = textOf(join(folder, "gitdir"))?.trim();
   if (!existsSync(join(folder, "commondir"))) return folder;
   if (back === undefined || realOf(resolve(folder, back)) !== realOf(path)) throw forged(path, folder);

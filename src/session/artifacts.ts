@@ -1,4 +1,4 @@
-/** Whole outputs, one file each, numbered in the order they were made. */
+/** Stores whole outputs, one file each, numbered in the order they were made. */
 
 import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts } from "../core/ports.ts";
 import { isErrno } from "./errors.ts";
 
-/** Artifacts in `folder`, numbered on from the highest there; in a temp folder when it cannot be written. */
+/** Creates artifacts in `folder`, numbered on from the highest there; in a temp folder when it cannot be written. */
 export function artifactsIn(folder: string, warn: (text: string) => void): Artifacts {
   makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   let last = Math.max(0, ...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0));
@@ -21,7 +21,7 @@ export function artifactsIn(folder: string, warn: (text: string) => void): Artif
     }
   };
 
-  /** Makes the file in the session's folder, or, when the disk refuses, in a private temp folder from then on. */
+  /** Creates the file in the session's folder, or, once the disk refuses, in a private temp folder. */
   const make = (extension: string, text: string): string => {
     try {
       const file = next(extension);

@@ -1,12 +1,12 @@
-/** What opening a session can fail with: sentences for the user, each with what to do. */
+/** Errors of opening a session: sentences for the user, each with the remedy. */
 
-/** No such session, an ambiguous id, or a log that cannot be read. */
+/** Thrown when there is no such session, the id is ambiguous, or the log cannot be read. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
   readonly exitCode = 2;
 }
 
-/** Another live process writes this session. */
+/** Thrown when another live process writes this session. */
 export class SessionLocked extends Error {
   override readonly name = "SessionLocked";
   readonly exitCode = 2;
@@ -18,7 +18,7 @@ export class SessionLocked extends Error {
   }
 }
 
-/** Whether the operating system refused (as opposed to a bug of ours). */
+/** Returns true for an error of the operating system (as opposed to a bug of ours). */
 export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && "code" in error && typeof error.code === "string" && "errno" in error;
 }

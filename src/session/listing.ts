@@ -1,4 +1,4 @@
-/** Which sessions are stored, and where: `<root>/<slug of cwd>/<id>/events.jsonl`. */
+/** Lists and finds stored sessions: `<root>/<slug of cwd>/<id>/events.jsonl`. */
 
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ export type SessionSummary = {
   id: string;
   folder: string;
   cwd: string;
-  /** What the person called it, if anything. */
+  /** The name the user gave it, if any. */
   name?: string;
   /** The first words of the first user message; empty when there is none yet. */
   title: string;
@@ -27,17 +27,17 @@ export type SessionSummary = {
 };
 
 /**
- * Which session is meant: one by id (or a unique beginning of it, or its name, which is looked for in `cwd` first), or
- * the newest of a folder (or of all).
+ * Selects a session: one by id (or a unique prefix of it, or its name, which is looked for in `cwd` first), or the
+ * newest of a folder (or of all).
  */
 export type SessionChoice = { root: string; cwd?: string; id?: string; newest?: boolean };
 
-/** The log of a session folder. */
+/** Returns the log file of a session folder. */
 export function logFile(folder: string): string {
   return join(folder, "events.jsonl");
 }
 
-/** The folder name for a working directory: readable, short, and different for different directories. */
+/** Returns the folder name for a working directory: readable, short, and different for different directories. */
 export function slugOf(cwd: string): string {
   const real = realOf(cwd);
   const words = real.replace(/[^A-Za-z0-9.]+/g, "-").replace(/^[-.]+|[-.]+$/g, "");
@@ -53,8 +53,8 @@ function realOf(cwd: string): string {
 }
 
 /**
- * The sessions with a readable beginning, the most recently changed first; only those of `cwd` when given, and at most
- * `most`.
+ * Lists the sessions with a readable beginning, the most recently changed first; only those of `cwd` when given, and at
+ * most `most`.
  */
 export function listSessions(root: string, cwd?: string, most?: number): SessionSummary[] {
   return sessionFolders(root, cwd)
@@ -68,7 +68,7 @@ function changedAt(folder: string): number {
   return statSync(logFile(folder), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** The folder of the chosen session. Throws `SessionError` when there is none, or more than one. */
+/** Returns the folder of the chosen session. Throws `SessionError` when there is none, or more than one. */
 export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   if (id === undefined || newest) {
     const newestFolder = listSessions(root, cwd)[0]?.folder;
@@ -87,7 +87,7 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   throw new SessionError(`"${id}" fits ${found.length} sessions, give more of it: ${names.join(", ")}`);
 }
 
-/** The session with this very name, in the folder worked in before all others. Throws when there are several. */
+/** Returns the session with exactly this name, preferring the current folder. Throws when there are several. */
 function namedSession(root: string, cwd: string | undefined, wanted: string): string | undefined {
   const called = onOneLine(wanted);
   if (called === "") return undefined;
@@ -101,7 +101,7 @@ function namedSession(root: string, cwd: string | undefined, wanted: string): st
   );
 }
 
-/** The folders of the sessions that this one was branched from, the nearest first, as far as they are stored. */
+/** Returns the folders of the sessions that this one was branched from, nearest first, as far as they are stored. */
 export function ancestorFolders(folder: string, parent: string | undefined): string[] {
   const found: string[] = [];
   for (let id = parent; id !== undefined && found.length < mostAncestors; ) {
@@ -113,7 +113,7 @@ export function ancestorFolders(folder: string, parent: string | undefined): str
 }
 
 const mostAncestors = 100;
-/** Bytes that the first line of a log fits into: the system prompt and the tools. */
+/** Bytes that hold the first line of a log: the system prompt and the tools. */
 const firstLineBytes = 1024 * 1024;
 
 function headOf(file: string): Buffer {
@@ -130,7 +130,7 @@ function headOf(file: string): Buffer {
   }
 }
 
-/** The folders of all sessions, or of those of `cwd`. */
+/** Returns the folders of all sessions, or of those of `cwd`. */
 export function sessionFolders(root: string, cwd?: string): string[] {
   const slugs = cwd === undefined ? subfolders(root) : [join(root, slugOf(cwd))];
   return slugs.flatMap(subfolders).filter((folder) => /^\d{8}-\d{6}-/.test(basename(folder)));
@@ -145,12 +145,12 @@ function subfolders(folder: string): string[] {
   }
 }
 
-/** One session; undefined when its beginning cannot be read. */
+/** Summarises one session; undefined when its beginning cannot be read. */
 export function sessionAt(folder: string): SessionSummary | undefined {
   return summary(folder, changedAt(folder));
 }
 
-/** Parses a few lines of the log and only counts the others: a listing stays quick over large sessions. */
+/** Parses a few lines of the log and only counts the others, so that a listing stays quick over large sessions. */
 function summary(folder: string, changed: number): SessionSummary | undefined {
   const bytes = readOrNothing(logFile(folder));
   const first = firstEvent(bytes);
@@ -193,7 +193,7 @@ function pricesOf(line: Buffer): Prices | undefined {
   return event?.type === "model_changed" ? event.model.prices : undefined;
 }
 
-/** Dollars of a reply. Only its usage is parsed, which stands behind all that the model wrote. */
+/** Returns the cost of a reply in dollars. Only its usage is parsed, which follows the model's text. */
 function costIn(line: Buffer, prices: Prices | undefined): number {
   const from = line.lastIndexOf('"usage":{') + '"usage":'.length;
   const text = line.toString("utf8", from, line.indexOf("}", from) + 1);
@@ -209,7 +209,7 @@ function titleOf(line: Buffer): string {
   const event = parseLine(line) as LogEvent | undefined;
   if (event?.type !== "user_message") return "";
   const text = event.content.map((block: UserBlock) => (block.type === "text" ? block.text : "[image]"));
-  // What a person ran in the shell stands there with what it printed.
+  // A command that the user ran in the shell is stored with its output.
   const ran = /^<ran_in_shell>\n\$ (.*)/.exec(text[0] ?? "")?.[1];
   const words = onOneLine(ran === undefined ? text.join(" ") : `!${ran}`);
   return words.length > 60

@@ -1,5 +1,5 @@
 /**
- * One writer per session, on any filesystem. Each process claims under a name of its own (`lock.<pid>.<start>`)
+ * Allows one writer per session, on any file system. Each process claims under a name of its own (`lock.<pid>.<start>`)
  * and then looks for the claims of others, so removing the claim of a dead process can never remove a live one.
  */
 
@@ -33,7 +33,7 @@ function claim(folder: string, id: string): string {
   return name;
 }
 
-/** Names of the claims of live processes; those of the dead are removed on the way. */
+/** Returns the names of the claims of live processes, and removes those of dead ones. */
 function liveClaims(folder: string): string[] {
   const claims = claimsIn(folder);
   const [live, dead] = [claims.filter(isLive), claims.filter((name) => !isLive(name))];
@@ -45,13 +45,13 @@ function claimsIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => /^lock\.\d+\.\d+$/.test(name));
 }
 
-/** The other live process that writes the session in this folder, by its id; undefined when there is none. */
+/** Returns the pid of the other live process that writes the session in this folder; undefined when there is none. */
 export function holderOf(folder: string): number | undefined {
   const claims = claimsIn(folder).filter(isLive).map(claimOf);
   return claims.find(({ pid }) => pid !== process.pid)?.pid;
 }
 
-/** The locks in a session's folder whose processes are gone: absolute paths. */
+/** Returns the absolute paths of the locks in a session's folder whose processes are gone. */
 export function staleLocks(folder: string): string[] {
   return claimsIn(folder).flatMap((name) => (isLive(name) ? [] : [join(folder, name)]));
 }
@@ -66,7 +66,7 @@ function isLive(name: string): boolean {
   return startOf(pid) === start;
 }
 
-/** The start of a process in clock ticks since boot; "0" where there is no /proc; undefined when it is gone. */
+/** Returns the start of a process in clock ticks since boot; "0" where there is no /proc; undefined when it is gone. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,4 +1,4 @@
-/** The log on disk: one line per event, on the disk before anybody hears of it. */
+/** The log on disk: one line per event, written before any listener is called. */
 
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 import type { LogEvent } from "../core/events.ts";
@@ -6,21 +6,21 @@ import type { Clock, EventLog } from "../core/ports.ts";
 import { isErrno } from "./errors.ts";
 
 export type FileLogOptions = {
-  /** Open for appending; closed by `close`. */
+  /** A file descriptor open for appending; closed by `close`. */
   fd: number;
-  /** What the file already holds. */
+  /** The events already in the file. */
   events: LogEvent[];
   nextSeq: number;
-  /** The file's last line still lacks its newline. */
+  /** True when the file's last line still lacks its newline. */
   unended: boolean;
   clock: Clock;
   warn: (text: string) => void;
 };
 
-/** Written at once, so that a process that dies has said it, and synced with the next event that is no bookkeeping. */
+/** Events written at once, so that they survive the death of the process, but synced only with the next other event. */
 const bookkeeping: readonly LogEvent["type"][] = ["model_request", "permission_decided"];
 
-/** A log that appends to a file. When the disk refuses, it warns once, goes on in memory and retries. */
+/** Creates a log that appends to a file. When the disk refuses, it warns once, continues in memory and retries. */
 export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOptions) {
   const listeners = new Set<(event: LogEvent) => void>();
   let unsaved = unended ? "\n" : "";
@@ -38,7 +38,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
   const log: EventLog = {
     append({ type, ...rest }) {
       const line = JSON.stringify({ seq: nextSeq, at: clock(), type, ...rest });
-      // What is in memory is what a later process will read.
+      // Keep in memory what a later process will read.
       const event = JSON.parse(line) as LogEvent;
       nextSeq += 1;
       events.push(event);
@@ -64,7 +64,7 @@ function tell(listener: (event: LogEvent) => void, event: LogEvent, warn: (text:
   }
 }
 
-/** Writes all of `text` or nothing. `torn`: a part was written and could not be taken back. */
+/** Writes all of `text` or nothing. `torn`: a part was written and could not be removed. */
 function appendLines(fd: number, text: string, sync: boolean): { code: string; torn: boolean } | undefined {
   const bytes = Buffer.from(text);
   let written = 0;
@@ -78,7 +78,7 @@ function appendLines(fd: number, text: string, sync: boolean): { code: string; t
     if (sync) fdatasyncSync(fd);
     return undefined;
   } catch (error) {
-    // Some network filesystems cannot sync: the line is written as well as it can be.
+    // Some network file systems cannot sync; the line is written all the same.
     if (isErrno(error)) return undefined;
     throw error;
   }

@@ -11,15 +11,15 @@ export type StoredLog = {
   events: LogEvent[];
   /** One above the highest seq ever written. */
   nextSeq: number;
-  /** Bytes up to here are whole lines; what follows is a line that was cut while it was written. */
+  /** Length of the whole lines in bytes; the rest is a line that was cut while it was written. */
   wholeBytes: number;
-  /** The last line is whole but for its newline. */
+  /** True when the last line is whole but for its newline. */
   unended: boolean;
   /** One sentence each: damaged lines, events of a newer version. */
   warnings: string[];
 };
 
-/** The events of a log file, as parsed. Throws what reading a file throws. */
+/** Reads and parses the events of a log file. Throws the errors of reading a file. */
 export function readLog(file: string): StoredLog {
   const bytes = readFileSync(file);
   const log: StoredLog = { events: [], nextSeq: 0, wholeBytes: 0, unended: false, warnings: [] };
@@ -42,7 +42,7 @@ export function readLog(file: string): StoredLog {
   return log;
 }
 
-/** The last events of a log file, out of its last `mostBytes` bytes; none when it cannot be read. */
+/** Reads the last events of a log file, out of its last `mostBytes` bytes; none when it cannot be read. */
 export function readTail(file: string, mostBytes: number): LogEvent[] {
   try {
     const fd = openSync(file, "r");
@@ -51,7 +51,7 @@ export function readTail(file: string, mostBytes: number): LogEvent[] {
       const from = Math.max(0, size - mostBytes);
       const bytes = Buffer.alloc(size - from);
       const tail = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from));
-      // The first line is whole only when nothing stands before it.
+      // The first line is whole only when nothing precedes it.
       const whole = from === 0 ? tail : tail.subarray(tail.indexOf(10) + 1);
       return [...lines(whole)].flatMap(({ start, end }) => {
         const event = start === end ? undefined : parseLine(whole.subarray(start, end));
@@ -77,7 +77,7 @@ function* lines(bytes: Buffer): Generator<{ start: number; end: number; ended: b
 
 type Line = { seq: number; at: number; type: string };
 
-/** The event in a line of the log, or undefined when the line is damaged. */
+/** Parses a line of the log; undefined when the line is damaged. */
 export function parseLine(line: Buffer): Line | undefined {
   if (!isUtf8(line)) return undefined;
   try {
@@ -109,7 +109,7 @@ function shape(properties: Record<string, JsonSchema>): JsonSchema {
 
 const lineSchema = shape({ seq: { type: "integer", minimum: 0 }, at: number, type: string });
 
-/** What every reader of an event relies on; a line that lacks it counts as damaged. */
+/** The fields that every reader of an event relies on; a line that lacks one counts as damaged. */
 const shapes: Record<EventBody["type"], JsonSchema> = {
   session_started: shape({ sessionId: string, cwd: string, model: record, system: string, tools: list }),
   model_changed: shape({ model: record }),

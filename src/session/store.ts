@@ -29,14 +29,14 @@ export type OpenSession = {
   folder: string;
   log: EventLog;
   artifacts: Artifacts;
-  /** Gives the lock back; a session that never got an event leaves nothing behind. Idempotent. */
+  /** Releases the lock and removes a session that never got an event. Idempotent. */
   close(): void;
 };
 
 type Warn = (text: string) => void;
 type Outside = { clock: Clock; warn: Warn };
 
-/** A new session of `cwd`; when `root` cannot be written, in a private temp folder and with a warning. */
+/** Creates a session of `cwd`; when `root` cannot be written, in a private temp folder and with a warning. */
 export function createSession(options: { root: string; cwd: string } & Outside): OpenSession {
   return writable(resolve(options.root), options.warn, (root) => {
     const folder = newFolder(root, options.cwd, options.clock());
@@ -45,7 +45,7 @@ export function createSession(options: { root: string; cwd: string } & Outside):
   });
 }
 
-/** A stored session, to go on with. Throws `SessionError`, or `SessionLocked` when another process has it. */
+/** Opens a stored session to continue it. Throws `SessionError`, or `SessionLocked` when another process has it. */
 export function openSession(options: SessionChoice & Outside): OpenSession {
   const stored = findSession({ ...options, root: resolve(options.root) });
   return writable(stored, options.warn, (place) => {
@@ -59,9 +59,9 @@ export type Fork = { from: string; to: string; lastTurn: number };
 
 type ForkOptions = SessionChoice &
   Outside & {
-    /** How many events of the old session the new one begins with; by default all. */
+    /** Number of events of the old session that the new one begins with; all by default. */
     events?: number | undefined;
-    /** Copies what belongs to a session besides its log. Not called while another process writes the old session. */
+    /** Copies everything else that belongs to a session. Not called while another process writes the old session. */
     copyState(fork: Fork): void;
   };
 
@@ -81,7 +81,7 @@ export function forkSession(options: ForkOptions): OpenSession {
   });
 }
 
-/** A stored session as it is, without becoming its writer. Throws `SessionError`. */
+/** Reads a stored session without becoming its writer. Throws `SessionError`. */
 export function readSession(options: SessionChoice & { warn: Warn }): {
   id: string;
   folder: string;
@@ -94,7 +94,7 @@ export function readSession(options: SessionChoice & { warn: Warn }): {
   return { id: basename(folder), folder, start, events };
 }
 
-/** Runs `make` for `place`, and for a private temp folder when the operating system refuses `place`. */
+/** Runs `make` for `folder`, and for a private temp folder when the operating system refuses `folder`. */
 function writable<T>(place: string, warn: Warn, make: (place: string) => T): T {
   try {
     return make(place);
@@ -113,7 +113,7 @@ function opened(folder: string, { clock, warn }: Outside, read: (file: string) =
   try {
     const { events, nextSeq, wholeBytes, unended, warnings } = read(logFile(folder));
     const fd = openSync(logFile(folder), constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW);
-    // A line that was cut goes, so that the next event begins on a line of its own.
+    // Removes an incomplete last line, so that the next event begins on a line of its own.
     ftruncateSync(fd, wholeBytes);
     const artifacts = artifactsIn(join(folder, "artifacts"), warn);
     for (const warning of warnings) warn(warning);
@@ -148,7 +148,7 @@ function readStarted(file: string): StoredLog & { start: EventOf<"session_starte
   throw new SessionError(`the beginning of ${file} is damaged: choose another session or start a new one`);
 }
 
-/** `<root>/<slug of cwd>/<id>`, new; ids sort by time (UTC). */
+/** Returns a new folder `<root>/<slug of cwd>/<id>`; ids sort by time (UTC). */
 function newFolder(root: string, cwd: string, now: number): string {
   const [date, time] = new Date(now).toISOString().replace(/[-:]/g, "").split(/[T.]/);
   const parent = join(root, slugOf(cwd));

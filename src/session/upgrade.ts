@@ -1,6 +1,6 @@
 /**
- * Reads events as earlier versions wrote them: each becomes the event that today's version would have written. The
- * only place where the wording of an earlier version is recognised. Pure.
+ * Upgrades events written by earlier versions: each becomes the event that today's version would have written. The
+ * wording of earlier versions is recognised only here. Pure.
  */
 
 import { permissionModes } from "../core/decision.ts";
@@ -8,13 +8,13 @@ import type { EventOf, LogEvent, Rejection, RuleNumber, Task, WarningCode } from
 
 type Line = { seq: number; at: number; type: string };
 
-/** The same event with today's fields; one that has them already is returned as it is. */
+/** Returns the same event with today's fields; an up-to-date one is returned unchanged. */
 export function upgraded<T extends Line>(line: T): T {
   const change = changes[line.type as LogEvent["type"]] as ((event: T) => T) | undefined;
   return change ? change(line) : line;
 }
 
-/** `side_call` was the name of a call for a summary, and `rest` of a turn that the model completed. */
+/** Renames `side_call` (a call for a summary) and the reason `rest` (of a turn that the model completed). */
 export function renamed(line: unknown): unknown {
   const { type, reason } = (line ?? {}) as { type?: unknown; reason?: unknown };
   if (type === "side_call") return { ...(line as object), type: "summary_call" };
@@ -62,7 +62,7 @@ function withFold(event: EventOf<"context_edited">): EventOf<"context_edited"> {
     : { ...event, fold: { objective } };
 }
 
-/** Of a denial without a suggested rule the mode was written down as its rule. */
+/** Replaces the rule of a denial without a suggested rule, which used to hold the mode. */
 function withMode(event: EventOf<"permission_decided">): EventOf<"permission_decided"> {
   const mode = permissionModes.find((each) => each === event.rule);
   return event.mode || !mode ? event : { ...event, mode };

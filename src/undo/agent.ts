@@ -1,4 +1,4 @@
-/** Snapshots as an agent at work needs them: before what may write, and when a turn has ended. */
+/** Takes snapshots for a running agent: before a call that may write, and after each turn. */
 
 import { join } from "node:path";
 import { isToolUse } from "../core/blocks.ts";
@@ -13,13 +13,13 @@ type UndoScope = {
   log: EventLog;
   /** The session's folder. */
   folder: string;
-  /** Absolute, links resolved: what is kept. */
+  /** Folders to snapshot; absolute, links resolved. */
   workspace: readonly string[];
-  /** Absolute: what is not, though it may lie in the workspace. */
+  /** Absolute folders to leave out, though they may lie in the workspace. */
   except: readonly string[];
   clock: Clock;
   warn(text: string): void;
-  /** The grammar of bash, to see which commands only read. */
+  /** The grammar of bash, to recognise commands that only read. */
   parser(access: Access): Promise<ParseShell | undefined>;
 };
 
@@ -29,7 +29,7 @@ export type AgentSnapshots = {
   beforeWrite(access: Access): Promise<void>;
 };
 
-/** Begins to watch the session's log; `Snapshots.close` ends that. */
+/** Starts watching the session's log; `Snapshots.close` stops it. */
 export function agentSnapshots(place: UndoScope): AgentSnapshots {
   const { log, folder, workspace, except, clock, warn, parser } = place;
   const snapshots = openSnapshots({
@@ -40,7 +40,7 @@ export function agentSnapshots(place: UndoScope): AgentSnapshots {
   let prepared = false;
   const unsubscribe = log.subscribe((event) => {
     if (event.type === "turn_ended") void snapshots.settle();
-    // Once a session uses tools it will write, and until then reading ahead costs nobody any time.
+    // A session that uses tools will write, and until then reading ahead costs nobody any time.
     if (prepared || event.type !== "assistant_message" || !event.content.some(isToolUse)) return;
     prepared = true;
     snapshots.prepare();
@@ -66,7 +66,7 @@ export function agentSnapshots(place: UndoScope): AgentSnapshots {
   };
 }
 
-/** What the mode `plan` would let through only reads. */
+/** Returns false for a call that the mode `plan` would let through, which only reads. */
 function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
   if (access.kind === "read" || access.kind === "session") return false;
   if (access.kind === "write") return true;
@@ -75,7 +75,7 @@ function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
   return decidePermission({ ...about, ...anywhere }).decision !== "allow";
 }
 
-/** One line, short enough for a list. */
+/** Returns one line, short enough for a list. */
 function labelOf(access: Access): string {
   switch (access.kind) {
     case "execute":

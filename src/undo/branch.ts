@@ -1,4 +1,4 @@
-/** The snapshots of a branch: it can undo what the session did to files that it was branched from. */
+/** Copies snapshots to a branch, which can then undo file changes of the session it was branched from. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { copyJournal } from "./journal.ts";
 type Branch = Fork & { warn(text: string): void };
 
 /**
- * Turns that the branch does not have were worked on between its last event and what comes next: they count as a turn
- * of that event, so that they are never taken for those that get their numbers in the branch.
+ * Copies the snapshots. Turns that the branch lacks count as a turn of its last shared event, so that they are never
+ * mistaken for turns that get their numbers in the branch.
  */
 export function branchSnapshots({ from, to, lastTurn, warn }: Branch): void {
   const folder = join(to, "snapshots");

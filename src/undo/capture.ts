@@ -1,4 +1,4 @@
-/** Reads what the folders hold now; only what changed since the last time is read again. */
+/** Reads the present content of the folders; only files that changed since the last time are read again. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
 import type { Entry, State } from "./history.ts";
@@ -6,21 +6,24 @@ import type { Journal } from "./journal.ts";
 import { targetOf } from "./restore.ts";
 import { racyMs, type Seen, slices, statusOf } from "./scan.ts";
 
-/** Files above this are not kept, unless an edit names them. Bytes. */
+/** Files above this many bytes are not kept, unless an edit names them. */
 const largestFile = 10 * 1024 * 1024;
 const largestNamed = 100 * 1024 * 1024;
 
 type Capture = {
-  /** What is there; a path without a status is there, but not looked into. */
+  /** Existing paths; one without a status exists, but is not looked into. */
   seen: Seen;
-  /** What was known the last time. */
+  /** The state known from the last time. */
   known: State;
-  /** Kept whatever lies around them, and remembered as absent when they are not there. */
+  /** Paths to keep wherever they lie, recorded as absent when they do not exist. */
   named: readonly string[];
   journal: Journal;
 };
 
-/** All entries, with the contents of files held in the journal. Undefined when that would take more than `room` bytes. */
+/**
+ * Returns all entries, with the contents of files stored in the journal. Undefined when that would take more than
+ * `room` bytes.
+ */
 export async function capture(from: Capture, room: number): Promise<Map<string, Entry> | undefined> {
   const { seen, known, named, journal } = from;
   const entries = new Map<string, Entry>();
@@ -45,7 +48,7 @@ export async function capture(from: Capture, room: number): Promise<Map<string, 
   return entries;
 }
 
-/** The entry where no byte must be read for it. */
+/** Returns the entry where no byte must be read for it. */
 function knownEntry(path: string, status: Stats, known: Entry | undefined, most: number): Entry | undefined {
   const mode = status.mode & 0o7777;
   if (status.isDirectory()) return { type: "folder", mode };

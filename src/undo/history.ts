@@ -1,8 +1,8 @@
-/** What a row of snapshots says: what changed when and by whom, and what an undo goes back to. Pure. */
+/** Reads a sequence of snapshots: the changes, their time and author, and the target of an undo. Pure. */
 
 import type { GitPlace } from "../git/refs.ts";
 
-/** One thing in a folder. `changed`: when its status changed, in milliseconds since 1970. */
+/** One entry of a folder. `changed`: when its status changed, in milliseconds since 1970. */
 export type Entry =
   | {
       type: "file";
@@ -11,52 +11,56 @@ export type Entry =
       hash: string;
       changed: number;
       inode: number;
-      /** Read so soon after a change that another one may have the same time. */
+      /** True when read so soon after a change that another one may have the same time. */
       fresh?: true;
-      /** Where its bytes begin in the contents; without it they are not held. */
+      /** Offset of its bytes in the contents; absent when they are not stored. */
       at?: number;
     }
   | { type: "link"; target: string }
   | { type: "folder"; mode: number }
-  /** There, but not what is in it: too large, unreadable, or a cache. Of a file the size and time of change. */
+  /**
+   * Exists, but its content is not kept: too large, unreadable, or a cache. For a file, its size and time of change.
+   */
   | { type: "unkept"; size?: number; changed?: number }
-  /** Known not to be there, where the folder around it is not looked into. */
+  /** Known not to exist, where the folder around it is not looked into. */
   | { type: "absent" };
 
-/** What folders hold, by absolute path. */
+/** The content of folders, by absolute path. */
 export type State = ReadonlyMap<string, Entry>;
 
 export type FileSnapshot = {
   n: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** `step`: before a step that writes. `end`: after what was under way. `undo`: before files were restored. */
+  /** `step`: before a step that writes. `end`: after the running work. `undo`: before files were restored. */
   kind: "step" | "end" | "undo";
   /** Seq of the user message of the turn. */
   turn: number;
-  /** What was about to run. */
+  /** The call that was about to run. */
   label: string;
-  /** Of an undo: the snapshot that it goes back to. */
+  /** For an undo: the snapshot that it restores. */
   to?: number;
-  /** Folders that were looked through, and paths that were looked at wherever they lie. */
+  /** Folders that were scanned, and paths that were read wherever they lie. */
   roots: string[];
   named: string[];
-  /** Of the first root. */
+  /** HEAD and stash of the first root. */
   git: GitPlace;
-  /** What differs from the snapshot before; null: nothing of it is left. */
+  /** Differences from the previous snapshot; null: the path is gone. */
   changes: Record<string, Entry | null>;
 };
 
 export type Change = { path: string; before: Entry | undefined; after: Entry | undefined };
 
-/** What the folders held as far as snapshot `n` tells. */
+/** Returns the content of the folders as far as snapshot `n` knows it. */
 export function stateAt(snapshots: readonly FileSnapshot[], n: number): Map<string, Entry> {
   const state = new Map<string, Entry>();
   for (const snapshot of snapshots.slice(0, n + 1)) applyTo(state, snapshot);
   return state;
 }
 
-/** The same with what was seen only later, but had not changed between: it was like that at `n` as well. */
+/**
+ * Returns the same with entries that were first seen later but had not changed since: they were like that at `n` too.
+ */
 export function knownAt(snapshots: readonly FileSnapshot[], n: number): Map<string, Entry> {
   const known = stateAt(snapshots, n);
   const state = stateAt(snapshots, n);
@@ -78,7 +82,7 @@ function applyTo(state: Map<string, Entry>, { changes }: FileSnapshot): void {
   }
 }
 
-/** For each snapshot what became different since the one before it; nothing for the first, which only begins. */
+/** Returns for each snapshot the changes since the one before; none for the first. */
 export function changesOf(snapshots: readonly FileSnapshot[]): Change[][] {
   const state = new Map<string, Entry>();
   return snapshots.map((snapshot, index) => {
@@ -92,13 +96,13 @@ export function changesOf(snapshots: readonly FileSnapshot[]): Change[][] {
   });
 }
 
-/** Whether this does not come into being or change, it only comes into sight. */
+/** Returns false for an entry that did not appear or change, but only came into view. */
 function isNews(state: State, path: string, after: Entry): boolean {
   const before = state.get(path);
   return before === undefined ? !wasLookedAt(state, path) : before.type === "unkept" && isSame(before, after);
 }
 
-/** Whether `state` would have told of something at `path`: the folder around it was looked into. */
+/** Returns true when `state` would have shown something at `path`: the folder around it was looked into. */
 export function wasLookedAt(state: State, path: string): boolean {
   if (state.get(path)) return true;
   for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
@@ -108,7 +112,7 @@ export function wasLookedAt(state: State, path: string): boolean {
   return false;
 }
 
-/** The same kind of thing with the same content and mode, as far as that is known. */
+/** Returns true for entries of the same kind with the same content and mode, as far as known. */
 export function isSame(one: Entry | undefined, other: Entry | undefined): boolean {
   const [a, b] = [one ?? { type: "absent" as const }, other ?? { type: "absent" as const }];
   if (a.type === "file" && b.type === "file") return a.hash === b.hash && a.mode === b.mode;
@@ -121,8 +125,8 @@ export function isSame(one: Entry | undefined, other: Entry | undefined): boolea
 }
 
 /**
- * Paths that the session changed after snapshot `from`, in steps and in undos. `byOthers`: those of them that
- * somebody else changed as well, while no step was under way.
+ * Returns paths that the session changed after snapshot `from`, in steps and in undos. `byOthers`: those that somebody
+ * else changed as well, while no step was running.
  */
 export function changedSince(
   snapshots: readonly FileSnapshot[],
@@ -139,8 +143,8 @@ export function changedSince(
 }
 
 /**
- * The first snapshot of the last turn that changed something and is not undone; undefined when there is none.
- * `changes`: as `changesOf` tells.
+ * Returns the first snapshot of the last turn that changed something and is not undone; undefined when there is none.
+ * `changes`: from `changesOf`.
  */
 export function lastTurn(
   snapshots: readonly FileSnapshot[],
@@ -149,7 +153,10 @@ export function lastTurn(
   return standing(snapshots, changes, snapshots.length).at(-1);
 }
 
-/** First snapshots of the turns whose changes stand before snapshot `end`; an undo of an undo brings turns back. */
+/**
+ * Returns the first snapshots of the turns whose changes are in effect before snapshot `end`; an undo of an undo
+ * restores turns.
+ */
 function standing(snapshots: readonly FileSnapshot[], changes: readonly Change[][], end: number): number[] {
   let turns: number[] = [];
   for (const { n, kind, turn, to } of snapshots.slice(0, end)) {
@@ -165,7 +172,7 @@ function standing(snapshots: readonly FileSnapshot[], changes: readonly Change[]
   return turns;
 }
 
-/** The last undo, unless something was changed or undone since. */
+/** Returns the last undo, unless something was changed or undone since. */
 export function lastUndo(snapshots: readonly FileSnapshot[]): number | undefined {
   const last = snapshots.findLast(({ kind }) => kind !== "end");
   return last?.kind === "undo" ? last.n : undefined;

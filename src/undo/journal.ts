@@ -1,4 +1,4 @@
-/** Snapshots on disk: the contents of files in one file, each once, and a journal of what changed from one to the next. */
+/** Snapshots on disk: the contents of files in one file, each once, and a journal of the changes between snapshots. */
 
 import { hash as hashOf } from "node:crypto";
 import {
@@ -23,18 +23,18 @@ import { changesOf, type Entry, type FileSnapshot } from "./history.ts";
 
 export type Journal = {
   snapshots: readonly FileSnapshot[];
-  /** Bytes of all contents. */
+  /** Returns the bytes of all contents. */
   size(): number;
   append(snapshot: FileSnapshot): void;
-  /** Keeps the bytes, once. */
+  /** Stores the bytes once. */
   hold(bytes: Buffer): { hash: string; at: number };
-  /** The bytes of a file, undamaged; undefined when they are not held. */
+  /** Returns the undamaged bytes of a file; undefined when they are not stored. */
   bytesOf(hash: string, size: number): Buffer | undefined;
-  /** Drops the contents of files that no snapshot saw change; without any change nothing stays. */
+  /** Drops the contents of files that no snapshot saw change; without any change everything is removed. */
   close(): void;
 };
 
-/** Opens the journal in `folder`, or begins one there. Files 0600 in a folder 0700. */
+/** Opens or creates the journal in `folder`. Files 0600 in a folder 0700. */
 export function openJournal(folder: string): Journal {
   makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   const file = join(folder, "journal.jsonl");
@@ -61,8 +61,8 @@ export function openJournal(folder: string): Journal {
 }
 
 /**
- * Makes the snapshots in `from` also those of `to`, each as `changed` returns it; nothing when there are none.
- * Throws what the disk refuses.
+ * Copies the snapshots of `from` to `to`, each as `changed` returns it; nothing when there are none. Throws when the
+ * disk refuses.
  */
 export function copyJournal(
   from: string,
@@ -79,7 +79,7 @@ export function copyJournal(
 type Contents = ReturnType<typeof openContents>;
 type Stored = { generation: number; snapshots: FileSnapshot[]; contents: Contents };
 
-/** Writes everything anew beside the old; the journal, which names its contents, comes last and decides. */
+/** Rewrites everything beside the old files; the journal, which names its contents, comes last and decides. */
 function compact(
   folder: string,
   { generation, snapshots, contents }: Stored,
@@ -107,7 +107,7 @@ function entriesOf(snapshots: readonly FileSnapshot[]): Entry[] {
   return snapshots.flatMap(({ changes }) => Object.values(changes)).filter((entry) => entry !== null);
 }
 
-/** A line that was cut while it was written is no snapshot, and none counts that comes after one. */
+/** Reads the journal. A line that was cut while it was written, and all after it, are ignored. */
 function readJournal(file: string): { generation: number; snapshots: FileSnapshot[]; damaged: boolean } {
   const lines = textOf(file).split("\n");
   const [head, ...rest] = lines.slice(0, -1).map(parsed) as [
@@ -148,7 +148,7 @@ function openContents(file: string) {
   let end = fstatSync(fd).size;
   return {
     size: () => end,
-    /** Another file with the same bytes needs none of its own. */
+    /** Records that another file with the same bytes is already stored. */
     know(entry: Entry): void {
       if (entry.type === "file" && entry.at !== undefined) places.set(entry.hash, entry.at);
     },
@@ -175,7 +175,7 @@ function openContents(file: string) {
   };
 }
 
-/** All of the bytes, or none when the disk refuses. */
+/** Writes all of the bytes, or none when the disk refuses. */
 function writeWhole(fd: number, bytes: Buffer, at: number): void {
   try {
     for (let done = 0; done < bytes.length; )

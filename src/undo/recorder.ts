@@ -1,4 +1,4 @@
-/** Takes snapshots: compares what the folders hold with what the journal has, and writes down the difference. */
+/** Takes snapshots: compares the folders with the journal, and writes down the difference. */
 
 import { gitPlace } from "../git/refs.ts";
 import { capture } from "./capture.ts";
@@ -6,7 +6,7 @@ import { type Entry, type FileSnapshot, isSame, type State, stateAt, wasLookedAt
 import { type Journal, openJournal } from "./journal.ts";
 import { createScanner, type Seen, statusOf } from "./scan.ts";
 
-/** Bytes of contents that a session keeps at most. */
+/** Maximum bytes of contents that a session keeps. */
 const mostBytes = 512 * 1024 * 1024;
 
 type Options = {
@@ -20,12 +20,12 @@ type About = Pick<FileSnapshot, "at" | "kind" | "turn" | "label" | "to">;
 
 export type Recorder = {
   journal: Journal;
-  /** What the folders held at the last snapshot. */
+  /** The content of the folders at the last snapshot. */
   recorded: State;
-  /** The snapshot that would be taken now. `room`: bytes that may be read, without end by default. */
+  /** Returns the snapshot that would be taken now. `room`: bytes that may be read, unlimited by default. */
   draft(about: About, named?: readonly string[], room?: number): Promise<FileSnapshot>;
   append(snapshot: FileSnapshot): void;
-  /** Whether a change of this path could be undone by the last snapshot. */
+  /** Returns true when the last snapshot could undo a change of this path. */
   covers(path: string): boolean;
 };
 
@@ -39,7 +39,7 @@ export function openRecorder({ folder, roots: given, except, warn }: Options): R
   let known: State = recorded;
   let whole = true;
 
-  /** Without the strength to look at all there is, what is known already is looked at, and what edits name. */
+  /** Limits the snapshots to known files and those that edits name, when there is too much to read. */
   const narrow = (why: string): void => {
     whole = false;
     warn(`${roots.join(", ")}: ${why}: undo covers the files that edits name, not what commands change`);
@@ -90,7 +90,10 @@ function seenAgain(recorded: State): Seen {
   return seen;
 }
 
-/** Also what is held anew, so that a later process finds its bytes, and what is first known not to be there. */
+/**
+ * Includes contents that are stored again, so that a later process finds their bytes, and paths first known to be
+ * absent.
+ */
 function differences(before: State, now: State): FileSnapshot["changes"] {
   const changes: FileSnapshot["changes"] = {};
   let met = 0;

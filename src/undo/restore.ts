@@ -1,4 +1,4 @@
-/** Puts files back as a snapshot holds them: what must go first, then folders, then what is in them. */
+/** Restores files from a snapshot: first removals, then folders, then their contents. */
 
 import { randomBytes } from "node:crypto";
 import {
@@ -23,7 +23,10 @@ import { statusOf } from "./scan.ts";
 
 type Lost = Undone["lost"][number];
 
-/** From how `paths` are to how they shall be; apart, what nobody can put back. Pure. */
+/**
+ * Plans the way from the current to the wanted state of `paths`; lists separately the files that cannot be restored.
+ * Pure.
+ */
 export function planRestore(
   paths: readonly string[],
   now: State,
@@ -50,7 +53,7 @@ function obstacle(path: string, { now, then, before, after }: Sides): string | u
   return undefined;
 }
 
-/** Carries the plan out. Returns what the system refused. */
+/** Carries out the plan. Returns the errors of the system. */
 export function restore(changes: readonly Change[], bytesOf: (entry: Entry) => Buffer | undefined): Lost[] {
   const lost: Lost[] = [];
   const attempt = (path: string, work: () => string | undefined): void => {
@@ -75,7 +78,7 @@ export function restore(changes: readonly Change[], bytesOf: (entry: Entry) => B
   return lost;
 }
 
-/** A folder that still holds something of others stays. */
+/** Removes an entry; a folder that still holds other files stays. */
 function remove(path: string, before: Entry): undefined {
   if (before.type === "absent") return;
   if (before.type !== "folder") return unlinkSync(path) as undefined;
@@ -86,7 +89,7 @@ function remove(path: string, before: Entry): undefined {
   }
 }
 
-/** A folder that we can write to; its own mode comes last. */
+/** Makes a folder writable for us; its own mode is set last. */
 function openUp(path: string, before: Entry | undefined): string | undefined {
   if (before?.type !== "folder") {
     const away = strayed(path);
@@ -102,7 +105,7 @@ function closeDown(path: string, mode: number): string | undefined {
   return undefined;
 }
 
-/** No link may lead the writing elsewhere. */
+/** Refuses a path that a link would lead elsewhere. */
 function strayed(path: string): string | undefined {
   const parent = dirname(path);
   makeFolders(parent, (path) => mkdirSync(path));
@@ -125,7 +128,7 @@ function write(
   if (!bytes) return "its content is not held";
   const status = statusOf(path);
   if (status?.isFile() && status.nlink > 1) {
-    // The same file has other names, which are to have the content, too.
+    // The file may have other names, which must get the content too.
     truncateSync(path);
     writeFileSync(path, bytes);
     chmodSync(path, after.mode);
@@ -145,7 +148,7 @@ function moveOver(aside: string, path: string): undefined {
   }
 }
 
-/** Writes what is at `entry` to a new place, for its owner only. Returns whether it was held. */
+/** Writes the content of `entry` to a new file, for its owner only. Returns false when the content is not stored. */
 export function writeCopy(
   copy: string,
   entry: Entry,
@@ -158,7 +161,7 @@ export function writeCopy(
   return bytes !== undefined || entry.type === "link";
 }
 
-/** Where a link leads, as it is written; undefined when that cannot be read. */
+/** Returns the target of a link as written; undefined when it cannot be read. */
 export function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path);

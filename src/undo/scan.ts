@@ -1,36 +1,36 @@
-/** Looks through folders for what a snapshot holds: every file but `.git`, caches too large to keep, and our own state. */
+/** Scans folders for a snapshot: every file except `.git`, caches too large to keep, and our own state. */
 
 import { lstatSync, readdirSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { setImmediate as yieldNow } from "node:timers/promises";
 import { listIgnoredFolders } from "../git/list-files.ts";
 
-/** What was seen: a status per path, undefined where only the existence counts (it is not looked into). */
+/** The scanned paths: a status for each, undefined where only the existence counts (it is not looked into). */
 export type Seen = Map<string, Stats | undefined>;
 
-/** What is in a folder, by absolute path; whether a repository begins there. */
+/** The content of a folder, by absolute path. `repository`: a repository begins there. */
 type Listing = { paths: string[]; repository: boolean };
 
 /**
- * Listings of folders that did not change since. The paths are the same strings at each look: comparing them with
- * what is known costs next to nothing.
+ * Listings of folders that did not change since. The path strings are reused in each scan, so comparing them with known
+ * ones costs next to nothing.
  */
 type Listings = Map<string, Listing & { changed: number }>;
 
 /** An ignored folder with more files than this is not looked into: `node_modules`, build caches. */
 const mostIgnored = 1000;
-/** New files since the last look from which on git is asked what it ignores. */
+/** Number of new files since the last scan above which git is asked for ignored folders. */
 const manyNew = 1000;
-/** Above this a folder is no workspace but a disk. */
+/** Above this number of files a folder is a disk rather than a workspace. */
 const mostFiles = 100_000;
 
-/** A change this close to the look may be followed by another with the same time stamp. Milliseconds. */
+/** A change this close to the scan may be followed by another with the same time stamp. Milliseconds. */
 export const racyMs = 50;
 
-/** How long a look may hold up everything else at a time, in milliseconds. */
+/** How long a scan may block everything else at a time, in milliseconds. */
 const sliceMs = 8;
 
-/** Folders that hold what can be made again, where no git says so. */
+/** Folders that hold generated files, by name, for use without git. */
 const caches =
   /^(node_modules|bower_components|\.?venv|\.tox|\.nox|__pycache__|\.(mypy|pytest|ruff)_cache|target|build|dist|\.gradle|\.m2|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.terraform|Pods|DerivedData|\.pnpm-store|\.yarn)$/;
 
@@ -42,11 +42,11 @@ type Territory = {
 };
 
 export type Scanner = {
-  /** All that is there, or undefined when there is too much of it. */
+  /** Scans the folders; undefined when there is too much in them. */
   look(): Promise<Seen | undefined>;
 };
 
-/** Remembers from look to look what has not changed. */
+/** Creates a scanner, which remembers unchanged folders between scans. */
 export function createScanner(territory: Territory): Scanner {
   const listings: Listings = new Map();
   let isIgnored: Bounds["isIgnored"] = () => false;
@@ -64,7 +64,7 @@ export function createScanner(territory: Territory): Scanner {
   };
 }
 
-/** A folder to look into; `cache`: the ignored folder that it belongs to, with the files that may still come. */
+/** A folder to look into; `cache`: the ignored folder that it belongs to, with the number of files still allowed. */
 type Pending = { path: string; changed: number; nested: boolean; cache?: { path: string; left: number } };
 type Bounds = { most: number; isIgnored(path: string, nested: boolean): boolean };
 
@@ -89,7 +89,7 @@ async function walk(territory: Territory, listings: Listings, bounds: Bounds): P
   return seen;
 }
 
-/** Notes what is in a folder. Returns the folders in it, which are still to be looked into. */
+/** Records the content of a folder. Returns its subfolders, which are still to be scanned. */
 function look(
   { path, nested: around, cache }: Pending,
   { paths, repository }: Listing,
@@ -111,7 +111,7 @@ function look(
   return folders;
 }
 
-/** To be awaited between pieces of work: lets others in once a slice of time is used up. */
+/** Returns a function to await between pieces of work: it yields once a time slice is used up. */
 export function slices(): () => Promise<void> {
   let end = performance.now() + sliceMs;
   return async () => {
@@ -126,7 +126,7 @@ function leaveOut(seen: Seen, cache: string): void {
   seen.set(cache, undefined);
 }
 
-/** From the last look when nothing came or went since; undefined when the folder cannot be read. */
+/** Returns the last listing when nothing came or went since; undefined when the folder cannot be read. */
 function listingOf(
   { path, changed }: Pending,
   listings: Listings,
@@ -138,7 +138,7 @@ function listingOf(
   try {
     const names = readdirSync(path);
     const paths = names
-      // What is not UTF-8 cannot be named in a journal; it is never touched.
+      // Names that are not UTF-8 cannot be stored in a journal; such files are never touched.
       .filter((name) => name !== ".git" && !name.includes("\ufffd"))
       .map((name) => `${path === "/" ? "" : path}/${name}`)
       .filter((child) => !except.includes(child));
@@ -150,7 +150,7 @@ function listingOf(
   }
 }
 
-/** The status of a path itself, links not followed; undefined when there is nothing or it cannot be told. */
+/** Returns the status of a path itself, without following links; undefined when it does not exist or cannot be read. */
 export function statusOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -163,7 +163,7 @@ function isRepository(root: string): boolean {
   return statusOf(join(root, ".git")) !== undefined;
 }
 
-/** What git ignores in the roots; where there is no git to ask, what is known to be a cache by its name. */
+/** Returns the ignored folders of the roots; where git cannot be asked, caches known by name. */
 async function ignoring(roots: readonly string[]): Promise<Bounds["isIgnored"]> {
   const answers = await Promise.all(
     roots.map(async (root) =>

@@ -1,6 +1,6 @@
 /**
- * Snapshots of a session's folders before each step that writes, and undo by them. They lie in the session's folder
- * and never touch the user's git: looking at 5,000 files in which nothing changed takes about 10 ms.
+ * Takes snapshots of a session's folders before each step that writes, and undoes changes by them. They lie in the
+ * session's folder and never touch the user's git; scanning 5,000 unchanged files takes about 10 ms.
  */
 
 import { existsSync } from "node:fs";
@@ -12,21 +12,21 @@ import { changesOf } from "./history.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";
 import { fileChange, undo } from "./undo.ts";
 
-/** Bytes that are read ahead of need. */
+/** Bytes that are read in advance. */
 const mostAhead = 64 * 1024 * 1024;
 
 type Options = {
-  /** Absolute; made when it is needed. */
+  /** Absolute; created when needed. */
   folder: string;
-  /** Absolute folders to keep, links resolved; those of earlier snapshots are kept as well. */
+  /** Absolute folders to snapshot, links resolved; those of earlier snapshots are included as well. */
   roots: readonly string[];
-  /** Absolute folders never to look into: where sessions are stored. */
+  /** Absolute folders to leave out: where sessions are stored. */
   except: readonly string[];
   clock: Clock;
   warn(text: string): void;
 };
 
-/** The snapshots of a session. Nothing is read or written before they are asked for something. */
+/** Opens the snapshots of a session. Nothing is read or written before first use. */
 export function openSnapshots(options: Options): Snapshots {
   const { clock, warn } = options;
   let recorder: Recorder | undefined;
@@ -39,7 +39,7 @@ export function openSnapshots(options: Options): Snapshots {
   };
   const opened = (): Recorder | undefined => (hasSnapshots(options.folder) ? open() : recorder);
 
-  /** One after the other. */
+  /** Runs one piece of work at a time. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
     last = done.catch(() => undefined);

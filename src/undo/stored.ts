@@ -1,4 +1,4 @@
-/** The snapshots of stored sessions: opened for an undo from outside of them. */
+/** Opens the snapshots of stored sessions, for an undo from outside of them. */
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,13 +14,13 @@ type Choice = {
   root: string;
   /** Absolute. */
   cwd: string;
-  /** A beginning of the session's id; without it, the newest session of `cwd` that wrote anything. */
+  /** A prefix of the session's id; without it, the newest session of `cwd` that wrote anything. */
   id: string | undefined;
   clock: Clock;
   warn(text: string): void;
 };
 
-/** Throws `SessionError`, or `SessionLocked` when another process has the session. */
+/** Opens them. Throws `SessionError`, or `SessionLocked` when another process has the session. */
 export function openStoredSnapshots(choice: Choice): OpenSession & { cwd: string; snapshots: Snapshots } {
   const { root, cwd, clock, warn } = choice;
   const id =

@@ -1,4 +1,4 @@
-/** Undo: which snapshot is gone back to, what that takes, and what becomes of what others changed meanwhile. */
+/** Undo: chooses the snapshot, restores the files, and copies away changes that others made meanwhile. */
 
 import { basename, join } from "node:path";
 import type { FileChange, UndoChoice, Undone } from "../core/undo-port.ts";
@@ -17,8 +17,9 @@ import type { Recorder } from "./recorder.ts";
 import { planRestore, restore, writeCopy } from "./restore.ts";
 
 /**
- * Puts back what the session changed since the chosen snapshot; what only others changed stays. `folder`: where
- * copies go. Undefined when there is nothing to go back to. Throws when the disk refuses a snapshot of how it is now.
+ * Restores files that the session changed since the chosen snapshot; files that only others changed stay. `folder`:
+ * where copies go. Undefined when there is nothing to undo. Throws when the disk refuses a snapshot of the current
+ * state.
  */
 export async function undo(
   recorder: Recorder,
@@ -50,7 +51,7 @@ function chosen(snapshots: readonly FileSnapshot[], { to, redo }: UndoChoice): n
   const begun = snapshots.at(-2);
   if (redo) return lastUndo(snapshots.slice(0, -1));
   if (to !== undefined) return snapshots[to] && to < snapshots.length - 1 ? to : undefined;
-  // An undo that was cut off is brought to its end first.
+  // An interrupted undo is completed first.
   if (begun?.kind === "undo") return begun.to;
   return lastTurn(snapshots, changesOf(snapshots));
 }
@@ -66,7 +67,7 @@ function keepCopies(
   });
 }
 
-/** Folders are the frame of files: they are put back with them, and not told of. */
+/** Converts a change for display. Folders are restored along with their files and not reported. */
 export function fileChange({ path, before, after }: Change): FileChange[] {
   const [was, is] = [isFile(before), isFile(after)];
   if (!was && !is) return [];

@@ -17,7 +17,7 @@ import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets.ts";
 import { enclosed } from "../../core/tags.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
-import { findOrphans, removeLeftovers } from "../../tools/bash/shell/orphans.ts";
+import { endOrphans, findOrphans } from "../../tools/bash/shell/orphans.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
 import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
@@ -173,7 +173,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     desk: sessionActions(run, { flags, env: process.env, cwd, chosen }),
     leftovers: {
       find: () => findOrphans(root),
-      end: () => removeLeftovers(findOrphans(root)),
+      end: () => endOrphans(findOrphans(root)),
     },
     rules: run.rules,
     sessions: sessionsUnder(root, cwd, run.sessionId),

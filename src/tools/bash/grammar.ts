@@ -1,4 +1,4 @@
-/** Loads the grammar of bash, a WebAssembly module, once it is needed; from then on parsing is synchronous. */
+/** Loads the grammar of bash, a WebAssembly module, when it is first needed; from then on parsing is synchronous. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,15 +10,15 @@ import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
 const mostChars = 256 * 1024;
 const mostNodes = 100_000;
 const deepest = 200;
-/** Parsing is given up after so many steps of the parser; 20,000 words take about 1,000. */
+/** Parsing is abandoned after this many steps of the parser; 20,000 words take about 1,000. */
 const mostSteps = 5_000;
 
 const loading = new Map<string, Promise<ParseShell>>();
 
 /**
- * Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here.
- * Once for the whole process, however many sessions it opens: the library has one memory for all its parsers, and a
- * second start of it pulls that away from under the first.
+ * Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here. Runs
+ * once for the whole process, however many sessions it opens: the library has one memory for all its parsers, and a
+ * second start would pull it away from under the first.
  */
 export function loadShellParser(folder: string): Promise<ParseShell> {
   const earlier = loading.get(folder) ?? load(folder);
@@ -28,7 +28,7 @@ export function loadShellParser(folder: string): Promise<ParseShell> {
 
 async function load(folder: string): Promise<ParseShell> {
   // The optimizing compiler takes seconds for the grammar's largest function, gains nothing on texts of this size, and
-  // a process that ends waits for it.
+  // delays the exit of the process.
   for (const flag of ["--liftoff-only", "--no-wasm-tier-up", "--no-wasm-dynamic-tiering"])
     setFlagsFromString(flag);
   const wasmBinary = readFileSync(join(folder, "web-tree-sitter.wasm"));
@@ -44,7 +44,7 @@ async function load(folder: string): Promise<ParseShell> {
     try {
       return parse(parser, text);
     } catch {
-      // After a fault in its memory nothing that it says can be trusted: everything counts as not read.
+      // After a fault in its memory no result can be trusted: everything counts as unread.
       broken = true;
       return undefined;
     }
@@ -53,7 +53,7 @@ async function load(folder: string): Promise<ParseShell> {
 
 function parse(parser: Parser, text: string): ShellNode | undefined {
   let steps = 0;
-  // The declared type lacks what the parser does with it: true ends the parsing.
+  // The declared type lacks the parser's use of the result: true ends the parsing.
   const progressCallback = (): boolean => ++steps > mostSteps;
   parser.reset();
   const tree = parser.parse(text, null, { progressCallback });

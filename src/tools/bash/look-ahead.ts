@@ -1,4 +1,6 @@
-/** What a reading command would come across, looked at before it may run: names behind a glob, links out of a folder. */
+/**
+ * Looks at the disk before a reading command runs: the names that a glob matches, and links that lead out of a folder.
+ */
 
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +11,9 @@ import { canBe, hasGlob, isInside, plain } from "../../permissions/paths.ts";
 const mostNames = 2_000;
 const mostEntries = 20_000;
 
-/** The absolute paths that an absolute glob stands for, as bash would list them; undefined when they are too many. */
+/**
+ * Returns the absolute paths that an absolute glob matches, as bash would list them; undefined when there are too many.
+ */
 export function namesMatching(glob: string): string[] | undefined {
   let paths = ["/"];
   for (const part of glob.split("/").filter(Boolean)) {
@@ -25,7 +29,7 @@ export function namesMatching(glob: string): string[] | undefined {
   return paths;
 }
 
-/** The first link below a folder that leads out of it, and the first name that falls apart at blanks. */
+/** Finds the first link below a folder that leads out of it, and the first name that would be split at blanks. */
 export function surveyFolder(folder: string): FolderSurvey {
   const survey: FolderSurvey = {};
   let count = 0;
@@ -43,7 +47,7 @@ export function surveyFolder(folder: string): FolderSurvey {
   return survey;
 }
 
-/** What lies in a `.git` is git's own. */
+/** Walks the entries below a folder, without the insides of a `.git`. */
 function* entriesBelow(folder: string): Generator<{ entry: Dirent; path: string }> {
   const waiting = [folder];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -63,7 +67,7 @@ function leads(path: string, folder: string): boolean {
   }
 }
 
-/** What cannot be listed holds nothing for the command either. */
+/** Lists a folder; one that cannot be listed counts as empty, as it would for the command. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

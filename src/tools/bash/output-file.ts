@@ -1,4 +1,4 @@
-/** Reads the output file of a command, of any size and while it grows, in bounded memory, and makes its view. */
+/** Reads a command's output file, of any size and while it grows, in bounded memory, and shortens it for the model. */
 
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
@@ -23,24 +23,24 @@ const wholeLines = 20_000;
 const endBytes = 32 * 1024;
 const matchesPerChunk = 8;
 const matchesPerEnd = 40;
-/** Read before and after a match for its neighbours. */
+/** Bytes read before and after a match for its neighbouring lines. */
 const nearBytes = 2048;
-/** Scanned at a stretch before other work gets its turn. */
+/** Bytes scanned at a time before other work gets its turn. */
 const sliceBytes = 8 * 1024 * 1024;
 
 export type OutputReader = {
-  /** Scans what was appended since, at most 8 MB; whether more is there. */
+  /** Scans up to 8 MB of newly appended output. Returns true when more remains. */
   advance(): boolean;
-  /** Bytes in the file now. */
+  /** Returns the current size of the file in bytes. */
   size(): number;
-  /** The last lines, cleaned, for people. */
+  /** Returns the last lines, cleaned, for people. */
   tail(maxLines: number): string;
-  /** The view of everything from byte `from` of the file on. */
+  /** Returns the shortened text of everything from byte `from` of the file on. */
   view(options: ViewOptions): Promise<ShortenedOutput>;
   close(): void;
 };
 
-/** Where a line that matches begins. */
+/** The start of a matching line. */
 type Mark = { line: number; offset: number };
 type Scan = { offset: number; newlines: number; first: Mark[]; last: Mark[] };
 type Read = (offset: number, length: number) => Buffer;
@@ -103,7 +103,7 @@ export function followOutput(
   };
 }
 
-/** Counts the lines of a chunk and notes those that match. */
+/** Counts the lines of a chunk and records the matching ones. */
 function scanChunk(scan: Scan, length: number, { search }: LineSearch): void {
   const { newlines, matches } = search(length, matchesPerChunk);
   for (const match of matches)
@@ -118,7 +118,7 @@ function keepMark({ first, last }: Scan, mark: Mark): void {
   if (last.length > matchesPerEnd) last.shift();
 }
 
-/** The marked lines between `from` and `to`, with two lines around each where they are near. */
+/** Returns the marked lines between `from` and `to`, with two lines around each where they are near. */
 function linesAt(marks: readonly Mark[], from: number, to: number, read: Read): Line[] {
   const lines: Line[] = [];
   let covered = from;
@@ -135,7 +135,7 @@ function linesAt(marks: readonly Mark[], from: number, to: number, read: Read): 
   return lines;
 }
 
-/** The start of the line that is `count` lines before the one that starts at `at`, as far as `bytes` reach. */
+/** Returns the start of the line `count` lines before the one that starts at `at`, as far as `bytes` reach. */
 function stepBack(bytes: Buffer, at: number, count: number): number {
   let start = at;
   for (let line = 0; line < count && start > 0; line++) {
@@ -156,7 +156,7 @@ function stepForward(bytes: Buffer, at: number, count: number): number {
   return end;
 }
 
-/** The head, the matches of the middle, and the tail. */
+/** Selects the head, the matches of the middle, and the tail. */
 function selectLines(scan: Scan, bytes: number, read: Read): Line[] {
   const head = alignEnd(read(0, endBytes));
   const tail = alignStart(read(bytes - endBytes, endBytes));
@@ -168,7 +168,7 @@ function selectLines(scan: Scan, bytes: number, read: Read): Line[] {
   ];
 }
 
-/** Up to the last line feed, or to the last whole character of a line without end. */
+/** Cuts after the last line feed, or after the last whole character of an unfinished line. */
 function alignEnd(bytes: Buffer): Buffer {
   const lineFeed = bytes.lastIndexOf(10);
   if (lineFeed > 0) return bytes.subarray(0, lineFeed + 1);
@@ -185,7 +185,7 @@ function alignStart(bytes: Buffer): Buffer {
   return bytes.subarray(start);
 }
 
-/** Cleaned lines with the sizes that they have in the file, also where the bytes are no valid UTF-8. */
+/** Returns cleaned lines with their sizes in the file, even where the bytes are not valid UTF-8. */
 function linesOfBytes(bytes: Buffer, start: { line: number; offset: number }): Line[] {
   if (isUtf8(bytes)) return linesOf(bytes.toString("utf8"), start);
   const lines: Line[] = [];

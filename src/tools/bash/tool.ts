@@ -1,4 +1,4 @@
-/** The `bash` tool: one command in the session's shell, and what the model is told of it. */
+/** The `bash` tool: runs one command in the session's shell and reports the result to the model. */
 
 import { headOf, utf8Length } from "../../core/clean-text.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../core/ports.ts";
@@ -12,7 +12,7 @@ import type { CommandIo, CommandResult, Shell } from "./shell/shell.ts";
 export type BashOptions = {
   description: string;
   shell: Shell;
-  /** Time limit of a command for which the model asks none; 120 unless told. */
+  /** Time limit, in seconds, of a command for which the model requests none; 120 by default. */
   timeoutSeconds?: number | undefined;
 };
 
@@ -26,13 +26,13 @@ type Input = {
   want?: string;
 };
 
-/** The most that the model may ask for, unless a command has more without asking. */
+/** The highest time limit that the model may request, unless the default is higher. */
 const maxTimeoutSeconds = 600;
 const hardViewBytes = 30_000;
-/** Room for the lines about status and shell, within the view's budget. */
+/** Bytes reserved for the lines about status and shell, within the output's budget. */
 const statusBytes = 1_500;
 
-/** The tool over a shell that others may use too. */
+/** Creates the tool over a shell that others may use too. */
 export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptions): Tool {
   const maximum = Math.max(maxTimeoutSeconds, timeoutSeconds);
   return {
@@ -96,7 +96,7 @@ async function inForeground(call: Call, command: string, notes: string[]): Promi
   );
 }
 
-/** Types the answer, with a final newline unless it spells out its keys, and shows what came after it. */
+/** Types the answer, with a final newline unless it spells out its keys, and shows the output after it. */
 async function answer(call: Call, stdin: string): Promise<ToolOutput> {
   const waiting = call.shell.waiting();
   if (!waiting) return failure("no command is waiting for input: give stdin together with its command");
@@ -153,7 +153,7 @@ async function viewOf(
   return { ...view, text: view.text.replaceAll(stagedName, "bash: ") };
 }
 
-/** How bash names the file that a command is sourced from, in its messages about the command. */
+/** Matches bash's name for the file that a command is sourced from, in its error messages. */
 const stagedName = /(?:bash: )?\/\S*\/shell\/command\.sh: (?=line \d+: )/g;
 
 function statusLines(result: CommandResult, seconds: number, notes: readonly string[]): string[] {
@@ -186,7 +186,7 @@ function leftLines({ left }: CommandResult): string[] {
   return [`[left running: ${[...shown, ...more].join("; ")}]`];
 }
 
-/** A program that found its input empty mostly says so; then the model hears how to give some. */
+/** Returns a hint on how to give input, for a program that complained about empty input. */
 function emptyInputHint(request: Input, text: string): string[] {
   if (request.stdin !== undefined || request.tty) return [];
   const complains =

@@ -1,4 +1,4 @@
-/** One call of the editor: what was asked, of which file, and what the model has seen so far. */
+/** One call of the editor: the request, the file, and what the model has seen so far. */
 
 import type { ToolContext } from "../../core/ports.ts";
 import type { Replacement } from "./edit.ts";

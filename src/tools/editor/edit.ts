@@ -1,4 +1,4 @@
-/** Replacements and insertions on the text of a file: what is not meant keeps its characters. No file is touched. */
+/** Replacements and insertions on the text of a file; everything else keeps its characters. No file is touched. */
 
 import { readHidden } from "../../core/hidden-characters.ts";
 import { Refusal } from "./refusal.ts";
@@ -9,10 +9,13 @@ import { notFound, severalFound } from "./text/not-found.ts";
 import type { TextFile } from "./text/text-file.ts";
 
 export type Replacement = { old_str: string; new_str: string };
-/** `loose`: a place was found only by look-alike characters. */
+/** The edited text. `loose`: a match was found only by look-alike characters. */
 export type Edited = { text: string; count: number; loose: boolean };
 
-/** Applies all, each to the outcome of the one before, or throws a Refusal. `name`: the path as the model wrote it. */
+/**
+ * Applies all replacements, each to the outcome of the one before, or throws a Refusal. `name`: the path as the model
+ * wrote it.
+ */
 export async function replaceAllOf(
   file: TextFile,
   name: string,
@@ -53,14 +56,14 @@ async function replaceOne(
   const { spans, loose } = findSpans(text, old, breaks, !everywhere);
   const spelled = spelledSpans(text, old, breaks);
   if (spelled.length > 0) {
-    // A line that holds the escape and one that holds the character look the same in a view.
+    // A line with the escape and one with the character look the same in a view.
     if (spans.length > 0 && !loose) throw severalFound(name, text, [...spans, ...spelled], false);
     const read = { old_str: readHidden(old), new_str: readHidden(made) };
     return replaceOne(file, name, read, everywhere);
   }
   if (spans.length === 0) throw await notFound(name, withLf(text, endings), withLf(old, endings));
   if (spans.length > 1 && (loose || !everywhere)) throw severalFound(name, text, spans, loose);
-  // Nothing but the line endings differ: they are what is meant.
+  // Only the line endings differ: they are the intended change.
   const asGiven = unix(old) === unix(made);
   const parts: string[] = [];
   let done = 0;
@@ -75,7 +78,7 @@ async function replaceOne(
   return { text: changed, count: spans.length, loose };
 }
 
-/** Where `old` stands when the hidden characters that it spells out are those characters. */
+/** Finds `old` where its spelled-out escapes stand for hidden characters. */
 function spelledSpans(text: string, old: string, breaks: RegExp): Span[] {
   const read = readHidden(old);
   if (read === old) return [];
@@ -83,7 +86,7 @@ function spelledSpans(text: string, old: string, breaks: RegExp): Span[] {
   return loose ? [] : spans;
 }
 
-/** After line `after` (0: at the top); what is inserted ends with a line break. */
+/** Inserts after line `after` (0: at the top); the insertion ends with a line break. */
 export async function insertAfter(file: TextFile, after: number, inserted: string): Promise<string> {
   checkWritable(file, inserted, inserted);
   const { text, endings } = file;
@@ -97,7 +100,7 @@ export async function insertAfter(file: TextFile, after: number, inserted: strin
   return text.slice(0, at) + (await inEndingsOf(region, whole)) + text.slice(at);
 }
 
-/** The whole text anew, in the line endings that the file has. */
+/** Replaces the whole text, in the line endings that the file has. */
 export async function rewrite(file: TextFile, made: string): Promise<string> {
   const text = file.bom ? made.replace(/^\uFEFF/, "") : made;
   checkWritable(file, text, text);

@@ -1,23 +1,25 @@
-/** Whether files are still as the model knows them. Judged by content; read only when their times or sizes changed. */
+/**
+ * Checks whether files still have the content that the model knows. Reads them only when their times or sizes changed.
+ */
 
 import { hash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { KnownFile } from "../../core/ports.ts";
 
-/** Larger files are not watched: to read them between two steps would be felt. */
+/** Larger files are not watched: reading them between two steps would be felt. */
 const maxBytes = 8 * 1024 * 1024;
-/** Digits of a hash that are kept: enough to tell two states of one file apart. */
+/** Digits of the hash that are kept: enough to tell two states of one file apart. */
 const digits = 16;
 
-/** How a state of a file is noted: the beginning of its SHA-256. */
+/** Returns the id of a file's state: the beginning of its SHA-256. */
 export function fileState(sha256: string): string {
   return sha256.slice(0, digits);
 }
 
 /**
- * Looks at files once a step; for one session. A file that one of `commands` (what the model just ran) names was changed
- * by the model and is then taken as known; what a formatter did to files that no command names is told.
+ * Creates a watch that looks at files once a step, for one session. A file named in one of `commands` (the model's
+ * latest) was changed by the model and counts as known; changes that a formatter made to other files are reported.
  */
 export function fileWatch(): (known: readonly KnownFile[], commands: readonly string[]) => KnownFile[] {
   const looked = new Map<string, { stamp: string; hash: string }>();
@@ -34,7 +36,7 @@ export function fileWatch(): (known: readonly KnownFile[], commands: readonly st
       looked.set(path, made);
       return made.hash;
     } catch {
-      // What cannot be read now says nothing about what it holds.
+      // A file that cannot be read now is no evidence of a change.
       return undefined;
     }
   };

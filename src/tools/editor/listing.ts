@@ -1,4 +1,4 @@
-/** A folder, two levels deep, with sizes; what git ignores is left out. */
+/** Lists a folder, two levels deep, with sizes, without the files that git ignores. */
 
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { listFiles } from "../../git/list-files.ts";
 import { fitting, visible } from "./text/lines.ts";
 
-/** Folders that a walk without git leaves out. */
+/** Folders that a walk without git skips. */
 const skipped = new Set([".git", "node_modules"]);
 const maxWalked = 20_000;
 
 /** A file has a size, a folder children. */
 type Node = { name: string; size?: string; children?: Map<string, Node> };
 
-/** `path` is real, `name` as the model wrote it. At most `bytes` of text. */
+/** Lists a folder. `path` is real, `name` as the model wrote it. At most `bytes` of text. */
 export async function listingOf(
   path: string,
   name: string,
@@ -21,7 +21,7 @@ export async function listingOf(
   signal: AbortSignal,
 ): Promise<string> {
   const listed = await listFiles(path, process.env, signal);
-  // Git has nothing to say about an ignored folder.
+  // Git lists nothing for an ignored folder.
   const known = listed?.length === 0 ? undefined : listed;
   const tree: Node = { name, children: new Map() };
   for (const file of known ?? (await walk(path, signal))) add(tree, file.split("/"));
@@ -35,16 +35,19 @@ export async function listingOf(
   );
 }
 
-/** Relative paths of everything under the folder, nearest first; an empty folder ends with a slash, as in git's list. */
+/**
+ * Returns the relative paths of everything under the folder, nearest first; an empty folder ends with a slash, as in
+ * git's list.
+ */
 async function walk(root: string, signal: AbortSignal): Promise<string[]> {
   const found: string[] = [];
   const folders = [""];
   for (const folder of folders) {
     if (found.length > maxWalked || signal.aborted) break;
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((): Dirent[] => []);
-    const kept = entries.filter(({ name }) => !skipped.has(name));
-    if (kept.length === 0 && folder !== "") found.push(folder);
-    for (const entry of kept) {
+    const listed = entries.filter(({ name }) => !skipped.has(name));
+    if (listed.length === 0 && folder !== "") found.push(folder);
+    for (const entry of listed) {
       if (entry.isDirectory()) folders.push(`${folder}${entry.name}/`);
       else found.push(`${folder}${entry.name}`);
     }
@@ -61,7 +64,7 @@ function add(folder: Node, [name = "", ...rest]: string[]): void {
   add(child, rest);
 }
 
-/** Sizes of what is shown; a file that git knows but is gone is taken out. */
+/** Fills in the sizes of the listed files and removes those that git knows but that are gone. */
 async function measure(root: string, tree: Node): Promise<void> {
   const shown = [...(tree.children?.values() ?? [])].flatMap((child) => [
     { folder: tree, child, path: child.name },

@@ -1,4 +1,4 @@
-/** What goes wrong in the editor and the model can act on: thrown anywhere, told to the model in one place. */
+/** Errors of the editor that the model can act on: thrown anywhere, reported to the model in one place. */
 
 import { errorCode } from "../../disk/real-path.ts";
 
@@ -6,7 +6,7 @@ import { errorCode } from "../../disk/real-path.ts";
 export type Lines = { first: number; last: number };
 
 export class Refusal extends Error {
-  /** What is worth viewing before another try. */
+  /** The lines worth viewing before another try. */
   readonly lines: Lines | undefined;
 
   constructor(message: string, lines?: Lines) {
@@ -30,7 +30,7 @@ const words: Record<string, string> = {
   EROFS: "the file system is read-only",
 };
 
-/** The refusal that a failed system call amounts to. Anything else is a bug and is thrown on. */
+/** Converts a failed system call to a refusal. Anything else is a bug and is rethrown. */
 export function asRefusal(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;
   const code = errorCode(error);
@@ -38,7 +38,7 @@ export function asRefusal(error: unknown, path: string): Refusal {
   return new Refusal(`${path}: ${words[code] ?? code}.`);
 }
 
-/** At most `bytes` of the text in UTF-8, well-formed, with a mark where it was cut. */
+/** Cuts a text to `bytes` of well-formed UTF-8, with a mark where it was cut. */
 export function clipped(text: string, bytes: number): string {
   const whole = Buffer.from(text);
   if (whole.length <= bytes) return text.toWellFormed();

@@ -1,4 +1,4 @@
-/** Puts new bytes where a file was, all or nothing; mode, owner, other attributes and hard links stay. */
+/** Replaces a file's content, all or nothing; mode, owner, other attributes and hard links stay. */
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -12,9 +12,10 @@ import { Refusal } from "./refusal.ts";
 const ours = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/;
 
 /**
- * Writes the file whole: a new one beside it, then a rename. A read-only file is refused. A file that has other names (hard links), another
- * owner, or is a mount point cannot be swapped: it is written in place, restored when that fails. `path` has its
- * links resolved; missing folders are made. Throws the system's error with the old file intact.
+ * Writes the whole file: a new one beside it, then a rename. A read-only file is refused. A file that has other names
+ * (hard links), another owner, or is a mount point cannot be swapped: it is written in place, and restored when that
+ * fails. `path` has its links resolved; missing folders are created. Throws the system's error with the old file
+ * intact.
  */
 export async function replaceFile(path: string, bytes: Buffer): Promise<void> {
   const old = await existing(path);
@@ -47,7 +48,7 @@ function temporaryFor(path: string): string {
   return join(dirname(path), `.sawtooth-${process.pid}-${randomBytes(8).toString("hex")}.tmp`);
 }
 
-/** A new file with owner, mode and other attributes as the one it is `like`; a wholly new one has what the umask leaves. */
+/** Creates a file with the owner, mode and other attributes of `like`; a wholly new one gets the umask's mode. */
 async function writeNew(path: string, bytes: Buffer, like?: { path: string; stats: Stats }): Promise<void> {
   const file = await open(path, "wx", like ? 0o600 : 0o666);
   try {
@@ -57,7 +58,7 @@ async function writeNew(path: string, bytes: Buffer, like?: { path: string; stat
       const { uid, gid, mode } = like.stats;
       const made = await file.stat();
       if (made.uid !== uid || made.gid !== gid) await file.chown(uid, gid);
-      // Last, because writing and changing the owner both take away the set-user-id bit.
+      // Last, because both writing and changing the owner clear the set-user-id bit.
       await file.chmod(mode & 0o7777);
     }
     await file.sync();
@@ -67,8 +68,9 @@ async function writeNew(path: string, bytes: Buffer, like?: { path: string; stat
 }
 
 /**
- * Access lists and extended attributes. Node can neither read nor write them, nor tell whether a file has any, so
- * `cp` copies them, in about 2 ms. Where there is no GNU `cp` at this place, or the file system refuses, they are lost.
+ * Copies access lists and extended attributes. Node can neither read nor write them, nor tell whether a file has any,
+ * so `cp` copies them, in about 2 ms. Where there is no GNU `cp` at this path, or the file system refuses, they are
+ * lost.
  */
 async function copyAttributes(from: string, to: string): Promise<void> {
   const words = ["--attributes-only", "--preserve=all", "--", from, to];
@@ -76,7 +78,7 @@ async function copyAttributes(from: string, to: string): Promise<void> {
   await new Promise((resolve) => child.on("error", resolve).on("close", resolve));
 }
 
-/** In place. What was there is kept in memory and, should we be killed meanwhile, in a copy beside it. */
+/** Writes in place. The old content is kept in memory and, should we be killed meanwhile, in a copy beside it. */
 async function overwrite(path: string, bytes: Buffer): Promise<void> {
   const original = await readFile(path);
   const copy = temporaryFor(path).replace(/tmp$/, "bak");
@@ -88,7 +90,7 @@ async function overwrite(path: string, bytes: Buffer): Promise<void> {
     if ((await file.stat()).mode !== mode) await file.chmod(mode & 0o7777);
   } catch (error) {
     await restore(file, original).catch(() => {
-      throw new Refusal(`${path} could be neither written nor restored: what it held is in ${copy}.`);
+      throw new Refusal(`${path} could be neither written nor restored: its old content is in ${copy}.`);
     });
     await rm(copy, { force: true });
     throw error;
@@ -99,9 +101,9 @@ async function overwrite(path: string, bytes: Buffer): Promise<void> {
 }
 
 async function restore(file: FileHandle, original: Buffer): Promise<void> {
-  const held = Buffer.alloc(original.length);
-  const { bytesRead } = await file.read(held, 0, held.length, 0);
-  const untouched = bytesRead === original.length && held.equals(original);
+  const current = Buffer.alloc(original.length);
+  const { bytesRead } = await file.read(current, 0, current.length, 0);
+  const untouched = bytesRead === original.length && current.equals(original);
   if (!untouched || (await file.stat()).size !== original.length) await fill(file, original);
 }
 
@@ -113,7 +115,7 @@ async function fill(file: FileHandle, bytes: Buffer): Promise<void> {
   await file.sync();
 }
 
-/** The rename itself must survive a power cut. Some file systems cannot sync a folder. */
+/** Syncs the folder, so that the rename itself survives a power cut. Some file systems cannot sync a folder. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
@@ -121,7 +123,7 @@ async function syncFolder(path: string): Promise<void> {
   } catch {}
 }
 
-/** Removes what a killed process left in this folder. */
+/** Removes the temporary files of a killed process from this folder. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = Number(ours.exec(name)?.[1]);

@@ -1,4 +1,4 @@
-/** What the model has seen of the files, so that a change by somebody else is noticed. Judged by content, not time. */
+/** Records what the model has seen of the files, so that changes by others are noticed. Compares content, not times. */
 
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -8,24 +8,24 @@ import type { TextFile } from "./text/text-file.ts";
 
 export const editorName = "str_replace_editor";
 
-/** A view that was answered in full: asked for so, by this call. */
+/** A view that was shown in full: its range and its call. */
 export type Viewing = { range: string; toolUseId: string };
 export type Seen = {
   hash: string;
-  /** With LF; undefined when too large to keep. */
+  /** Text with LF; undefined when too large to keep. */
   text: string | undefined;
   /** False when only edits have touched it. */
   viewed: boolean;
   views: Viewing[];
-  /** Events in the log at that time. */
+  /** Number of events in the log at that time. */
   at: number;
 };
-/** By real path, for one process: what an earlier process showed counts as not seen. */
+/** Seen files by real path, for one process: files shown by an earlier process count as unseen. */
 export type Memory = Map<string, Seen>;
 
 const maxKept = 1_000_000;
 
-/** Notes that the model now knows this state of the file. Views of another state are forgotten. */
+/** Records that the model now knows this state of the file. Views of another state are forgotten. */
 export function remember(memory: Memory, file: TextFile, at: number, viewed: boolean): Seen {
   const known = memory.get(file.path);
   const text = file.text.length > maxKept ? undefined : withLf(file.text, file.endings);
@@ -35,7 +35,7 @@ export function remember(memory: Memory, file: TextFile, at: number, viewed: boo
   return seen;
 }
 
-/** Whether the answer to this call still stands in the conversation as it was given. */
+/** Returns true when the result of this call still stands unchanged in the conversation. */
 export function isStillThere(events: readonly LogEvent[], toolUseId: string): boolean {
   const result = events.findLast((event) => event.type === "tool_result" && event.toolUseId === toolUseId);
   if (!result) return false;
@@ -51,8 +51,8 @@ export function isStillThere(events: readonly LogEvent[], toolUseId: string): bo
 }
 
 /**
- * Where the model saw `old`, when the lines there are others now: an offset in what it saw, or undefined. What it never
- * saw, or saw since through another tool, is not stale. All texts with LF.
+ * Finds where the model saw `old`, when the lines there have changed: an offset in the text it saw, or undefined. Text
+ * that it never saw, or has since seen through another tool, is not stale. All texts with LF.
  */
 export function staleOffset(
   seen: Seen,
@@ -75,7 +75,7 @@ export function staleOffset(
 
 type Excerpt = { lines: string; above: string; below: string };
 
-/** The whole lines that a match touches, and their neighbours. */
+/** Returns the whole lines that a match touches, and their neighbours. */
 function placeOf(text: string, at: number, length: number): Excerpt {
   const from = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", Math.max(from, at + length - 1));
@@ -100,7 +100,7 @@ function wasShown(events: readonly LogEvent[], lines: string): boolean {
   );
 }
 
-/** How often this very call has failed before. */
+/** Counts how often exactly this call has failed before. */
 export function failuresOf(events: readonly LogEvent[], input: unknown): number {
   const wanted = JSON.stringify(input);
   const same = new Set<string>();

@@ -1,4 +1,6 @@
-/** Files that are not as the model saw them: a change that matters is refused once, with the lines as they are now. */
+/**
+ * Detects files that changed since the model saw them: a change that matters is refused once, with the current lines.
+ */
 
 import type { Call } from "./call.ts";
 import { clipped, Refusal } from "./refusal.ts";
@@ -8,7 +10,10 @@ import { withLf } from "./text/line-endings.ts";
 import { lineNumbers, linesOf, numbered } from "./text/lines.ts";
 import type { TextFile } from "./text/text-file.ts";
 
-/** Whether the file changed since it was seen, but none of the places that hold one of `olds`. Else a Refusal. */
+/**
+ * Returns true when the file changed since it was seen, but outside the places that hold one of `olds`. Otherwise
+ * throws a Refusal.
+ */
 export async function refuseStaleEdit(call: Call, file: TextFile, olds: readonly string[]): Promise<boolean> {
   const known = changedSince(call, file);
   if (known?.text === undefined) return known !== undefined;
@@ -21,7 +26,7 @@ export async function refuseStaleEdit(call: Call, file: TextFile, olds: readonly
   return true;
 }
 
-/** Whether the file changed since it was seen, but not on either side of the place after line `after`. Else a Refusal. */
+/** Returns true when the file changed since it was seen, but not next to line `after`. Otherwise throws a Refusal. */
 export async function refuseStaleInsert(call: Call, file: TextFile, after: number): Promise<boolean> {
   const known = changedSince(call, file);
   if (known?.text === undefined) return known !== undefined;
@@ -30,7 +35,7 @@ export async function refuseStaleInsert(call: Call, file: TextFile, after: numbe
   throw await staleness(call, file, known.text, Math.max(1, after));
 }
 
-/** A file may be written over when its present content was viewed. */
+/** Refuses to overwrite a file whose present content was not viewed. */
 export async function refuseUnseen(call: Call, file: TextFile): Promise<void> {
   const { memory, input, context } = call;
   const known = memory.get(file.path);
@@ -50,13 +55,13 @@ export async function refuseUnseen(call: Call, file: TextFile): Promise<void> {
   );
 }
 
-/** What was seen of the file, when that is not what it holds now. */
+/** Returns what was seen of the file, when that differs from its content now. */
 function changedSince({ memory }: Call, file: TextFile): Seen | undefined {
   const known = memory.get(file.path);
   return known?.hash === file.hash ? undefined : known;
 }
 
-/** `line` counts in `before`, what the model saw. */
+/** Words the refusal. `line` counts in `before`, the text the model saw. */
 async function staleness(call: Call, file: TextFile, before: string, line: number): Promise<Refusal> {
   const { memory, input, context } = call;
   remember(memory, file, context.events.length, true);

@@ -46,7 +46,7 @@ const inputSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** `workspace`: absolute real path that relative paths start from. */
+/** Creates the tool. `workspace`: absolute real path that relative paths start from. */
 export function editorTool(options: { description: string; workspace: string }): Tool {
   const memory: Memory = new Map();
   return {
@@ -82,7 +82,7 @@ function perform(call: Call): Promise<ToolOutput> {
   }
 }
 
-/** From the third time the same call fails on, another way is pointed out. */
+/** Suggests another way from the third identical failure on. */
 function refused(input: EditorInput, { message, lines }: Refusal, times: number): ToolOutput {
   const other = times < 3 ? "" : `\n\n${anotherWay(input, lines, times)}`;
   return { content: clipped(message, maxErrorBytes - Buffer.byteLength(other)) + other, isError: true };

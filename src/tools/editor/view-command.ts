@@ -12,7 +12,7 @@ import { binaryWords, viewOf } from "./text/view.ts";
 
 const maxBytes = 30_000;
 
-/** Throws a Refusal or the system's error. */
+/** Runs `view`. Throws a Refusal or the system's error. */
 export async function view(call: Call): Promise<ToolOutput> {
   const { path, input, memory, context } = call;
   const bytes = Math.max(1000, Math.min(maxBytes, context.budgetTokens * 4));

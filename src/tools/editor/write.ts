@@ -1,4 +1,4 @@
-/** The commands that write: each changes what was asked or nothing, and shows the changed region. */
+/** The commands that write: each makes the requested change or none, and shows the changed region. */
 
 import { hash } from "node:crypto";
 import type { ToolOutput } from "../../core/ports.ts";
@@ -18,7 +18,7 @@ import { asText, readRaw, type TextFile } from "./text/text-file.ts";
 
 const maxShownBytes = 4000;
 
-/** `create`: a new file, or a known one written anew. Throws a Refusal or the system's error, like all here. */
+/** Runs `create`: a new file, or a known one rewritten. Throws a Refusal or the system's error, like all here. */
 export async function create(call: Call): Promise<ToolOutput> {
   const { path, input } = call;
   const text = input.file_text;
@@ -50,16 +50,16 @@ export async function strReplace(call: Call): Promise<ToolOutput> {
   const { text, count, loose } = await replaceAllOf(file, input.path, replacements, everywhere).catch(
     (error) => {
       if (!changed || !(error instanceof Refusal)) throw error;
-      const said = `${input.path} has changed on disk since you last saw it. ${error.message}`;
-      throw new Refusal(said, error.lines);
+      const message = `${input.path} has changed on disk since you last saw it. ${error.message}`;
+      throw new Refusal(message, error.lines);
     },
   );
-  const said = [
+  const message = [
     `Edited ${input.path}: ${count === 1 ? "1 replacement" : `${count} replacements`}.`,
     ...(loose ? ["The file had look-alikes of what old_str has (quotes, dashes, spaces, accents)."] : []),
     ...(changed ? [elsewhere] : []),
   ];
-  return await save(call, file, { ...file, text }, () => said.join(" "));
+  return await save(call, file, { ...file, text }, () => message.join(" "));
 }
 
 export async function insert(call: Call): Promise<ToolOutput> {
@@ -109,7 +109,7 @@ async function save(
   };
 }
 
-/** The changed regions as they read now, as many as fit. */
+/** Returns the changed regions as they read now, as many as fit. */
 function regions(lines: readonly string[], { regions, first }: Change): string {
   if (regions.length === 0) return " Only line endings differ.";
   const shown: string[] = [];

@@ -19,7 +19,9 @@ export function startFocusTool(options: { description: string }): Tool {
   };
 }
 
-/** `file`: absolute path of the session's knowledge.md, to which each closed focus is added. */
+/**
+ * Creates `complete_focus`. `file`: absolute path of the session's knowledge.md, to which each closed focus is added.
+ */
 export function completeFocusTool(options: { description: string; file: string }): Tool {
   return {
     ...completeFocusCalls,
@@ -63,7 +65,7 @@ function knowledge(objective: string, { attempted, learned, outcome }: Record<st
   return `## ${objective}\n\nAttempted: ${attempted}\n\nLearned: ${learned}\n\nOutcome: ${outcome}\n\n`;
 }
 
-/** Folding removes what stands beside the call: a call with neighbours would lose their results. */
+/** Returns true when the call has no neighbours in its step, whose results folding would remove. */
 function isAlone(events: readonly LogEvent[]): boolean {
   return (lastOf(events, "assistant_message")?.content.filter(isToolUse).length ?? 0) <= 1;
 }

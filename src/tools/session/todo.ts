@@ -1,4 +1,4 @@
-/** The `todo` tool: rewrites the checklist in todo.md; its result recites it. The person may edit the file too. */
+/** The `todo` tool: rewrites the checklist in todo.md; its result recites it. The user may edit the file too. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import type { LogEvent } from "../../core/events.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../core/task-list.ts";
 import { todoCalls } from "../../core/tool-calls.ts";
 
-/** `file`: absolute path of the session's todo.md. */
+/** Creates the tool. `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
   return {
     ...todoCalls,
@@ -44,7 +44,7 @@ export function todoTool(options: { description: string; file: string }): Tool {
   };
 }
 
-/** What todo.md says; undefined when it cannot be read: there is none yet, or the person put it away. */
+/** Reads todo.md; undefined when it cannot be read: there is none yet, or the user removed it. */
 export function readTaskList(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8").slice(0, maxListLength).toWellFormed();
@@ -65,7 +65,7 @@ function rewrite(file: string, tasks: Task[], events: readonly LogEvent[]): Tool
   return { content: recital(tasks), tasks };
 }
 
-/** Whether the file is not as the model knows it. Where a secret was taken out of the log they cannot be compared. */
+/** Returns true when the file differs from what the model knows. A redacted list cannot be compared. */
 function wasEdited(file: string, events: readonly LogEvent[]): boolean {
   const present = readTaskList(file);
   const known = knownTasks(events) ?? "";

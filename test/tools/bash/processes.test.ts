@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findOrphans, removeLeftovers } from "../../../src/tools/bash/shell/orphans.ts";
+import { endOrphans, findOrphans } from "../../../src/tools/bash/shell/orphans.ts";
 import { backends, type Fixture, openFixture, processesOf, until } from "./shell-fixture.ts";
 
 describe.each(backends)("a shell over %s", (backend) => {
@@ -146,10 +146,10 @@ test("what a killed agent left behind is found by the next one, and removed", as
   const agent = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
   await new Promise((resolve) => agent.once("exit", resolve));
   await until(() => findOrphans(place.state).length === 2);
-  const leftovers = findOrphans(place.state);
-  expect(leftovers.map(({ command }) => command).sort()).toEqual(["sleep 65", "sleep 66"]);
+  const orphans = findOrphans(place.state);
+  expect(orphans.map(({ command }) => command).sort()).toEqual(["sleep 65", "sleep 66"]);
   expect(findOrphans(`${place.state}-other`)).toEqual([]);
-  await removeLeftovers(leftovers);
+  await endOrphans(orphans);
   expect(await until(() => processesOf(`killed-${place.sessionId}`).length === 0)).toBe(true);
   await place.dispose();
 });

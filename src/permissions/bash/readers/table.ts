@@ -138,7 +138,7 @@ const readers: Record<string, Read> = {
   stat: reader("L f t c: --format: --printf: --terse --dereference --file-system", { operands: "names" }),
   du: reader(
     "a b c d: h H k l L m s S x 0 # --all --apparent-size --total --max-depth: --human-readable --summarize --exclude: " +
-      "--threshold: --si --bytes --operand-file-system --separate-dirs --dereference --time*",
+      "--threshold: --si --bytes --one-file-system --separate-dirs --dereference --time*",
     { operands: "names", follows: ["L", "dereference"] },
   ),
   df: reader(

@@ -1,4 +1,4 @@
-/** One bash process and its control channel: lines go in, end marks come out. */
+/** Runs one bash process and its control channel: lines go in, end marks come out. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,19 +9,19 @@ import type { Readable, Writable } from "node:stream";
 import { type End, endScanner, files, initScript } from "./protocol.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** How a shell ended: its status, 128 + n after signal n. */
+/** The exit status of a shell: 128 + n after signal n. */
 export type Death = { status: number };
 
 export type BashProcess = {
   pid: number;
-  /** Set once the process has ended. */
+  /** Returns the exit status once the process has ended. */
   death(): Death | undefined;
   send(lines: string): void;
-  /** Calls back at the next end mark or at the death of the shell, once. */
+  /** Calls back once, at the next end mark or at the death of the shell. */
   onNext(listener: (event: End | Death) => void): void;
-  /** Ends its input, upon which an idle shell ends. */
+  /** Closes the shell's input, which ends an idle shell. */
   hangUp(): void;
-  /** Lets go of the channel, so that nothing of it keeps our process alive. */
+  /** Releases the channel, so that it does not keep our process alive. */
   release(): void;
 };
 
@@ -37,7 +37,7 @@ export type SpawnOptions = {
   number: number;
 };
 
-/** Starts bash and waits until it is ready. Throws when there is no bash or it ends at once. */
+/** Starts bash and waits until it is ready. Throws when there is no bash or it exits at once. */
 export async function startBash(options: SpawnOptions): Promise<BashProcess> {
   const nonce = randomBytes(12).toString("hex");
   const init = join(options.folder, files.init);
@@ -47,7 +47,7 @@ export async function startBash(options: SpawnOptions): Promise<BashProcess> {
     const child = spawn("bash", ["--noprofile", "--rcfile", init, "--noediting", "-i"], {
       cwd: options.cwd,
       env: options.env,
-      // A kernel session of its own: the shell cannot touch the terminal that we run in, and can take another.
+      // A kernel session of its own: the shell cannot touch our terminal, and can take another.
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],
     });
@@ -64,16 +64,16 @@ function whenReady(
   const scan = endScanner(nonce);
   let death: Death | undefined;
   let next: ((event: End | Death) => void) | undefined;
-  const tell = (event: End | Death): void => {
+  const notify = (event: End | Death): void => {
     const listener = next;
     next = undefined;
     listener?.(event);
   };
-  child.stdout.on("data", (bytes: Buffer) => scan(bytes).forEach(tell));
+  child.stdout.on("data", (bytes: Buffer) => scan(bytes).forEach(notify));
   child.stdin.on("error", () => {});
   child.once("exit", (code, signal) => {
     death = { status: code ?? 128 + (signal ? constants.signals[signal] : 0) };
-    tell(death);
+    notify(death);
   });
   const release = (): void => {
     child.unref();

@@ -1,12 +1,12 @@
-/** The environment of child processes: no secrets of ours, nothing that waits for a person. Pure. */
+/** Builds the environment of child processes: none of our secrets, and no program that waits for a person. Pure. */
 
 import { type Environment, withoutSecrets } from "../../../core/secrets.ts";
 
-/** What would change how the shell itself works, and what only our own process or its tests set. */
+/** Variables that would change how the shell itself works, or that only our own process or its tests set. */
 const ours =
   /^(VITEST|SAWTOOTH_(SESSION|STATE|AGENT|JOB)$|NODE_COMPILE_CACHE$|NODE_CHANNEL_|TMOUT$|PROMPT_COMMAND$|PS[0-4]$|HIST|COLUMNS$|LINES$|SHLVL$|_$|OLDPWD$|MAILCHECK$|BASHOPTS$|SHELLOPTS$|TERMCAP$)/;
 
-/** Programs that would open a pager or an editor, or ask a question, print or fail instead. */
+/** Values that make programs print or fail instead of opening a pager or an editor, or asking a question. */
 const unattended: Record<string, string> = {
   TERM: "dumb",
   PAGER: "cat",
@@ -26,18 +26,19 @@ const unattended: Record<string, string> = {
 export type ProcessMark = { sessionId: string; stateFolder: string; agent: string };
 
 /**
- * `env` for the programs of a session. With `mark`, its processes can be found again by it. `passed`: names of secrets
- * that a person lets through.
+ * Returns `env` for the programs of a session. With `mark`, its processes can be found again by it. `passed`: names of
+ * secrets that the user lets through.
  */
 export function childEnvironment(env: Environment, mark?: ProcessMark, passed?: ReadonlySet<string>) {
-  const kept = Object.entries(withoutSecrets(env, passed)).filter(([name]) => !ours.test(name));
-  const own = Object.fromEntries(kept);
+  const allowed = Object.entries(withoutSecrets(env, passed)).filter(([name]) => !ours.test(name));
+  const own = Object.fromEntries(allowed);
   return { ...own, ...unattended, ...gitSettings(own), ...(mark ? markVariables(mark) : {}) };
 }
 
 /**
- * Settings of git that beat those of a repository, after those that the user gives in the same way. Hooks stay: who
- * commits wants them. Filters and text conversions stay too: without them files would be stored otherwise.
+ * Settings of git that override those of a repository, appended to those that the user gives in the same way. Hooks
+ * stay: a person who commits wants them. Filters and text conversions stay too: without them files would be stored
+ * differently.
  */
 function gitSettings(own: Record<string, string>): Record<string, string> {
   const { GIT_CONFIG_COUNT = "0" } = own;
@@ -45,7 +46,7 @@ function gitSettings(own: Record<string, string>): Record<string, string> {
   const settings = [
     ["core.fsmonitor", "false"],
     ["core.pager", "cat"],
-    // A bare repository among the files of another one may name programs; git takes it only when told to.
+    // A bare repository among the files of another may name programs; git then uses it only on request.
     ["safe.bareRepository", "explicit"],
   ];
   const variables = settings.flatMap(([key = "", value = ""], index) => [
@@ -56,7 +57,7 @@ function gitSettings(own: Record<string, string>): Record<string, string> {
   return { ...withheldSettings(own, count), ...Object.fromEntries(variables), GIT_CONFIG_COUNT: total };
 }
 
-/** A setting of the user's whose value is a secret is left out; git fails where one of those it counts is missing. */
+/** Drops settings of the user whose value is a withheld secret; git fails where one of those it counts is missing. */
 function withheldSettings(own: Record<string, string>, count: number): Record<string, string> {
   const gone = Array.from({ length: Math.min(count, 1000) }, (_, index) => index).filter(
     (index) => own[`GIT_CONFIG_KEY_${index}`] === undefined || own[`GIT_CONFIG_VALUE_${index}`] === undefined,

@@ -1,4 +1,7 @@
-/** A waiting command offered to a person, who may take its terminal over: the clock stands until it is given back. */
+/**
+ * Offers a waiting command to a person, who may take over its terminal. The time limit is paused until it is given
+ * back.
+ */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TakenTerminal, TerminalSize, WaitingCommand } from "../../../core/waiting-command.ts";
@@ -10,15 +13,15 @@ export type Handover = {
   port: WaitingCommand;
   isTaken(): boolean;
   taken: Promise<void>;
-  /** As `port.over`. */
+  /** Resolves with `port.over`. */
   over: Promise<void>;
-  /** Nobody can take it any more. */
+  /** Withdraws the offer: nobody can take it any more. */
   withdraw(): void;
 };
 
 export type OnWaiting = (command: WaitingCommand) => number;
 
-/** An offer of the command as it waits now; it is over with the command, or when it was given back. */
+/** Offers the command as it waits now. The offer ends with the command, or when the terminal is given back. */
 export function createHandover(running: RunningCommand, terminal: Terminal): Handover {
   const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const state = { taken: false, over: running.ended };
@@ -43,7 +46,7 @@ export function createHandover(running: RunningCommand, terminal: Terminal): Han
   const taker: TakenTerminal = {
     write(bytes) {
       if (state.over) return;
-      // What is typed is no silence, although a password is not echoed.
+      // Typing counts as activity, although a password is not echoed.
       running.printed.at = Date.now();
       terminal.write(bytes);
     },
@@ -67,7 +70,7 @@ export function createHandover(running: RunningCommand, terminal: Terminal): Han
   return { port, isTaken: () => state.taken, taken: taken.promise, over: over.promise, withdraw };
 }
 
-/** What a person would see; of a command that does not run on the terminal itself, what it printed there. */
+/** Returns the screen a person would see; for a command that is not on the terminal itself, its terminal output. */
 function mirrorOf({ screen, printed }: RunningCommand, { columns, rows }: Terminal): Promise<Screen> {
   if (screen) return Promise.resolve(screen);
   const { text } = printed;
@@ -79,15 +82,15 @@ function mirrorOf({ screen, printed }: RunningCommand, { columns, rows }: Termin
 
 export type Watched = {
   verdict: Verdict;
-  /** A command that waits can still be taken over. */
-  offer?: Handover;
-  /** Whether a person had its terminal. */
+  /** The offer by which a command that waits can still be taken over. */
+  handover?: Handover;
+  /** True when a person had its terminal. */
   answered: boolean;
 };
 
 /**
- * Watches as `watch` does; a command that waits is offered to the person, who may be there, and goes on being watched
- * when it was given back. The time limit counts only while nobody is waited for and nobody types.
+ * Watches a command as `watch` does. A command that waits is offered to the person, if there is one, and watched again
+ * once it was given back. The time limit only counts while nobody is waited for and nobody types.
  */
 export async function watchWithPerson(
   running: RunningCommand,
@@ -102,25 +105,25 @@ export async function watchWithPerson(
     const verdict = await watch(running, { ...options, timeoutMs: left });
     if (verdict !== "waiting" || !onWaiting || !terminal) return { verdict, answered };
     left = Math.max(1000, left - (Date.now() - began));
-    const offer = createHandover(running, terminal);
-    await takenOrNot(offer, running, { patienceMs: onWaiting(offer.port), signal });
-    if (!offer.isTaken() && !running.ended && !signal.aborted) return { verdict, offer, answered };
-    if (!offer.isTaken()) continue;
+    const handover = createHandover(running, terminal);
+    await takenOrNot(handover, running, { patienceMs: onWaiting(handover.port), signal });
+    if (!handover.isTaken() && !running.ended && !signal.aborted) return { verdict, handover, answered };
+    if (!handover.isTaken()) continue;
     answered = true;
-    const held = await watch(running, { ...options, timeoutMs: undefined, givenBack: offer.over });
-    offer.withdraw();
-    // The end of the command is the end of the offer too: what comes next tells them apart.
-    if (held !== "waiting" && held !== "ended") return { verdict: held, answered };
+    const afterwards = await watch(running, { ...options, timeoutMs: undefined, givenBack: handover.over });
+    handover.withdraw();
+    // The offer ends with the command; the next result tells the two apart.
+    if (afterwards !== "waiting" && afterwards !== "ended") return { verdict: afterwards, answered };
   }
 }
 
 async function takenOrNot(
-  offer: Handover,
+  handover: Handover,
   { end }: RunningCommand,
   { patienceMs, signal }: { patienceMs: number; signal: AbortSignal },
 ): Promise<void> {
   const enough = new AbortController();
   const wait = sleep(patienceMs, undefined, { signal: AbortSignal.any([enough.signal, signal]) });
-  await Promise.race([offer.taken, end, wait.catch(() => {})]);
+  await Promise.race([handover.taken, end, wait.catch(() => {})]);
   enough.abort();
 }

@@ -1,4 +1,6 @@
-/** Commands that were started in the background on purpose: listed, stopped, announced at their end, kept if asked. */
+/**
+ * Background jobs: commands started in the background on purpose. Lists, stops, announces and, on request, keeps them.
+ */
 
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,18 +10,21 @@ import { descendants, isRunning, type Process, type ProcessTable, signal } from 
 export type Job = {
   pid: number;
   command: string;
-  /** File with all output. */
+  /** File with the whole output. */
   log: string;
   /** Milliseconds since 1970. */
   startedAt: number;
   state: "running" | "ended";
-  /** Exit status, where the job lived to tell it. */
+  /** Exit status, when the job lived to report it. */
   status?: number;
-  /** Whether it may outlive the session. */
+  /** True when it may outlive the session. */
   kept: boolean;
 };
 
-/** `mark` is the value of SAWTOOTH_JOB in its processes; `startTime` tells it from a later process with its pid. */
+/**
+ * A job on disk. `mark` is the value of SAWTOOTH_JOB in its processes; `startTime` distinguishes it from a later
+ * process with its pid.
+ */
 export type JobRecord = Job & { mark: string; startTime: number; announced: boolean };
 
 export type Jobs = ReturnType<typeof createJobs>;
@@ -27,7 +32,7 @@ export type Jobs = ReturnType<typeof createJobs>;
 const maxLogBytes = 200 * 1024 * 1024;
 
 export type JobsOptions = {
-  /** Holds the records. */
+  /** Folder that holds the records. */
   folder: string;
   sessionId: string;
   processes: ProcessTable;
@@ -38,7 +43,7 @@ export type JobsOptions = {
 type State = JobsOptions & { records: JobRecord[] };
 type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark">;
 
-/** The background jobs of one session; kept jobs of an earlier process are known. */
+/** Creates the background jobs of one session, including kept jobs of an earlier process. */
 export function createJobs(options: JobsOptions) {
   const { folder, processes } = options;
   const records = readJobRecords(folder).filter((job) => job.kept && isSame(processes, job));
@@ -59,13 +64,13 @@ export function createJobs(options: JobsOptions) {
       save(state);
       return true;
     },
-    /** Pids of the processes of all running jobs, or only of those that are kept. */
+    /** Returns the pids of the processes of all running jobs, or only of the kept ones. */
     pids(which: "all" | "kept", all: readonly Process[]): Set<number> {
       const running = records.filter((job) => job.state === "running" && (which === "all" || job.kept));
       if (running.length === 0) return new Set();
       return new Set(running.flatMap((job) => processesOf(state, job, all)).map(({ pid }) => pid));
     },
-    /** One line for each job that ended since the last time. */
+    /** Returns one line for each job that ended since the last call. */
     takeNotices(): string[] {
       if (records.every((job) => job.announced)) return [];
       refresh(state);
@@ -100,17 +105,17 @@ async function stopJob(state: State, pid: number): Promise<boolean> {
   const job = findRunning(state, pid);
   if (!job) return false;
   job.announced = true;
-  for (const one of processesOf(state, job)) signal(one.pid, "SIGTERM");
+  for (const process of processesOf(state, job)) signal(process.pid, "SIGTERM");
   for (let waited = 0; waited < state.graceMs && processesOf(state, job).length > 0; waited += 20)
     await sleep(20);
-  for (const one of processesOf(state, job)) signal(one.pid, "SIGKILL");
+  for (const process of processesOf(state, job)) signal(process.pid, "SIGKILL");
   await sleep(10);
   state.processes.refresh();
   refresh(state);
   return true;
 }
 
-/** Brings the records up to date, and ends jobs that write without end. */
+/** Updates the records, and stops jobs that write without end. */
 function refresh(state: State): void {
   const running = state.records.filter((job) => job.state === "running");
   for (const job of running) {
@@ -120,7 +125,7 @@ function refresh(state: State): void {
   if (running.some((job) => job.state === "ended")) save(state);
 }
 
-/** Whoever killed the leader before it could tell its status meant the whole job. */
+/** Records the end of a job. A leader killed before it could report a status means that the whole job was killed. */
 function noteEnd(state: State, job: JobRecord): void {
   const file = join(state.folder, `job-${job.mark}.status`);
   const status = readStatus(file);
@@ -143,7 +148,9 @@ function processesOf(
   const isMarked = ({ pid }: Process) =>
     processes.variableOf(pid, "SAWTOOTH_JOB") === job.mark &&
     processes.variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
-  const roots = new Set(all.filter((one) => one.pid === job.pid || isMarked(one)).map(({ pid }) => pid));
+  const roots = new Set(
+    all.filter((process) => process.pid === job.pid || isMarked(process)).map(({ pid }) => pid),
+  );
   return [...all.filter(({ pid }) => roots.has(pid)), ...descendants(all, roots)];
 }
 
@@ -152,13 +159,13 @@ function save({ folder, records }: State): void {
 }
 
 function describeEnd(job: Job): string {
-  const how = job.status === undefined ? "was killed" : `ended with exit ${job.status}`;
+  const ending = job.status === undefined ? "was killed" : `ended with exit ${job.status}`;
   const seconds = Math.round((Date.now() - job.startedAt) / 1000);
   const tooLong = logSize(job.log) > maxLogBytes ? " (it had written more than 200 MB)" : "";
-  return `background job ${job.pid} (${clip(job.command)}) ${how} after ${seconds} s${tooLong}; output: ${job.log}`;
+  return `background job ${job.pid} (${clip(job.command)}) ${ending} after ${seconds} s${tooLong}; output: ${job.log}`;
 }
 
-/** The first line of a command, at most 80 characters. */
+/** Returns the first line of a command, at most 80 characters. */
 export function clip(command: string): string {
   const line = command.trim().split("\n", 1)[0] ?? "";
   return line.length > 80 || line.length < command.trim().length
@@ -166,7 +173,7 @@ export function clip(command: string): string {
     : line;
 }
 
-/** The jobs that an earlier process noted in the folder. */
+/** Reads the jobs that an earlier process recorded in the folder. */
 export function readJobRecords(folder: string): JobRecord[] {
   try {
     return JSON.parse(readFileSync(join(folder, "jobs.json"), "utf8")) as JobRecord[];

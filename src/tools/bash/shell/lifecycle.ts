@@ -1,4 +1,4 @@
-/** The lives of the session's shell: starts it, restores what the one before had, and ends it. */
+/** The lifecycle of the session's shell: starts it, restores the state of the previous one, and ends it. */
 
 import { closeSync, openSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,16 +31,16 @@ type State = LifecycleOptions & {
   living: LiveShell | undefined;
   /** Folders the shell was in, the newest last. */
   cwds: string[];
-  /** Of the last command; over all shells of the session. */
+  /** Number of the last command, over all shells of the session. */
   number: number;
   flags: string;
   hasTerminal: boolean | undefined;
-  /** What a start would mean. */
+  /** The reason for the next start. */
   next: "first" | "resumed" | "died";
   closed: boolean;
 };
 
-/** No shell lives before the first `ensure`. */
+/** Creates the lifecycle. No shell runs before the first `ensure`. */
 export function createLifecycle(options: LifecycleOptions) {
   const { folder, sessionId, processes } = options;
   const before = readShellState(folder);
@@ -58,13 +58,13 @@ export function createLifecycle(options: LifecycleOptions) {
   };
   return {
     current: () => state.living,
-    /** Whether an earlier process left the state of this session's shell. */
+    /** True when an earlier process left the state of this session's shell. */
     resumed: before !== undefined,
-    /** Starts a shell if none lives. One line for the model when that replaced an earlier one. */
+    /** Starts a shell if none runs. Returns one line for the model when it replaced an earlier one. */
     ensure: () => ensure(state),
-    /** The same after a command that may have ended the shell; that a new one cannot start is only told. */
+    /** Starts a shell after a command that may have ended it; a failure is returned as a line instead of thrown. */
     revive: () => ensure(state).catch((error: Error) => [`the shell has ended: ${error.message}`]),
-    /** Waits until the shell is idle after a command was stopped; one that does not answer is ended. */
+    /** Waits until the shell is idle after a command was stopped; ends one that does not answer. */
     settle: () => settle(state),
     async restart(): Promise<string[]> {
       if (state.living) await end(state.living.bash, state.timing);
@@ -83,7 +83,7 @@ export function createLifecycle(options: LifecycleOptions) {
     },
     cwd: () => currentFolder(state),
     hasTerminal: () => state.hasTerminal,
-    /** From now on no shell is started; one that is being started is ended. */
+    /** Stops any further start of a shell; one that is being started is ended. */
     startNoMore(): void {
       state.closed = true;
     },
@@ -96,18 +96,18 @@ export function createLifecycle(options: LifecycleOptions) {
 
 async function ensure(state: State): Promise<string[]> {
   if (state.living && !state.living.bash.death()) return [];
-  const why = state.next;
+  const reason = state.next;
   const restored = await start(state, "restore");
-  return restored && why !== "first" ? [describe(restored, why)] : [];
+  return restored && reason !== "first" ? [describe(restored, reason)] : [];
 }
 
-async function start(state: State, how: "restore" | "fresh"): Promise<Restoration | undefined> {
+async function start(state: State, mode: "restore" | "fresh"): Promise<Restoration | undefined> {
   const { folder, cwds } = state;
   if (state.closed) throw new Error("the shell is closed");
   state.living?.terminal?.close();
   state.living?.bash.release();
   state.living = undefined;
-  const snapshot = how === "restore" ? readShellState(folder) : undefined;
+  const snapshot = mode === "restore" ? readShellState(folder) : undefined;
   const restored = snapshot ? restoration(folder, snapshot, cwds) : undefined;
   prepareFiles(folder);
   const terminal = state.backend === "pipe" ? undefined : await openTerminal(state.env);
@@ -132,7 +132,7 @@ async function start(state: State, how: "restore" | "fresh"): Promise<Restoratio
   return restored;
 }
 
-/** Remembers the shell's folder, unless it is gone. */
+/** Records the shell's folder, unless it is gone. */
 function noteCwd({ living, cwds, processes, folder }: State): void {
   const cwd = living && (processes.workingFolder(living.bash.pid) ?? toldFolder(processes, folder));
   if (cwd === undefined || cwd === cwds.at(-1)) return;
@@ -164,7 +164,7 @@ async function close(state: State): Promise<void> {
   for (const file of [files.command, files.stdin]) rmSync(join(state.folder, file), { force: true });
 }
 
-/** Ends a shell that may be busy: by the end of its input, which unlike SIGHUP spares its jobs, then by force. */
+/** Ends a shell that may be busy: first by closing its input, which unlike SIGHUP spares its jobs, then by force. */
 async function end(bash: BashProcess, { hangUp }: ShellTiming): Promise<void> {
   bash.hangUp();
   signal(bash.pid, giveUpSignal);
@@ -173,20 +173,20 @@ async function end(bash: BashProcess, { hangUp }: ShellTiming): Promise<void> {
   for (let waited = 0; waited < 1000 && !bash.death(); waited += 5) await sleep(5);
 }
 
-/** The shell writes into files that exist, so that they are 0600 whatever its umask. */
+/** Creates the files that the shell writes into, so that they are 0600 whatever its umask. */
 function prepareFiles(folder: string): void {
   const names = [files.baseline, ...files.snapshots, files.debugTrap, files.functions, files.left];
   for (const name of names) closeSync(openSync(join(folder, name), "a", 0o600));
 }
 
-/** Where no process's folder can be read, the one that the shell itself told after its last command. */
+/** Returns the folder that the shell reported after its last command, where no process's folder can be read. */
 function toldFolder(processes: ProcessTable, folder: string): string | undefined {
   return processes.workingFolder(process.pid) === undefined ? readShellState(folder)?.cwd : undefined;
 }
 
-function describe({ cwd, names, functions }: Restoration, why: "resumed" | "died"): string {
-  const cause = why === "resumed" ? "the session was resumed" : "the shell before it has ended";
-  const kept = [
+function describe({ cwd, names, functions }: Restoration, reason: "resumed" | "died"): string {
+  const cause = reason === "resumed" ? "the session was resumed" : "the shell before it has ended";
+  const restoredParts = [
     `folder ${cwd}`,
     ...(names.length > 0 ? [`exports ${names.join(" ")}`] : []),
     ...(functions === "restored" ? ["functions and aliases"] : []),
@@ -196,5 +196,5 @@ function describe({ cwd, names, functions }: Restoration, why: "resumed" | "died
     "shell options",
     ...(functions === "lost" ? ["functions", "aliases"] : []),
   ];
-  return `new shell, because ${cause}. Restored: ${kept.join(", ")}. Lost: ${lost.join(", ")}`;
+  return `new shell, because ${cause}. Restored: ${restoredParts.join(", ")}. Lost: ${lost.join(", ")}`;
 }

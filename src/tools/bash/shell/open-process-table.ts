@@ -5,7 +5,7 @@ import type { ProcessTable } from "./process-table.ts";
 import { procTable } from "./process-table-proc.ts";
 import { psTable } from "./process-table-ps.ts";
 
-/** The reader that fits this machine. */
+/** Returns the reader that fits this machine. */
 export function openProcessTable(): ProcessTable {
   return existsSync("/proc/self/stat") ? procTable() : psTable();
 }

@@ -1,4 +1,4 @@
-/** Processes that a killed agent left behind, found by the mark in their environment. */
+/** Finds processes that a killed agent left behind, by the mark in their environment. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { readJobRecords } from "./jobs.ts";
@@ -8,14 +8,17 @@ import { usualTiming } from "./timing.ts";
 
 export type Orphan = { pid: number; command: string; sessionId: string };
 
-/** The value of SAWTOOTH_AGENT for processes that this process starts: it names us, not a later one with our pid. */
+/**
+ * Returns the value of SAWTOOTH_AGENT for child processes: it identifies this process, not a later one with the same
+ * pid.
+ */
 export function agentMark(processes: ProcessTable = openProcessTable()): string {
   return `${process.pid}.${processes.find(process.pid)?.startTime ?? 0}`;
 }
 
 /**
- * Processes of sessions whose state lies in `stateFolder` (or below it) and whose agent is gone. Background jobs
- * that the user kept are not among them.
+ * Finds processes of sessions whose state lies in or below `stateFolder` and whose agent is gone. Background jobs that
+ * the user kept are excluded.
  */
 export function findOrphans(stateFolder: string, processes: ProcessTable = openProcessTable()): Orphan[] {
   return processes.all().flatMap(({ pid }) => {
@@ -29,17 +32,16 @@ export function findOrphans(stateFolder: string, processes: ProcessTable = openP
   });
 }
 
-/** Ends them: SIGTERM, and SIGKILL for those that are still there half a second later. */
-export async function removeLeftovers(
-  leftovers: readonly Orphan[],
+/** Ends orphans: SIGTERM, then SIGKILL for those still there half a second later. */
+export async function endOrphans(
+  orphans: readonly Orphan[],
   processes: ProcessTable = openProcessTable(),
 ): Promise<void> {
   const isThere = ({ pid }: Orphan) => isRunning(processes, pid);
-  for (const { pid } of leftovers) signal(pid, "SIGTERM");
-  for (const { pid } of leftovers) signal(pid, "SIGHUP");
-  for (let waited = 0; waited < usualTiming.terminate && leftovers.some(isThere); waited += 20)
-    await sleep(20);
-  for (const { pid } of leftovers.filter(isThere)) signal(pid, "SIGKILL");
+  for (const { pid } of orphans) signal(pid, "SIGTERM");
+  for (const { pid } of orphans) signal(pid, "SIGHUP");
+  for (let waited = 0; waited < usualTiming.terminate && orphans.some(isThere); waited += 20) await sleep(20);
+  for (const { pid } of orphans.filter(isThere)) signal(pid, "SIGKILL");
 }
 
 function isAgent(processes: ProcessTable, agent: string): boolean {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
 
-/** Reads /proc anew for every question. */
+/** Creates a process table that reads /proc for every question. */
 export function procTable(): ProcessTable {
   return {
     all: () => running(pids()),

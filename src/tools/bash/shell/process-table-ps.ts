@@ -3,10 +3,10 @@
 import { execFileSync } from "node:child_process";
 import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
 
-/** A table is read again when the one before is as old as this, in milliseconds. */
+/** Maximum age of a table, in milliseconds, before it is read again. */
 const cacheMs = 50;
 
-/** Wait channels of a read of a terminal, of which `ps` shows six characters. */
+/** Wait channels of a terminal read, of which `ps` shows six characters. */
 const readsTerminal = /^(ttyin|n_tty_|tty_re|wait_w)/;
 
 type Row = Process & { terminal: string; channel: string; words: string };
@@ -15,9 +15,9 @@ type Row = Process & { terminal: string; channel: string; words: string };
 const selections = { bsd: ["-A", "-E"], procps: ["axe"] };
 
 /**
- * Reads with `ps` of the BSDs, or with that of Linux (`procps`). It tells no kernel session, so that the process group
- * stands for it: the shell and its children share one, as it has no job control. Where the system hides the environment
- * of its own programs, those are known by descent alone.
+ * Creates a process table that uses `ps` of the BSDs, or that of Linux (`procps`). It does not show the kernel session,
+ * so the process group stands for it: without job control the shell and its children share one. Where the system hides
+ * the environment of its own programs, those are found by descent alone.
  */
 export function psTable(syntax: keyof typeof selections = "bsd"): ProcessTable {
   let rows = new Map<number, Row>();
@@ -65,7 +65,7 @@ function readRows(selection: readonly string[]): Map<number, Row> {
   }
 }
 
-/** `Thu Jan  1 00:00:00 1970`, in local time, to the second. */
+/** Matches `Thu Jan  1 00:00:00 1970`, in local time, to the second. */
 const start = "\\w{3} +\\w{3} +\\d+ +[\\d:]+ +\\d{4}";
 const pattern = new RegExp(`^ *(\\d+) +(\\d+) +(\\d+) +(\\S+) +(\\S+) +(\\S+) +(${start}) ?(.*)$`);
 
@@ -78,7 +78,9 @@ function rowOf(line: string): [number, Row][] {
   return [[row.pid, { ...row, terminal, channel, words }]];
 }
 
-/** A value ends where the next variable begins: `ps` parts them by blanks, which a value may have too. */
+/**
+ * Returns a variable's value, up to the next variable: `ps` separates them by blanks, which a value may contain too.
+ */
 function variableIn(words: string, name: string): string | undefined {
   const begin = ` ${name}=`;
   const at = words.indexOf(begin);
@@ -88,7 +90,7 @@ function variableIn(words: string, name: string): string | undefined {
   return (next ? rest.slice(0, next.index) : rest).trimEnd();
 }
 
-/** What stands before the first variable: nothing of an environment may be shown. */
+/** Returns the words before the first variable: no part of an environment may be shown. */
 function commandIn(words: string): string {
   const variable = /\s[A-Za-z_]\w*=/.exec(words);
   return variable ? words.slice(0, variable.index) : words;

@@ -1,50 +1,50 @@
-/** The processes of a machine as the shell sees them: a port, and the questions that any reader of it can answer. */
+/** The processes of a machine as the shell sees them: a port, and functions that work with any reader of it. */
 
 export type Process = {
   pid: number;
   parent: number;
-  /** The kernel session; the process group where the machine does not tell the session. */
+  /** The kernel session; the process group where the machine does not show the session. */
   session: number;
   /** R, S, D, T, Z … as in ps(1). */
   state: string;
-  /** Grows with time, in a unit of the reader; with the pid it names a process for ever. */
+  /** Grows with time, in a unit of the reader's own; together with the pid it identifies a process for ever. */
   startTime: number;
 };
 
-/** Nothing here throws: a process that is gone, or another user's, has no answer. */
+/** A process table. Nothing here throws: a process that is gone, or another user's, has no answer. */
 export type ProcessTable = {
-  /** All running processes of the machine that we may see, zombies left out. */
+  /** Returns all running processes of the machine that we may see, without zombies. */
   all(): Process[];
-  /** One process, a zombie too; undefined when it is gone. */
+  /** Returns one process, even a zombie; undefined when it is gone. */
   find(pid: number): Process | undefined;
-  /** The pid that the kernel gave out last: equal values mean that nothing was started. NaN where it does not tell. */
+  /** Returns the pid that the kernel gave out last: equal values mean that nothing was started. NaN where unknown. */
   lastPid(): number;
-  /** Running processes with pids after `before`, up to now; all of them when that cannot be told. */
+  /** Returns the running processes with pids after `before`; all of them when that is unknown. */
   startedSince(before: number): Process[];
-  /** Value of a variable in the environment that a process was started with. */
+  /** Returns the value of a variable in the environment that a process was started with. */
   variableOf(pid: number, name: string): string | undefined;
-  /** The command line on one line, at most 80 characters. */
+  /** Returns the command line on one line, at most 80 characters. */
   commandLine(pid: number): string;
-  /** Its working folder; undefined where the machine does not tell, or when the folder is gone. */
+  /** Returns its working folder; undefined where unknown, or when the folder is gone. */
   workingFolder(pid: number): string | undefined;
-  /** Whether a process is known to ignore the signal of this number. */
+  /** Returns true when a process is known to ignore the signal of this number. */
   ignores(pid: number, number: number): boolean;
   /**
-   * Whether a process is stopped in a read of the terminal (`reads`), or waits for several things while it holds the
-   * terminal open (`waits`).
+   * Tells how a process uses the terminal: stopped in a read of it (`reads`), or waiting for several things while it
+   * holds it open (`waits`).
    */
   terminalUse(pid: number, terminalPath: string): "reads" | "waits" | "none";
-  /** Forgets what was read before, for a question about now. */
+  /** Discards cached data, for a question about now. */
   refresh(): void;
 };
 
-/** Whether a process with this pid runs (a zombie does not). */
+/** Returns true when a process with this pid runs (a zombie does not). */
 export function isRunning(processes: ProcessTable, pid: number): boolean {
   const state = processes.find(pid)?.state;
   return state !== undefined && state !== "Z" && state !== "X";
 }
 
-/** Those of `processes` that descend from one of `roots`, the roots not included, parents before children. */
+/** Returns the `processes` that descend from one of `roots`, without the roots, parents before children. */
 export function descendants(processes: readonly Process[], roots: ReadonlySet<number>): Process[] {
   const children = Map.groupBy(processes, (process) => process.parent);
   const found: Process[] = [];
@@ -62,8 +62,8 @@ export function descendants(processes: readonly Process[], roots: ReadonlySet<nu
 }
 
 /**
- * Every process of the session `sessionId` but its shell: descendants, members of the shell's kernel session, and
- * whoever carries the mark in its environment, with their descendants. Parents come before children.
+ * Returns every process of the session `sessionId` but its shell: descendants, members of the shell's kernel session,
+ * and processes with the mark in their environment, with their descendants. Parents come before children.
  */
 export function sessionProcesses(
   processes: ProcessTable,
@@ -83,16 +83,16 @@ export function sessionProcesses(
   return [...marked.filter((process) => !known.has(process.pid)), ...below];
 }
 
-/** Sends a signal; a process that is gone or not ours is passed over. */
+/** Sends a signal; a process that is gone or not ours is skipped. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already, or another user's.
+    // Already gone, or another user's.
   }
 }
 
-/** Words on one line, at most 80 characters. */
+/** Puts words on one line, at most 80 characters. */
 export function clipWords(words: string): string {
   const text = words.replace(/\s+/g, " ").trim();
   return text.length > 80 ? `${text.slice(0, 79).toWellFormed()}…` : text;

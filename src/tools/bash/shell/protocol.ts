@@ -1,7 +1,7 @@
 /**
- * What is said to the shell and heard from it. Commands never pass through the control channel: each lies in a file
- * that the shell sources, with its output in a file of its own. After each the shell tells its status on its standard
- * output, which no program of a command has, marked with a nonce that no program can know. Pure.
+ * The protocol between us and the shell. Commands never pass through the control channel: each lies in a file that the
+ * shell sources, with its output in a file of its own. After each the shell reports its status on its standard output,
+ * which no program of a command has, marked with a nonce that no program can know. Pure.
  */
 
 import { constants } from "node:os";
@@ -11,7 +11,7 @@ export const files = {
   init: "init.sh",
   command: "command.sh",
   stdin: "stdin",
-  /** Exports of a freshly started shell, and of the shell after its last commands, in turns. */
+  /** Exports of a freshly started shell, and alternately of the shell after its last commands. */
   baseline: "baseline",
   snapshots: ["exports.0", "exports.1"],
   /** Functions and aliases that a shell left behind when it ended by itself. */
@@ -23,31 +23,32 @@ export const files = {
 export type End = { number: number; status: number; flags: string };
 
 /**
- * The signal upon which the shell gives up the rest of its command: one that neither a kernel nor a program sends, so
+ * The signal on which the shell abandons the rest of its command: one that neither a kernel nor a program sends, so
  * that a command that traps USR2 for itself neither loses its trap nor runs on.
  */
 export const giveUpSignal: "SIGSTKFLT" | "SIGINFO" =
   constants.signals.SIGSTKFLT === undefined ? "SIGINFO" : "SIGSTKFLT";
 
-/** A word that bash reads as exactly this text. */
+/** Quotes a text as a word that bash reads as exactly this text. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * The script that a shell starts with. `giveUpSignal` makes it give up the rest of the current command, whatever became
- * of the program it waits for: bash itself goes on unless that program died of SIGINT. Only while a command is being
- * sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale input buffer, and the memory
- * behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies by SIGSEGV. Snapshots are written over without
- * truncation, which ext4 would answer with a write to the disk; their number stands at both ends, so that a half-written
- * one is known. The traps run within a command that may be traced: their own trace goes nowhere.
+ * Returns the script that a shell starts with. `giveUpSignal` makes it abandon the rest of the current command,
+ * whatever became of the program it waits for: bash itself goes on unless that program died of SIGINT. It works only
+ * while a command is being sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale
+ * input buffer, and the memory behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies
+ * by SIGSEGV. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
+ * number stands at both ends, so that a half-written one is recognised. The traps run within a command that may be
+ * traced: their own trace is discarded.
  */
 export function initScript(options: {
   folder: string;
   nonce: string;
   terminal: string | undefined;
   restore: string;
-  /** Number of the end mark that tells that the shell is ready. */
+  /** Number of the end mark that reports that the shell is ready. */
   number: number;
 }): string {
   const file = (name: string) => quote(`${options.folder}/${name}`);
@@ -99,7 +100,7 @@ __sawtooth_end ${options.number}
 export type CommandFiles = { folder: string; input: string; output: string; tty: boolean; check: boolean };
 
 /**
- * The lines that run the staged command `number` and report its end. With `check` another bash reads it first:
+ * Returns the lines that run the staged command `number` and report its end. With `check` another bash reads it first:
  * bash 5.2 breaks its own memory over an unfinished `$(` and dies at the next heredoc.
  */
 export function runLines(number: number, io: CommandFiles): string {
@@ -111,20 +112,20 @@ export function runLines(number: number, io: CommandFiles): string {
   return before + run + endLine(number, "export TERM=$__sawtooth_term; unset __sawtooth_term; ");
 }
 
-/** Whether a command may have an unfinished `$(`. */
+/** Returns true when a command may have an unfinished `$(`. */
 export function hasOddParentheses(command: string): boolean {
   return command.includes("$(") && command.split("(").length !== command.split(")").length;
 }
 
-/** The DEBUG trap is put aside: bash would run it for our lines too, and hide it from sourced files. */
+/** Puts the DEBUG trap aside: bash would run it for our lines too, and hide it from sourced files. */
 export function endLine(number: number, before = ""): string {
   return `__sawtooth_status=$?; ${before}builtin trap -p DEBUG >|"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
 }
 
 /**
- * The lines that start the staged command `job-<number>.sh` in the background, in a process group of its own. Its pid
- * goes to `job-<number>.pid` at once, its status to `job-<number>.status` at its end. The shell itself opens its input
- * and output, so that both may be removed once the end mark is there.
+ * Returns the lines that start the staged command `job-<number>.sh` in the background, in a process group of its own.
+ * Its pid goes to `job-<number>.pid` at once, its status to `job-<number>.status` at its end. The shell itself opens
+ * its input and output, so that both may be removed once the end mark is there.
  */
 export function backgroundLines(
   number: number,
@@ -140,13 +141,13 @@ export function backgroundLines(
   ].join("\n");
 }
 
-/** What a staged file begins with so that tracing and the DEBUG trap apply to the command and to nothing else. */
+/** Wraps a staged command so that tracing and the DEBUG trap apply to the command and to nothing else. */
 export function stagedCommand(command: string, flags: string, debugTrap: string): string {
   const prefix = `${debugTrap.trim() ? `${debugTrap.trim()}; ` : ""}${flags.includes("x") ? "set -x; " : ""}`;
   return `${prefix}${prefix ? "\n" : ""}${command}\n`;
 }
 
-/** Finds end marks in the shell's standard output, however it is cut into pieces; remembers at most one mark. */
+/** Finds end marks in the shell's standard output, however it is split into chunks; remembers at most one mark. */
 export function endScanner(nonce: string): (bytes: Buffer) => End[] {
   const start = `\x1b]7777;${nonce};`;
   const pattern = /^(\d+);(\d+);([a-zA-Z]*)\x07/;

@@ -1,4 +1,7 @@
-/** One command while it runs in the shell: waits for its end, its limits or its questions, and ends it by force. */
+/**
+ * Watches one command while it runs in the shell: waits for its end, its limits or its questions, and stops it by
+ * force.
+ */
 
 import { truncateSync } from "node:fs";
 import { constants } from "node:os";
@@ -14,7 +17,7 @@ import type { ShellTiming } from "./timing.ts";
 
 export type RunningCommand = {
   command: string;
-  /** The file that its output goes to. */
+  /** The file that receives its output. */
   output: string;
   /** The file that the shell sources it from. */
   staged: string;
@@ -22,43 +25,43 @@ export type RunningCommand = {
   terminal: Terminal | undefined;
   /** Set for a command that runs on the terminal itself. */
   screen: Screen | undefined;
-  /** What was printed on the terminal since the last report. */
+  /** Terminal output since the last report. */
   printed: { text: string; at: number };
-  /** Hears the same, as bytes. */
+  /** Receives the same output, as bytes. */
   onPrinted: ((bytes: Buffer) => void) | undefined;
   end: Promise<End | Death>;
   ended: boolean;
-  /** Whether its input lies in a file of ours. */
+  /** True when its input lies in a file of ours. */
   hasStdin: boolean;
   processes: ProcessTable;
   timing: ShellTiming;
   /** The newest pid of the machine when it started. */
   lastPid: number;
-  /** The processes that belong to it. */
-  members(): Process[];
+  /** Returns the processes that belong to it. */
+  ownProcesses(): Process[];
 };
 
 export type Verdict = "ended" | "timeout" | "interrupted" | "too_large" | "waiting";
 
 export type WatchOptions = {
-  /** Undefined: however long it takes. */
+  /** Time limit in milliseconds; undefined for none. */
   timeoutMs: number | undefined;
   maxBytes: number;
   signal: AbortSignal;
   output: OutputReader;
   onProgress(text: string): void;
-  /** Set while a person has the terminal: it waits again when this resolves, and not before. */
+  /** Set while a person has the terminal; resolves when it is given back, and the command waits again. */
   givenBack?: Promise<void> | undefined;
 };
 
 const firstTickMs = 10;
 const tickMs = 50;
-/** While output comes faster than this between two looks. */
+/** Output faster than this between two polls counts as a flood. */
 const floodBytes = 1024 * 1024;
 const floodTickMs = 2;
 const progressLines = 12;
 
-/** What comes first: the end of the command, a limit, the user's interrupt, or a question on the terminal. */
+/** Waits for the first of: the end of the command, a limit, the user's interrupt, a question on the terminal. */
 export async function watch(running: RunningCommand, options: WatchOptions): Promise<Verdict> {
   if (options.signal.aborted) return "interrupted";
   const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
@@ -81,7 +84,7 @@ export async function watch(running: RunningCommand, options: WatchOptions): Pro
   }
 }
 
-/** Looks at the command once; says whether its output comes so fast that it is worth reading along. */
+/** Polls the command once. Returns true when its output comes so fast that it is worth reading along. */
 function createTick(
   running: RunningCommand,
   { output, maxBytes, onProgress, givenBack }: WatchOptions,
@@ -113,44 +116,44 @@ function createTick(
   };
 }
 
-/** Whether a process of the command, or the shell itself in a `read`, has the terminal to read from. */
+/** Returns true when a process of the command, or the shell itself in a `read`, reads from the terminal. */
 function waitsForPerson(
-  { bash, terminal, members, processes, timing }: RunningCommand,
+  { bash, terminal, ownProcesses, processes, timing }: RunningCommand,
   silence: number,
 ): boolean {
   if (!terminal) return false;
-  const uses = [bash, ...members()].map(({ pid }) => processes.terminalUse(pid, terminal.path));
+  const uses = [bash, ...ownProcesses()].map(({ pid }) => processes.terminalUse(pid, terminal.path));
   return uses.includes("reads") || (silence >= timing.waitSilence && uses.includes("waits"));
 }
 
-/** Ctrl-Z stops a program that nobody could bring back: the shell has no job control. */
-function wake({ members }: RunningCommand): void {
-  for (const { pid, state } of members()) if (state === "T") signal(pid, "SIGCONT");
+/** Wakes a program that Ctrl-Z stopped: without job control in the shell nobody else could. */
+function wake({ ownProcesses }: RunningCommand): void {
+  for (const { pid, state } of ownProcesses()) if (state === "T") signal(pid, "SIGCONT");
 }
 
-/** The last lines on the terminal, for the model. */
+/** Returns the last lines on the terminal, for the model. */
 export async function lastScreen({ screen, printed }: RunningCommand): Promise<string> {
   const text = screen ? await screen.visible() : cleanText(printed.text);
   return text.trimEnd().split("\n").slice(-30).join("\n");
 }
 
-/** Waits until what the programs wrote on the terminal has arrived; it goes another way than the end mark. */
+/** Waits until the terminal output of the programs has arrived; it travels separately from the end mark. */
 export async function drainTerminal({ screen, printed }: RunningCommand): Promise<void> {
   if (screen) await until(() => Date.now() - printed.at > 20, 500);
 }
 
 /**
- * Ends the command and everything it started: SIGINT, after `graceMs` SIGKILL, at last the shell itself. The shell
- * is first told to give up the rest of the command, so that nothing that comes after a killed program is run.
+ * Stops the command and everything it started: SIGINT, after `graceMs` SIGKILL, at last the shell itself. The shell is
+ * first told to abandon the rest of the command, so that nothing after a killed program is run.
  */
 export async function stop(running: RunningCommand, graceMs: number): Promise<void> {
   const { bash, processes } = running;
-  const isOver = () => running.ended && running.members().length === 0;
+  const isOver = () => running.ended && running.ownProcesses().length === 0;
   if (!running.ended) {
     withhold(running.staged);
     giveUp(processes, bash.pid);
   }
-  for (const { pid, state } of running.members()) {
+  for (const { pid, state } of running.ownProcesses()) {
     signal(pid, "SIGINT");
     if (state === "T") signal(pid, "SIGCONT");
   }
@@ -158,7 +161,7 @@ export async function stop(running: RunningCommand, graceMs: number): Promise<vo
   for (let round = 0; round < 20 && !isOver(); round++) {
     processes.refresh();
     if (!running.ended) signal(bash.pid, giveUpSignal);
-    for (const { pid } of running.members()) signal(pid, "SIGKILL");
+    for (const { pid } of running.ownProcesses()) signal(pid, "SIGKILL");
     if (!running.ended && round > 0) signal(bash.pid, "SIGINT");
     await until(isOver, 40);
   }
@@ -167,7 +170,7 @@ export async function stop(running: RunningCommand, graceMs: number): Promise<vo
   await running.end;
 }
 
-/** A shell that has not taken the command up yet, and passes the signal over, finds nothing to run. */
+/** Empties the staged file: a shell that has not read the command yet, and ignores the signal, finds nothing to run. */
 function withhold(staged: string): void {
   try {
     truncateSync(staged);
@@ -176,7 +179,9 @@ function withhold(staged: string): void {
   }
 }
 
-/** A shell that was told to ignore the signal would go on with the command: it dies, and comes back with its state. */
+/**
+ * Kills a shell that ignores the signal, because it would continue the command; a new one comes back with its state.
+ */
 function giveUp(processes: ProcessTable, pid: number): void {
   signal(pid, processes.ignores(pid, constants.signals[giveUpSignal]) ? "SIGKILL" : giveUpSignal);
   if (processes.find(pid)?.state === "T") signal(pid, "SIGCONT");

@@ -1,23 +1,23 @@
-/** What a person would see of a command that runs on the terminal itself. */
+/** Keeps the screen of a command that runs on the terminal itself. */
 
 import type { TerminalSize, TerminalView } from "../../../core/waiting-command.ts";
 
 export type Screen = {
   write(bytes: Uint8Array | string): void;
-  /** Everything from the top of the scrollback on, without trailing blanks. */
+  /** Returns everything from the top of the scrollback on, without trailing blanks. */
   whole(): Promise<string>;
-  /** The rows that are visible now. */
+  /** Returns the rows that are visible now. */
   visible(): Promise<string>;
   view(): Promise<TerminalView>;
   resize(size: TerminalSize): void;
-  /** What makes a fresh terminal look like this one and be in its modes. */
+  /** Returns the output that makes a fresh terminal look like this one and be in its modes. */
   replay(): Promise<string>;
 };
 
-/** Private modes that change what keys, mouse and pastes send; and whether the cursor is shown. */
+/** Private modes that change how keys, mouse and pastes are sent; and the visibility of the cursor. */
 const replayed = [1, 9, 25, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004];
 
-/** A screen of the given size with 2,000 lines of scrollback. */
+/** Creates a screen of the given size with 2,000 lines of scrollback. */
 export async function createScreen(columns: number, rows: number): Promise<Screen> {
   const loaded = await import("@xterm/headless");
   const { Terminal } = loaded.default ?? loaded;

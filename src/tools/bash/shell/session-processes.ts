@@ -1,4 +1,4 @@
-/** Which processes of a session belong to what: to the running command, to an earlier one, to a background job. */
+/** Sorts the processes of a session: those of the running command, of an earlier one, and of a background job. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Jobs } from "./jobs.ts";
@@ -14,7 +14,7 @@ import {
 export type FoundProcess = { pid: number; command: string };
 export type SessionProcesses = ReturnType<typeof createSessionProcesses>;
 
-/** Processes have so long to end by themselves, and a fork of the shell some looks more to become a program. */
+/** Milliseconds between looks while processes end, or a fork of the shell becomes a program. */
 const lookMs = 25;
 const looks = 5;
 
@@ -29,32 +29,37 @@ export type MembersOptions = {
 };
 
 type State = MembersOptions & {
-  /** Left running by earlier commands: pid and start time. */
+  /** Processes left running by earlier commands: pid and start time. */
   left: Map<number, number>;
 };
 
 export function createSessionProcesses(options: MembersOptions) {
   const state: State = { ...options, left: new Map() };
   return {
-    /** Every process of the session but its shell, and but kept jobs. */
+    /** Returns every process of the session except its shell and kept jobs. */
     all: () => endable(state),
-    /** What the running command has started, parents before children. */
+    /** Returns the processes that the running command started, parents before children. */
     foreground: () => foreground(state),
-    /** What the command that began after `lastPid` left running; from now on it counts as earlier. */
+    /**
+     * Returns the processes that the command which began after `lastPid` left running; from now on they count as
+     * earlier.
+     */
     leftBy: (lastPid: number) => leftBy(state, lastPid),
-    /** Processes that are there before the first command, from an agent before us, are none of ours to end. */
+    /** Marks processes of an earlier agent, present before the first command, as not ours to end. */
     adopt(): void {
       for (const { pid, startTime } of endable(state)) state.left.set(pid, startTime);
     },
-    /** Ends everything but kept jobs. */
+    /** Ends everything except kept jobs. */
     endAll: () => endAll(state),
   };
 }
 
 function endable({ processes, sessionId, jobs, shellPid }: State): Process[] {
   const everything = processes.all();
-  const kept = jobs.pids("kept", everything);
-  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !kept.has(pid));
+  const keptPids = jobs.pids("kept", everything);
+  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(
+    ({ pid }) => !keptPids.has(pid),
+  );
 }
 
 function foreground({ processes, sessionId, jobs, shellPid, left }: State): Process[] {
@@ -71,7 +76,7 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   processes.refresh();
   const shell = state.shellPid();
   const shellCommand = shell === undefined ? "" : commandLine(shell);
-  const find = () => processes.startedSince(lastPid).filter((one) => isNew(state, one));
+  const find = () => processes.startedSince(lastPid).filter((candidate) => isNew(state, candidate));
   let found = find();
   for (let look = 0; look < looks && found.length > 0; look++) {
     await sleep(lookMs);
@@ -86,19 +91,20 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   });
 }
 
-/** Whether a process is the session's, and neither of a job nor of an earlier command. */
-function isNew({ processes, sessionId, shellPid, left }: State, one: Process): boolean {
+/** Returns true for a process of the session that belongs neither to a job nor to an earlier command. */
+function isNew({ processes, sessionId, shellPid, left }: State, candidate: Process): boolean {
   const { find, variableOf } = processes;
   const shell = shellPid();
-  if (one.pid === shell || variableOf(one.pid, "SAWTOOTH_JOB") !== undefined) return false;
-  if (one.session !== shell && variableOf(one.pid, "SAWTOOTH_SESSION") !== sessionId) return false;
-  for (let at: Process | undefined = one; at && at.pid > 1; at = find(at.parent)) {
+  if (candidate.pid === shell || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined) return false;
+  if (candidate.session !== shell && variableOf(candidate.pid, "SAWTOOTH_SESSION") !== sessionId)
+    return false;
+  for (let at: Process | undefined = candidate; at && at.pid > 1; at = find(at.parent)) {
     if (left.get(at.pid) === at.startTime) return false;
   }
   return true;
 }
 
-/** SIGTERM, then SIGKILL for what is there after the grace. */
+/** Sends SIGTERM, then SIGKILL to the processes that are left after the grace period. */
 async function endAll(state: State): Promise<void> {
   const { processes, graceMs } = state;
   const isThere = (pid: number) => isRunning(processes, pid);

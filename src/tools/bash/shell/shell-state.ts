@@ -1,4 +1,6 @@
-/** What a new shell takes over from the one before: folder and exports, and functions where it could still tell. */
+/**
+ * The state that a new shell takes over from the previous one: folder and exports, and functions where they were saved.
+ */
 
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,15 +11,15 @@ export type ShellState = { number: number; cwd: string; exports: string };
 /** Names that every shell sets for itself. */
 const own = new Set(["PWD", "OLDPWD", "SHLVL", "_", "SAWTOOTH_SESSION", "SAWTOOTH_STATE", "SAWTOOTH_AGENT"]);
 
-/** The newest complete snapshot in the folder, undefined when there is none. */
+/** Returns the newest complete snapshot in the folder, undefined when there is none. */
 export function readShellState(folder: string): ShellState | undefined {
   const left = parseSnapshot(join(folder, files.left));
   if (left) return left;
   const snapshots = files.snapshots.map((name) => parseSnapshot(join(folder, name)));
-  return snapshots.filter((one) => one !== undefined).sort((a, b) => b.number - a.number)[0];
+  return snapshots.filter((snapshot) => snapshot !== undefined).sort((a, b) => b.number - a.number)[0];
 }
 
-/** A file that a dying shell did not finish does not end with its number and counts for nothing. */
+/** Parses a snapshot. One that a dying shell did not finish lacks its number at the end and is ignored. */
 function parseSnapshot(path: string): ShellState | undefined {
   const [number, cwd, exports, end] = readOr(path, "").split("\0");
   if (!number || end !== number || cwd === undefined || exports === undefined) return undefined;
@@ -26,15 +28,15 @@ function parseSnapshot(path: string): ShellState | undefined {
 
 export type Restoration = {
   cwd: string;
-  /** Bash lines that set again what the former shell had exported and start-up does not give. */
+  /** Bash lines that set the exports of the former shell which start-up does not set. */
   script: string;
   /** Names of the restored exports. */
   names: string[];
-  /** Known only where the former shell ended by itself. */
+  /** "lost" unless the former shell ended by itself. */
   functions: "restored" | "none" | "lost";
 };
 
-/** How to bring a new shell to the state of the snapshot; `cwds` are known folders, the newest last. */
+/** Returns how to restore the snapshot in a new shell; `cwds` are known folders, the newest last. */
 export function restoration(folder: string, snapshot: ShellState, cwds: readonly string[]): Restoration {
   const before = exportEntries(readOr(join(folder, files.baseline), ""));
   const after = exportEntries(snapshot.exports);
@@ -60,12 +62,12 @@ function hasUserFunctions(text: string): boolean {
     .some((line) => /^(alias |\S+ \(\)\s*$)/.test(line) && !line.startsWith("__sawtooth_"));
 }
 
-/** Forgets what an ended shell left, once it is restored. */
+/** Removes the files of an ended shell, once its state is restored. */
 export function clearLeft(folder: string): void {
   for (const name of [files.left, files.functions]) writeFileSync(join(folder, name), "", { mode: 0o600 });
 }
 
-/** The newest folder of the list that is there, else the nearest existing one above the newest. */
+/** Returns the newest folder of the list that exists, else the nearest existing one above the newest. */
 export function lastExisting(cwds: readonly string[]): string {
   const existing = cwds.findLast(isFolder);
   if (existing !== undefined) return existing;
@@ -78,7 +80,7 @@ function isFolder(path: string): boolean {
   return path.startsWith("/") && existsSync(path) && statSync(path).isDirectory();
 }
 
-/** `export -p` by name. Values may span lines, so quotes are followed. */
+/** Parses `export -p` by name. Values may span lines, so quotes are followed. */
 function exportEntries(text: string): Map<string, string> {
   const entries = new Map<string, string>();
   const entry =

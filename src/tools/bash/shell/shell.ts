@@ -11,7 +11,7 @@ import { openProcessTable } from "./open-process-table.ts";
 import { type ProcessTable, signal } from "./process-table.ts";
 import { drainTerminal, lastScreen, type RunningCommand, stop, type Verdict } from "./running-command.ts";
 import { createSessionProcesses, type FoundProcess } from "./session-processes.ts";
-import { type Session, startBackground, startForeground, unstage } from "./start.ts";
+import { removeStaged, type Session, startBackground, startForeground } from "./start.ts";
 import { type ShellTiming, usualTiming } from "./timing.ts";
 
 export type ShellOptions = {
@@ -20,13 +20,13 @@ export type ShellOptions = {
   sessionId: string;
   /** Absolute, exists, 0700. The shell keeps its files in the folder `shell` in it. */
   stateFolder: string;
-  /** `auto` takes a terminal where there can be one; with `pipe` programs find no /dev/tty. */
+  /** `auto` uses a terminal where possible; with `pipe` programs find no /dev/tty. */
   backend?: "pty" | "pipe" | "auto";
-  /** Reader of the machine's processes; the one that fits the machine by default. */
+  /** Reader of the machine's processes; by default the one that fits the machine. */
   processes?: ProcessTable;
-  /** Graces and waits; the usual ones by default. */
+  /** Grace periods and waits; the usual ones by default. */
   timing?: ShellTiming;
-  /** A command that writes more is stopped; 200 MB by default. */
+  /** A command that writes more bytes is stopped; 200 MB by default. */
   maxOutputBytes?: number;
 };
 
@@ -41,34 +41,34 @@ export type CommandIo = {
 };
 
 export type CommandOptions = CommandIo & {
-  /** Absolute path of an existing file, which the output is appended to. */
+  /** Absolute path of an existing file, to which the output is appended. */
   outputPath: string;
-  /** What the command reads; nothing by default. */
+  /** Standard input of the command; empty by default. */
   stdin?: string | undefined;
-  /** Run it on the terminal itself. */
+  /** Runs the command on the terminal itself. */
   tty?: boolean | undefined;
 };
 
 export type CommandResult = {
   verdict: Verdict;
-  /** Exit status, when the command ended. */
+  /** Exit status, if the command ended. */
   status?: number;
-  /** What is on the terminal: of a command that waits for input, or that ran on the terminal. */
+  /** Terminal content of a command that waits for input, or that ran on the terminal. */
   screen?: string;
-  /** Whether it runs on the terminal itself, so that its screen shows its output. */
+  /** True when it runs on the terminal itself, so that its screen shows its output. */
   onTerminal?: boolean;
   /** Processes that the command left running. */
   left: FoundProcess[];
-  /** What the model must know about the shell: it was restarted, what is lost. */
+  /** Facts about the shell for the model: that it was restarted, and what was lost. */
   notes: string[];
 };
 
 export type Shell = {
-  /** Runs one command; one that waits for input is stopped first. Throws when there is no bash. */
+  /** Runs one command; a command that waits for input is stopped first. Throws when there is no bash. */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
-  /** The command that waits for input, and its output file. */
+  /** Returns the command that waits for input, and its output file. */
   waiting(): { command: string; output: string } | undefined;
-  /** Types `text` for the waiting command and goes on watching it. */
+  /** Types `text` for the waiting command and continues to watch it. */
   answer(text: string, io: CommandIo): Promise<CommandResult>;
   /** Starts a command in the background; its output goes to `outputPath`. */
   background(command: string, outputPath: string, stdin?: string): Promise<{ job: Job; notes: string[] }>;
@@ -78,15 +78,15 @@ export type Shell = {
   stopJob(pid: number): Promise<boolean>;
   /** Lets a background job outlive the session. */
   keepJob(pid: number): boolean;
-  /** One line each for what happened in the background since the last call. */
+  /** Returns one line for each background event since the last call. */
   takeNotices(): string[];
-  /** The shell's folder. */
+  /** Returns the shell's folder. */
   cwd(): string;
-  /** Whether commands can have a terminal; unknown before the first command. */
+  /** Returns true when commands can have a terminal; undefined before the first command. */
   terminal(): boolean | undefined;
-  /** Ends every process of the session but kept jobs. Later calls do nothing. */
+  /** Ends every process of the session except kept jobs. Later calls do nothing. */
   close(): Promise<void>;
-  /** The same at once, for the exit of our process. */
+  /** Ends the same processes at once, for the exit of our process. */
   killAll(): void;
 };
 
@@ -97,21 +97,21 @@ type State = Session & {
   /** The newest command, which may have ended. */
   newest: RunningCommand | undefined;
   waiting: RunningCommand | undefined;
-  /** Of the command that waits, where a person may still take it over. */
-  offer: Handover | undefined;
-  /** What a person did with a waiting command after the model was told of it. */
+  /** The offer for the command that waits, while a person may take it over. */
+  handover: Handover | undefined;
+  /** Notes for the model about what a person did with a waiting command. */
   notices: string[];
-  /** Whether processes of an earlier agent were looked for. */
+  /** True once processes of an earlier agent were looked for. */
   adopted: boolean;
   /** Calls run one after the other, whoever makes them. */
   queue: Promise<unknown>;
   closing: Promise<void> | undefined;
 };
 
-/** A shell that starts with its first command. */
+/** Creates a shell, which starts with its first command. */
 export function createShell(options: ShellOptions): Shell {
   const state = createState(options);
-  const { jobs, life, members } = state;
+  const { jobs, lifecycle, sessionProcesses } = state;
   const inTurn = <T>(action: () => Promise<T>) => takeTurn(state, action);
   return {
     run: (command, request) =>
@@ -133,25 +133,25 @@ export function createShell(options: ShellOptions): Shell {
     restart: () =>
       inTurn(async () => {
         await dropWaiting(state);
-        return life.restart();
+        return lifecycle.restart();
       }),
     jobs: jobs.list,
     stopJob: jobs.stop,
     keepJob: jobs.keep,
     takeNotices: () => [...state.notices.splice(0), ...jobs.takeNotices()],
-    cwd: life.cwd,
-    terminal: life.hasTerminal,
+    cwd: lifecycle.cwd,
+    terminal: lifecycle.hasTerminal,
     close() {
       state.closing ??= closeAll(state);
       return state.closing;
     },
     killAll() {
-      if (life.hasTerminal() === undefined) return;
-      life.kill();
-      // Again for what was being started meanwhile.
+      if (lifecycle.hasTerminal() === undefined) return;
+      lifecycle.kill();
+      // Repeated for processes that were being started meanwhile.
       for (let round = 0; round < 5; round++) {
         state.processes.refresh();
-        for (const { pid } of members.all()) signal(pid, "SIGKILL");
+        for (const { pid } of sessionProcesses.all()) signal(pid, "SIGKILL");
       }
     },
   };
@@ -162,12 +162,18 @@ function createState(options: ShellOptions): State {
   makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   const { sessionId, backend = "auto", processes = openProcessTable(), timing = usualTiming } = options;
   const jobs = createJobs({ folder, sessionId, processes, graceMs: timing.stopJob });
-  const life = createLifecycle({ ...options, folder, backend, processes, timing });
-  const shellPid = () => life.current()?.bash.pid;
-  const members = createSessionProcesses({ sessionId, jobs, processes, graceMs: timing.terminate, shellPid });
+  const lifecycle = createLifecycle({ ...options, folder, backend, processes, timing });
+  const shellPid = () => lifecycle.current()?.bash.pid;
+  const sessionProcesses = createSessionProcesses({
+    sessionId,
+    jobs,
+    processes,
+    graceMs: timing.terminate,
+    shellPid,
+  });
   const { maxOutputBytes = usualOutputBytes } = options;
-  const session = { maxOutputBytes, folder, life, members, jobs, processes, timing };
-  const nothing = { newest: undefined, waiting: undefined, offer: undefined, closing: undefined };
+  const session = { maxOutputBytes, folder, lifecycle, sessionProcesses, jobs, processes, timing };
+  const nothing = { newest: undefined, waiting: undefined, handover: undefined, closing: undefined };
   return { ...session, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
 }
 
@@ -179,9 +185,9 @@ function takeTurn<T>(state: State, action: () => Promise<T>): Promise<T> {
 
 async function ready(state: State): Promise<string[]> {
   const dropped = await dropWaiting(state);
-  if (!state.adopted && state.life.resumed) state.members.adopt();
+  if (!state.adopted && state.lifecycle.resumed) state.sessionProcesses.adopt();
   state.adopted = true;
-  return [...dropped, ...(await state.life.ensure())];
+  return [...dropped, ...(await state.lifecycle.ensure())];
 }
 
 async function dropWaiting(state: State): Promise<string[]> {
@@ -189,72 +195,72 @@ async function dropWaiting(state: State): Promise<string[]> {
   if (!dropped) return [];
   state.waiting = undefined;
   await stop(dropped, state.timing.stop.waiting);
-  await state.life.settle();
+  await state.lifecycle.settle();
   return ["the command that waited for input was stopped"];
 }
 
 async function answer(state: State, text: string, io: CommandIo): Promise<CommandResult> {
   const running = state.waiting;
   if (!running) throw new Error("no command waits for input");
-  state.offer?.withdraw();
+  state.handover?.withdraw();
   state.waiting = undefined;
   running.printed.at = Date.now();
   running.terminal?.write(text);
   return finish(state, running, io, []);
 }
 
-/** Watches the command to its end, or to a question; ends it where a limit or the user says so. */
+/** Watches the command to its end, or to a question; stops it at a limit or when the user interrupts. */
 async function finish(
   state: State,
   running: RunningCommand,
   io: CommandIo,
   notes: string[],
 ): Promise<CommandResult> {
-  const { verdict, offer, answered } = await watchWithPerson(running, {
+  const { verdict, handover, answered } = await watchWithPerson(running, {
     ...io,
     maxBytes: state.maxOutputBytes,
   });
-  const said = answered ? [...notes, "a person answered at the terminal"] : notes;
-  if (verdict !== "waiting") return conclude(state, running, verdict, said);
+  const allNotes = answered ? [...notes, "a person answered at the terminal"] : notes;
+  if (verdict !== "waiting") return conclude(state, running, verdict, allNotes);
   state.waiting = running;
-  if (offer && io.onWaiting) void attendLater(state, running, offer, io.onWaiting);
+  if (handover && io.onWaiting) void attendLater(state, running, handover, io.onWaiting);
   const screen = await lastScreen(running);
   running.printed.text = "";
-  return { verdict, screen, onTerminal: running.screen !== undefined, left: [], notes: said };
+  return { verdict, screen, onTerminal: running.screen !== undefined, left: [], notes: allNotes };
 }
 
-/** Takes stock of a command that is over, or has to be. */
+/** Collects the result of a command that is over, or has to be. */
 async function conclude(
   state: State,
   running: RunningCommand,
   verdict: Exclude<Verdict, "waiting">,
   notes: string[],
 ): Promise<CommandResult> {
-  const { folder, life, members, timing } = state;
+  const { folder, lifecycle, sessionProcesses, timing } = state;
   if (verdict !== "ended") await stop(running, timing.stop[verdict]);
   const { status } = await running.end;
-  const left = verdict === "ended" ? await members.leftBy(running.lastPid) : [];
-  if (verdict !== "ended") await life.settle();
+  const left = verdict === "ended" ? await sessionProcesses.leftBy(running.lastPid) : [];
+  if (verdict !== "ended") await lifecycle.settle();
   await drainTerminal(running);
   const screen = running.screen ? { screen: await running.screen.whole() } : {};
-  unstage(folder, running);
-  return { verdict, status, ...screen, left, notes: [...notes, ...(await life.revive())] };
+  removeStaged(folder, running);
+  return { verdict, status, ...screen, left, notes: [...notes, ...(await lifecycle.revive())] };
 }
 
 /**
- * After the model was told that the command waits: should a person take it over all the same, calls of the model wait
- * until it is given back, and the model hears what became of it.
+ * Handles a person who takes over a command after the model was told that it waits: calls of the model wait until it is
+ * given back, and the model gets a note of the outcome.
  */
 async function attendLater(
   state: State,
   running: RunningCommand,
-  offer: Handover,
+  handover: Handover,
   onWaiting: OnWaiting,
 ): Promise<void> {
-  state.offer = offer;
-  await offer.taken;
+  state.handover = handover;
+  await handover.taken;
   await takeTurn(state, async () => {
-    await offer.over;
+    await handover.over;
     const { command, terminal, output } = running;
     if (!running.ended && terminal) {
       state.notices.push(`a person typed for the command that waits (${clip(command)})`);
@@ -266,16 +272,16 @@ async function attendLater(
     state.waiting = undefined;
     const { status, left, notes } = await conclude(state, running, "ended", []);
     const still = left.length > 0 ? `; left running: ${left.map(({ pid }) => pid).join(" ")}` : "";
-    const how = `it ended with exit ${status}${still}; output: ${output}`;
-    state.notices.push(`a person answered the command that waited (${clip(command)}): ${how}`, ...notes);
+    const outcome = `it ended with exit ${status}${still}; output: ${output}`;
+    state.notices.push(`a person answered the command that waited (${clip(command)}): ${outcome}`, ...notes);
   });
 }
 
-/** The command is stopped first: else the shell would run what comes after a program that is ended here. */
-async function closeAll({ life, members, newest, timing }: State): Promise<void> {
-  life.startNoMore();
+/** Stops the command first: otherwise the shell would run the commands after a program that is ended here. */
+async function closeAll({ lifecycle, sessionProcesses, newest, timing }: State): Promise<void> {
+  lifecycle.startNoMore();
   if (newest && !newest.ended) await stop(newest, timing.stop.interrupted);
-  // No shell lives while a new one is being started, but processes of the one before may.
-  if (life.hasTerminal() !== undefined) await members.endAll();
-  await life.close();
+  // No shell runs while a new one is being started, but processes of the previous one may.
+  if (lifecycle.hasTerminal() !== undefined) await sessionProcesses.endAll();
+  await lifecycle.close();
 }

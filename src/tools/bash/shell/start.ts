@@ -1,4 +1,4 @@
-/** Puts a command where the shell finds it and has it started. */
+/** Stages a command in a file for the shell and starts it. */
 
 import { appendFileSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,8 +14,8 @@ import type { ShellTiming } from "./timing.ts";
 
 export type Session = {
   folder: string;
-  life: ShellLifecycle;
-  members: SessionProcesses;
+  lifecycle: ShellLifecycle;
+  sessionProcesses: SessionProcesses;
   jobs: Jobs;
   processes: ProcessTable;
   timing: ShellTiming;
@@ -24,21 +24,21 @@ type Request = { outputPath: string; stdin?: string | undefined; tty?: boolean |
 
 const printedBytes = 16 * 1024;
 
-/** Starts `command` in the living shell. Throws when it needs a terminal and there is none. */
+/** Starts `command` in the running shell. Throws when it needs a terminal and there is none. */
 export async function startForeground(
   session: Session,
   command: string,
   request: Request,
 ): Promise<RunningCommand> {
-  const { folder, life, members, processes, timing } = session;
-  const { bash, terminal } = livingOf(life);
+  const { folder, lifecycle, sessionProcesses, processes, timing } = session;
+  const { bash, terminal } = livingOf(lifecycle);
   const tty = request.tty === true;
   if (tty && !terminal) throw new Error("there is no terminal on this machine");
   const input = request.stdin === undefined ? undefined : stage(folder, files.stdin, request.stdin);
   const staged = stage(
     folder,
     files.command,
-    stagedCommand(command, life.flags(), debugTrap(folder, life.flags())),
+    stagedCommand(command, lifecycle.flags(), debugTrap(folder, lifecycle.flags())),
   );
   const running: RunningCommand = {
     command,
@@ -55,11 +55,11 @@ export async function startForeground(
     processes,
     timing,
     lastPid: processes.lastPid(),
-    members: members.foreground,
+    ownProcesses: sessionProcesses.foreground,
   };
   void running.end.then((end) => {
     running.ended = true;
-    if ("number" in end) life.noteEnd(end);
+    if ("number" in end) lifecycle.noteEnd(end);
   });
   terminal?.onData(printTo(running));
   const device = tty ? terminal?.path : undefined;
@@ -71,12 +71,12 @@ export async function startForeground(
     input: input ?? device ?? "/dev/null",
     output: device ?? request.outputPath,
   };
-  bash.send(runLines(life.nextNumber(), io));
+  bash.send(runLines(lifecycle.nextNumber(), io));
   return running;
 }
 
 /** Removes the staged files of a command that has ended. */
-export function unstage(folder: string, { hasStdin }: RunningCommand): void {
+export function removeStaged(folder: string, { hasStdin }: RunningCommand): void {
   for (const name of hasStdin ? [files.command, files.stdin] : [files.command]) {
     try {
       unlinkSync(join(folder, name));
@@ -88,17 +88,17 @@ export function unstage(folder: string, { hasStdin }: RunningCommand): void {
 
 /** Starts `command` as a background job and returns once its pid is known. */
 export async function startBackground(session: Session, command: string, request: Request): Promise<Job> {
-  const { folder, life, jobs } = session;
-  const { bash } = livingOf(life);
-  const number = life.nextNumber();
+  const { folder, lifecycle, jobs } = session;
+  const { bash } = livingOf(lifecycle);
+  const number = lifecycle.nextNumber();
   const mark = String(number);
   const name = `job-${mark}`;
   const input = request.stdin === undefined ? undefined : stage(folder, `${name}.stdin`, request.stdin);
   stage(folder, `${name}.sh`, `${command}\n`);
   for (const extension of ["pid", "status"]) stage(folder, `${name}.${extension}`, "");
   const ended = new Promise((resolve) => bash.onNext(resolve));
-  const io = { folder, input: input ?? "/dev/null", output: request.outputPath, flags: life.flags() };
-  // The shell does not keep our process alive; without a screen nothing else may.
+  const io = { folder, input: input ?? "/dev/null", output: request.outputPath, flags: lifecycle.flags() };
+  // The shell does not keep our process alive; without a screen nothing else might.
   const awake = setInterval(() => {}, 1000);
   bash.send(backgroundLines(number, io));
   await ended;
@@ -109,7 +109,7 @@ export async function startBackground(session: Session, command: string, request
   return jobs.add({ pid, command, log: request.outputPath, mark });
 }
 
-/** Bytes on the terminal go to the screen and the output file of a command that runs on it. */
+/** Sends terminal bytes to the screen, and to the output file of a command that runs on the terminal. */
 function printTo(running: RunningCommand): Parameters<Terminal["onData"]>[0] {
   return (bytes) => {
     running.printed.at = Date.now();
@@ -131,8 +131,8 @@ function debugTrap(folder: string, flags: string): string {
   return flags.includes("D") ? readFileSync(join(folder, files.debugTrap), "utf8") : "";
 }
 
-function livingOf(life: ShellLifecycle): LiveShell {
-  const living = life.current();
-  if (!living) throw new Error("no shell lives");
+function livingOf(lifecycle: ShellLifecycle): LiveShell {
+  const living = lifecycle.current();
+  if (!living) throw new Error("no shell is running");
   return living;
 }

@@ -1,6 +1,6 @@
 /**
- * A terminal for the shell: a pty that programs find as /dev/tty. The shell's own input and output do not pass
- * through it, so nothing that a program does to it (raw mode, unread input, noise) can disturb the shell.
+ * A terminal for the shell: a pty that programs find as /dev/tty. The shell's own input and output do not pass through
+ * it, so nothing that a program does to it (raw mode, unread input, noise) can disturb the shell.
  */
 
 import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -11,11 +11,11 @@ export type Terminal = {
   path: string;
   columns: number;
   rows: number;
-  /** Programs on it hear of the change. */
+  /** Resizes the terminal; its programs get the signal. */
   resize(columns: number, rows: number): void;
-  /** What programs print on it, as bytes, goes to the last listener. */
+  /** Sends the bytes that programs print to the last listener. */
   onData(listener: (bytes: Buffer) => void): void;
-  /** What a person would type. */
+  /** Writes text as if a person typed it. */
   write(text: string): void;
   close(): void;
 };
@@ -33,7 +33,7 @@ type PtyModule = {
 const columns = 120;
 const rows = 40;
 
-/** A new terminal, or undefined where the module cannot work: no binary, musl, no /dev/ptmx, `SAWTOOTH_PTY=off`. */
+/** Opens a terminal; undefined where the module cannot work: no binary, musl, no /dev/ptmx, `SAWTOOTH_PTY=off`. */
 export async function openTerminal(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Terminal | undefined> {
@@ -47,7 +47,7 @@ export async function openTerminal(
   }
 }
 
-/** The binaries are linked with glibc: loading one under musl may crash, so that is found out before. */
+/** Detects musl: the binaries are linked with glibc, and loading one under musl may crash. */
 function runsOnMusl(): boolean {
   if (process.platform !== "linux") return false;
   try {
@@ -59,8 +59,7 @@ function runsOnMusl(): boolean {
 
 function over(pty: ReturnType<PtyModule["open"]>): Terminal {
   const { master, slave, ptsName } = pty;
-  // Somebody must hold the device open between programs. The module's own stream would read it, and take away
-  // the input of the programs.
+  // The device must stay open between programs. The module's own stream would read it, and take away their input.
   const holder = openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
   slave.destroy();
   master.removeAllListeners("error");
@@ -76,7 +75,7 @@ function over(pty: ReturnType<PtyModule["open"]>): Terminal {
       try {
         pty.resize(Math.max(1, columns), Math.max(1, rows));
       } catch {
-        // It was closed meanwhile.
+        // Closed meanwhile.
       }
     },
     onData: (next) => {
@@ -90,7 +89,7 @@ function over(pty: ReturnType<PtyModule["open"]>): Terminal {
   };
 }
 
-/** Our descriptors of the device: the holder, and one that the module opens and never closes. */
+/** Returns our descriptors of the device: the holder, and one that the module opens and never closes. */
 function openedAs(path: string, holder: number): number[] {
   try {
     const files = readdirSync("/proc/self/fd").map(Number);

@@ -1,20 +1,20 @@
-/** How long the shell waits for what may never come. */
+/** Time limits on the shell's waits. */
 
 /** All in milliseconds. */
 export type ShellTiming = {
   /** From SIGINT to SIGKILL for a command that has to end, by the reason. */
   stop: { timeout: number; interrupted: number; too_large: number; waiting: number };
-  /** From SIGTERM to SIGKILL for what is left when the session ends, and for leftovers of a killed agent. */
+  /** From SIGTERM to SIGKILL for processes left at the end of the session, and for orphans of a killed agent. */
   terminate: number;
-  /** The same for a background job that is stopped. */
+  /** From SIGTERM to SIGKILL for a background job that is stopped. */
   stopJob: number;
-  /** For the shell itself to end when its input has ended. */
+  /** For the shell to exit once its input has ended. */
   hangUp: number;
   /** For the shell to answer after a command was stopped. */
   settle: number;
-  /** Silence after which a process that reads the terminal is taken to wait for a person. */
+  /** Silence after which a process that reads the terminal counts as waiting for a person. */
   readSilence: number;
-  /** The same for one that waits for the terminal or for something else. */
+  /** The same for a process that waits for the terminal or for something else. */
   waitSilence: number;
 };
 

@@ -1,4 +1,4 @@
-/** Images for the model: recognised by their bytes, checked, and scaled down before they enter history. */
+/** Images for the model: recognised by their bytes, checked, and scaled down before they enter the history. */
 
 import type { ResultContent } from "../../../core/blocks.ts";
 import { Refusal } from "../refusal.ts";
@@ -6,7 +6,7 @@ import type { RawFile } from "../text/text-file.ts";
 import { scaledOnThread } from "./scale-thread.ts";
 
 export type ImageKind = "png" | "jpeg" | "gif" | "webp";
-/** `whole` is false when the data is damaged or cut off. */
+/** Kind and size of an image. `whole` is false when the data is damaged or cut off. */
 export type Picture = { kind: ImageKind; width: number; height: number; whole: boolean };
 
 /**
@@ -19,7 +19,10 @@ export function isImage(bytes: Buffer): boolean {
   return kindOf(bytes) !== undefined;
 }
 
-/** A line of words and the image. Throws a Refusal for one that is damaged or cannot be brought under the limits. */
+/**
+ * Returns a line of words and the image. Throws a Refusal for one that is damaged or cannot be brought under the
+ * limits.
+ */
 export async function imageOf(
   { bytes }: Pick<RawFile, "bytes">,
   name: string,
@@ -59,7 +62,7 @@ function kindOf(bytes: Buffer): ImageKind | undefined {
   return /^RIFF[\s\S]{4}WEBP/.test(start) ? "webp" : undefined;
 }
 
-/** Kind and size by the file's own header; undefined when it is none of the four kinds or its header is cut. */
+/** Reads kind and size from the file's own header; undefined when it is none of the four kinds or its header is cut. */
 export function pictureOf(bytes: Buffer): Picture | undefined {
   const kind = kindOf(bytes);
   try {
@@ -74,7 +77,7 @@ export function pictureOf(bytes: Buffer): Picture | undefined {
 
 type Measures = Omit<Picture, "kind"> | undefined;
 
-/** Every chunk carries a checksum; the last one is IEND. */
+/** Reads a PNG. Every chunk carries a checksum; the last one is IEND. */
 function png(bytes: Buffer): Measures {
   let [at, data] = [8, false];
   while (at + 12 <= bytes.length) {
@@ -93,7 +96,9 @@ function png(bytes: Buffer): Measures {
   return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20), whole: false };
 }
 
-/** The size is in the frame header (SOF0 to SOF15 but for the three tables among them); the end is marked. */
+/**
+ * Reads a JPEG. The frame header (SOF0 to SOF15 except the three tables among them) holds the size; the end is marked.
+ */
 function jpeg(bytes: Buffer): Measures {
   const whole = bytes.lastIndexOf("\xff\xd9", undefined, "latin1") > bytes.length - 1024;
   for (let at = 2; bytes[at] === 0xff; ) {

@@ -1,4 +1,4 @@
-/** Scales images on a thread of its own: the screen stays alive, and nothing a decoder does ends the process. */
+/** Scales images on a separate thread: the screen stays responsive, and no decoder fault ends the process. */
 
 import { Worker } from "node:worker_threads";
 import type { ScaledImage } from "./scale.ts";
@@ -7,14 +7,17 @@ import type { ScaleRequest } from "./scale-worker.ts";
 /** An image of 40 megapixels takes about 5 s. */
 const timeoutMs = 60_000;
 
-/** Rejects when the data cannot be decoded, takes too long or too much memory, or the signal is aborted. */
+/**
+ * Scales an image. Rejects when the data cannot be decoded, takes too long or too much memory, or the signal is
+ * aborted.
+ */
 export function scaledOnThread(request: ScaleRequest, signal: AbortSignal): Promise<ScaledImage> {
-  // Bundled, the worker is a file of its own beside this one.
+  // In the bundle the worker is a separate file beside this one.
   const file = import.meta.url.endsWith(".ts") ? "./scale-worker.ts" : "./scale-worker.js";
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: request,
     env: {},
-    // Pixels lie outside the heap; what grows in it is a decoder gone wrong.
+    // Pixels lie outside the heap; growth inside it means a decoder gone wrong.
     resourceLimits: { maxOldGenerationSizeMb: 512 },
     stdout: true,
     stderr: true,

@@ -1,4 +1,4 @@
-/** The thread that scales one image: a decoder's error, however it is thrown, ends this thread and nothing else. */
+/** The thread that scales one image: a decoder's error, however it is thrown, ends only this thread. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { scaled } from "./scale.ts";
@@ -6,7 +6,7 @@ import { scaled } from "./scale.ts";
 export type ScaleRequest = {
   bytes: Uint8Array;
   kind: "png" | "jpeg";
-  /** At most: `side` in pixels, `bytes` of the outcome. */
+  /** Upper limits: `side` in pixels, `bytes` of the outcome. */
   limits: { side: number; bytes: number };
 };
 

@@ -1,15 +1,15 @@
-/** Scales PNG and JPEG images down: each pixel becomes the mean of those it stands for. */
+/** Scales PNG and JPEG images down: each new pixel is the mean of the pixels it stands for. */
 
 type Raster = { width: number; height: number; data: Buffer };
 type Kind = "png" | "jpeg";
 
-/** At most: `side` in pixels, `bytes` of the outcome. */
+/** Upper limits: `side` in pixels, `bytes` of the outcome. */
 type Limits = { side: number; bytes: number };
 export type ScaledImage = { kind: Kind; width: number; height: number; bytes: Uint8Array };
 
 /**
- * Rejects when the data cannot be decoded. The decoders may also throw where no caller can catch it: to be called on
- * a thread that may die of that.
+ * Scales an image. Rejects when the data cannot be decoded. The decoders may also throw where no caller can catch it,
+ * so call it on a thread that may die of that.
  */
 export async function scaled(bytes: Buffer, kind: Kind, limits: Limits): Promise<ScaledImage> {
   const raster = await decoded(bytes, kind);
@@ -27,7 +27,7 @@ async function decoded(bytes: Buffer, kind: Kind): Promise<Raster> {
     return decode(bytes, { maxResolutionInMP: 40, maxMemoryUsageInMB: 1024 });
   }
   const { PNG } = (await import("pngjs")).default;
-  // Not the synchronous interface: it inflates without a limit what an interlaced image holds.
+  // The synchronous interface would inflate the content of an interlaced image without a limit.
   return await new Promise((resolve, reject) => {
     new PNG().parse(bytes, (error, { width, height, data }) =>
       error ? reject(error) : resolve({ width, height, data }),
@@ -65,7 +65,7 @@ function shrunk(raster: Raster, factor: number): Raster {
 
 type Box = { left: number; right: number; top: number; bottom: number };
 
-/** Colours count as much as they are opaque, so that what is transparent does not bleed. */
+/** Weights colours by opacity, so that transparent pixels do not bleed. */
 function mean({ width, data }: Raster, { left, right, top, bottom }: Box, into: Buffer, at: number): void {
   let [red, green, blue, opacity] = [0, 0, 0, 0];
   for (let y = top; y < bottom; y++) {

@@ -1,19 +1,22 @@
-/** The unified diff of a change, for people; the changed regions, for the model. Fast also in large files. */
+/** The unified diff of a change, for people, and the changed regions, for the model. Fast even in large files. */
 
 import type { StructuredPatch } from "diff";
 import type { Lines } from "../refusal.ts";
 import { lineNumbers, type Spot, visible } from "./lines.ts";
 
-/** The lines of a hunk in both texts, three lines of context included. */
+/** The lines of a hunk in both texts, including three lines of context. */
 export type Region = { old: Lines; made: Lines };
-/** `first`: the first character of the new text that differs. */
+/** A change. `first`: the first character of the new text that differs. */
 export type Change = { patch: string; regions: Region[]; first: Spot };
 
 const context = 3;
 const maxLine = 400;
 const maxBytes = 48_000;
 
-/** Both texts with LF. A change too large to be aligned in a moment is told as one hunk that replaces it all. */
+/**
+ * Compares two texts with LF. A change too large to be aligned quickly is reported as one hunk that replaces
+ * everything.
+ */
 export async function changeBetween(
   path: string,
   before: string | undefined,
@@ -33,7 +36,7 @@ export async function changeBetween(
   return { patch: spelled(path, before === undefined, patch), regions, first };
 }
 
-/** Where a line of the old text is to be looked for in the new one: its hunk, or itself and its neighbours. */
+/** Returns the lines of the new text in which to look for an old line: its hunk, or itself and its neighbours. */
 export function linesNow({ regions }: Change, line: number): Lines {
   const hunk = regions.find(({ old }) => old.first <= line && line <= old.last);
   if (hunk) return hunk.made;
@@ -44,7 +47,9 @@ export function linesNow({ regions }: Change, line: number): Lines {
 
 type Common = { head: number; tail: number; linesBefore: number; first: Spot };
 
-/** What both texts begin and end with: whole lines, all but `context` of them. Lengths in characters. */
+/**
+ * Returns the common beginning and end of both texts: whole lines, all but `context` of them. Lengths in characters.
+ */
 function common(old: string, after: string): Common {
   const most = Math.min(old.length, after.length);
   let differs = 0;

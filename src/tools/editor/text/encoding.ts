@@ -1,11 +1,14 @@
-/** Bytes to text and back without losing one. What does not survive the round trip is not taken for an encoding. */
+/**
+ * Decodes bytes to text and encodes them back without losing one. An encoding that fails the round trip is not used.
+ */
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { Refusal } from "../refusal.ts";
 
 /**
- * `damaged`: UTF-8 but for some lines. `bytes`: no encoding fits, and only ASCII may be edited. In both the high bytes
- * of a line that is no UTF-8 are lone surrogates (U+DC80 to U+DCFF), as Python's `surrogateescape` has it.
+ * A file's encoding. `damaged`: UTF-8 except for some lines. `bytes`: no encoding fits, and only ASCII may be edited.
+ * In both the high bytes of a line that is not UTF-8 are lone surrogates (U+DC80 to U+DCFF), as in Python's
+ * `surrogateescape`.
  */
 export type Encoding =
   | "UTF-8"
@@ -28,7 +31,7 @@ const marks: Partial<Record<Encoding, Buffer>> = {
   "UTF-16BE": Buffer.from([0xfe, 0xff]),
 };
 
-/** Never fails: the last resort is `bytes`. */
+/** Decodes a file. Never fails: the last resort is `bytes`. */
 export async function decode(bytes: Buffer): Promise<Decoded> {
   for (const [name, mark] of Object.entries(marks)) {
     if (!bytes.subarray(0, mark.length).equals(mark)) continue;
@@ -46,7 +49,7 @@ export async function decode(bytes: Buffer): Promise<Decoded> {
   );
 }
 
-/** The text in the first encoding that gives the same bytes back. */
+/** Returns the text in the first encoding that gives the same bytes back. */
 async function firstThatFits(bytes: Buffer, encodings: readonly Encoding[]): Promise<Decoded | undefined> {
   for (const encoding of encodings) {
     const text = await toText(bytes, encoding);
@@ -55,7 +58,7 @@ async function firstThatFits(bytes: Buffer, encodings: readonly Encoding[]): Pro
   return undefined;
 }
 
-/** The bytes of a text in the encoding of its file. Throws a Refusal that names what cannot be written in it. */
+/** Encodes a text in the encoding of its file. Throws a Refusal that names a character that cannot be written in it. */
 export async function encode(text: string, { encoding, bom }: Omit<Decoded, "text">): Promise<Buffer> {
   const bytes = await toBytes(text, encoding);
   const back = await toText(bytes, encoding);
@@ -120,7 +123,7 @@ function escaped(line: Buffer): string {
     .replace(/[\x80-\xff]/g, (char) => String.fromCharCode(0xdc00 + char.charCodeAt(0)));
 }
 
-/** What else was put into such a line comes out wrong here, and does not survive the way back. */
+/** Restores the bytes of such a line; other new characters come out wrong here and fail the round trip. */
 function unescaped(line: string): Buffer {
   if (line.isWellFormed()) return Buffer.from(line, "utf8");
   return Buffer.from(
@@ -129,7 +132,7 @@ function unescaped(line: string): Buffer {
   );
 }
 
-/** Its tables are large and most files are UTF-8: loaded when first needed. */
+/** Loads iconv-lite when first needed: its tables are large, and most files are UTF-8. */
 async function codec() {
   return (await import("iconv-lite")).default;
 }
@@ -137,13 +140,13 @@ async function codec() {
 const asian = new Map<string, Encoding>(
   (["Shift_JIS", "EUC-JP", "EUC-KR", "Big5"] as const).map((name) => [name, name]),
 ).set("GB18030", "GBK");
-/** Out of 100. Below it, and for single bytes, the detector guesses: of `©2020 café` it makes Polish. */
+/** Confidence out of 100. Below it, and for single bytes, the detector guesses: it takes `©2020 café` for Polish. */
 const certain = 50;
-/** Read by the detector: its time grows with the text, its answer no longer does. */
+/** Bytes read by the detector: more cost time without improving its answer. */
 const detectedBytes = 64 * 1024;
 
 /**
- * The likeliest encoding of bytes that are not UTF-8. A wrong guess is shown wrong but never written wrong, because it
+ * Guesses the encoding of bytes that are not UTF-8. A wrong guess is shown wrong but never written wrong, because it
  * must survive the round trip.
  */
 async function likely(bytes: Buffer): Promise<Encoding> {
@@ -155,8 +158,8 @@ async function likely(bytes: Buffer): Promise<Encoding> {
 }
 
 /**
- * The likeliest of three where there is too little text for more, by what the high bytes look like: GBK text is pairs
- * of high bytes, Shift-JIS is full of kana, Western text has single letters between ASCII ones.
+ * Guesses one of three encodings, for texts too short for the detector, by the high bytes: GBK text is pairs of high
+ * bytes, Shift-JIS is full of kana, Western text has single letters between ASCII ones.
  */
 function likelyOfFew(bytes: Buffer): Encoding {
   let [units, pairs, kana, accents] = [0, 0, 0, 0];
@@ -175,14 +178,14 @@ function likelyOfFew(bytes: Buffer): Encoding {
   return accents * 2 <= units ? "Shift_JIS" : "windows-1252";
 }
 
-/** Beyond ASCII, at least as many lines are UTF-8 as are not. */
+/** Returns true when, beyond ASCII, at least as many lines are UTF-8 as are not. */
 function isMostlyUtf8(bytes: Buffer): boolean {
   const lines = splitLines(bytes).filter((line) => !isAscii(line));
   const valid = lines.filter((line) => isUtf8(line)).length;
   return valid > 0 && valid * 2 >= lines.length;
 }
 
-/** UTF-16 without a mark: ASCII in it makes every second byte zero. */
+/** Recognises UTF-16 without a mark: ASCII in it makes every second byte zero. */
 export function wideEncoding(bytes: Buffer): Encoding | undefined {
   const zeros = [0, 0];
   for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1))
@@ -196,7 +199,7 @@ function isKana(lead: number, trail: number): boolean {
   return (lead === 0x82 && trail >= 0x9f) || (lead === 0x83 && trail >= 0x40 && trail <= 0x96);
 }
 
-/** Two high bytes with a letter on both sides are accents, as in `créée`. */
+/** Returns true for two high bytes with a letter on both sides, which are accents, as in `créée`. */
 function isBetweenLetters(bytes: Buffer, index: number): boolean {
   const isLetter = (byte = 0) => /[A-Za-z]/.test(String.fromCharCode(byte));
   return isLetter(bytes[index - 1]) && isLetter(bytes[index + 2]);

@@ -1,7 +1,7 @@
-/** Line endings: what a file uses, and text brought into them line by line. Pure but for loading the differ. */
+/** Detects the line endings of a file, and converts text to them line by line. Pure but for loading the differ. */
 
 export type Ending = "\n" | "\r\n" | "\r";
-/** `ending`: the commonest one. A lone CR ends a line only in files that have no LF at all. */
+/** Line endings of a file. `ending`: the commonest one. A lone CR ends a line only in files that have no LF at all. */
 export type Endings = { ending: Ending; mixed: boolean };
 
 export function endingsOf(text: string): Endings {
@@ -14,22 +14,22 @@ export function endingsOf(text: string): Endings {
   return { ending: withReturn * 2 > total ? "\r\n" : "\n", mixed: withReturn > 0 && withReturn < total };
 }
 
-/** The file's own line breaks, those that are no LF already. */
+/** Matches the file's own line breaks, except plain LF. */
 export function foreignBreaks({ ending }: Endings): RegExp {
   return ending === "\r" ? /\r\n?/g : /\r\n/g;
 }
 
-/** The text as the model sees it: every line ends with LF. */
+/** Returns the text as the model sees it: every line ends with LF. */
 export function withLf(text: string, endings: Endings): string {
   return text.includes("\r") ? text.replaceAll(foreignBreaks(endings), "\n") : text;
 }
 
-/** What stands in a file between `from` and `to` (exclusive), about to be replaced. */
+/** The text of a file between `from` and `to` (exclusive), about to be replaced. */
 export type Region = { text: string; from: number; to: number; endings: Endings };
 
 /**
- * `replacement` in the endings of its file. In a mixed file a line that stays keeps its own ending, and a new one
- * takes its neighbour's.
+ * Returns `replacement` in the endings of its file. In a mixed file an unchanged line keeps its own ending, and a new
+ * one takes its neighbour's.
  */
 export async function inEndingsOf(region: Region, replacement: string): Promise<string> {
   const { endings } = region;
@@ -64,7 +64,7 @@ function pieces(text: string): { line: string; ending: Ending | undefined }[] {
   });
 }
 
-/** The ending of the line above the region; for the first line, that of the line where the region ends. */
+/** Returns the ending of the line above the region; for the first line, that of the line where the region ends. */
 function neighbour({ text, from, to, endings }: Region): Ending {
   const above = from > 0 ? text.lastIndexOf("\n", from - 1) : -1;
   const at = above >= 0 ? above : text.indexOf("\n", to);

@@ -5,15 +5,15 @@ import type { Lines } from "../refusal.ts";
 
 const maxLine = 2000;
 
-/** `lines` are those that were shown; `cut` says whether one of them was too long to be shown whole. */
+/** Numbered lines. `lines` are those that were shown; `cut`: one of them was too long to be shown whole. */
 export type Numbered = { text: string; lines: Lines; cut: boolean };
 
-/** A character of a line, both counted from 1: what must be seen when the line is cut. */
+/** A character of a line, both counted from 1, that must stay visible when the line is cut. */
 export type Spot = { line: number; column: number };
 
 /**
- * Lines `first` to `last` (from 1, inclusive) of `lines`, as many as fit in `bytes`, at least one. Control characters
- * are shown as pictures (␀): nothing in a file can reach the terminal or the model raw.
+ * Numbers lines `first` to `last` (from 1, inclusive) of `lines`, as many as fit in `bytes`, at least one. Control
+ * characters are shown as pictures (␀): nothing in a file can reach the terminal or the model raw.
  */
 export function numbered(
   lines: readonly string[],
@@ -36,7 +36,7 @@ export function numbered(
   return { text: made.join("\n"), lines: { first, last: first + made.length - 1 }, cut };
 }
 
-/** Control characters but for tab as their Unicode pictures, hidden characters spelled out. */
+/** Shows control characters except tab as their Unicode pictures, and spells out hidden characters. */
 export function visible(line: string): string {
   return showHidden(line)
     .replace(/[\x00-\x08\x0a-\x1f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
@@ -51,13 +51,13 @@ function shortened(line: string, longest: number, column: number): string {
   return `${before > 0 ? `[${before} characters] …` : ""}${shown}${after > 0 ? `… [${after} more characters in this line]` : ""}`;
 }
 
-/** The lines of a text with LF; a final line break does not open another line. An empty text has none. */
+/** Splits a text with LF into lines; a final line break does not open another line. An empty text has none. */
 export function linesOf(text: string): string[] {
   if (text === "") return [];
   return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 }
 
-/** The line number, from 1, of each offset; offsets in order. */
+/** Returns the line number, from 1, of each offset; offsets in order. */
 export function lineNumbers(text: string, offsets: readonly number[]): number[] {
   let [line, at] = [1, text.indexOf("\n")];
   return offsets.map((offset) => {
@@ -69,7 +69,7 @@ export function lineNumbers(text: string, offsets: readonly number[]): number[] 
   });
 }
 
-/** As many of the lines, from the first on, as fit in `bytes`. */
+/** Returns as many of the lines, from the first on, as fit in `bytes`. */
 export function fitting(lines: readonly string[], bytes: number): string[] {
   let left = bytes;
   const end = lines.findIndex((line) => {

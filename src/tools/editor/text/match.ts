@@ -1,11 +1,11 @@
-/** Finds text in a file: exactly but for line breaks, then with look-alike characters taken as equal. Pure. */
+/** Finds text in a file: exactly except for line breaks, then with look-alike characters taken as equal. Pure. */
 
 /** Offsets in the file's own text; `to` is exclusive. */
 export type Span = { from: number; to: number };
 /** `loose`: only look-alikes matched. */
 export type Found = { spans: Span[]; loose: boolean };
 
-/** Characters that are read as another, or as nothing. The em dash and full-width forms are read by rule. */
+/** Characters that are read as another, or as nothing. Rules cover the em dash and full-width forms. */
 const readAs: readonly (readonly [characters: string, plain: string])[] = [
   ["\u00AD\u200B\u200C\u200D\u2060\uFEFF", ""],
   ["\u00A0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200A\u202F\u205F\u3000", " "],
@@ -14,13 +14,13 @@ const readAs: readonly (readonly [characters: string, plain: string])[] = [
   ["\u2010\u2011\u2012\u2013\u2212", "-"],
 ];
 const plain = new Map(readAs.flatMap(([from, to]) => Array.from(from, (char) => [char, to] as const)));
-/** Also line breaks, accents that are marks of their own, and Hangul in parts. */
+/** Matches these characters, and also line breaks, combining accents, and decomposed Hangul. */
 const lookAlike = new RegExp(
   `\\r\\n?|[${[...plain.keys()].join("")}\\u2014\\u2015\\uFF01-\\uFF5E]|\\P{M}\\p{M}+|[\\u1100-\\u11FF]+`,
   "gu",
 );
 
-/** Where `old` stands; `breaks` are the file's line breaks that are no LF. `overlapping` also counts those. */
+/** Finds `old`; `breaks` matches the file's line breaks other than LF. `overlapping` counts overlapping matches too. */
 export function findSpans(text: string, old: string, breaks: RegExp, overlapping = true): Found {
   const exact = fold(text, breaks, () => "\n");
   const wanted = old.replaceAll(breaks, "\n");
@@ -31,7 +31,7 @@ export function findSpans(text: string, old: string, breaks: RegExp, overlapping
 }
 
 function looseSpans(text: string, old: string): Span[] {
-  // In ASCII an em dash is written `-` or `--`: as `old` has it.
+  // In ASCII an em dash is written `-` or `--`: follow `old`.
   const dash = old.includes("--") ? "--" : "-";
   const read = (found: string): string => {
     if (found.startsWith("\r")) return "\n";
@@ -45,7 +45,7 @@ function looseSpans(text: string, old: string): Span[] {
   return occurrences(folded.text, wanted, true).map((at) => folded.span(at, at + wanted.length));
 }
 
-/** Offsets of `wanted`, in order. An empty `wanted` is nowhere. */
+/** Returns the offsets of `wanted`, in order. An empty `wanted` is nowhere. */
 export function occurrences(text: string, wanted: string, overlapping: boolean): number[] {
   const found: number[] = [];
   if (wanted === "") return found;
@@ -55,10 +55,10 @@ export function occurrences(text: string, wanted: string, overlapping: boolean):
 }
 
 type Folded = { text: string; span(from: number, to: number): Span };
-/** A place where folding changed the length: offsets in the folded text and in the original. */
+/** An offset where folding changed the length, in the folded text and in the original. */
 type Shift = { from: number; to: number; originFrom: number; originTo: number };
 
-/** The text with every match replaced, and the way back from offsets in it to the original. */
+/** Replaces every match and maps offsets in the result back to the original. */
 function fold(text: string, pattern: RegExp, read: (found: string) => string): Folded {
   const shifts: Shift[] = [];
   const parts: string[] = [];
@@ -81,7 +81,7 @@ function fold(text: string, pattern: RegExp, read: (found: string) => string): F
   };
 }
 
-/** Nothing that was folded away before the first character belongs to the span. */
+/** Excludes characters that were folded away before the first one from the span. */
 function startAt(shifts: readonly Shift[], at: number): number {
   const shift = shifts[before(shifts, (candidate) => candidate.from < at || candidate.to <= at)];
   if (!shift) return at;
@@ -94,7 +94,7 @@ function endAt(shifts: readonly Shift[], at: number): number {
   return at < shift.to ? shift.originTo : shift.originTo + at - shift.to;
 }
 
-/** The index of the last shift that passes; those that pass come first. -1 when none does. */
+/** Returns the index of the last shift that passes; those that pass come first. -1 when none does. */
 function before(shifts: readonly Shift[], passes: (shift: Shift) => boolean): number {
   let [low, high] = [0, shifts.length];
   while (low < high) {

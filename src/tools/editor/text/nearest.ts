@@ -1,11 +1,11 @@
-/** The block of a file that comes nearest to a text that is not in it. Bounded work, whatever the size. Pure. */
+/** Finds the block of a file nearest to a text that is not in it. Bounded work, whatever the size. Pure. */
 
 import type { Lines } from "../refusal.ts";
 
-/** Candidates that are compared, words that are looked up, hits a word may give. */
+/** Limits: candidates compared, words looked up, hits per word. */
 const limits = { candidates: 60, words: 6, hits: 40, lines: 60, chars: 240 };
 
-/** Lines with LF on both sides. Undefined when nothing is alike. */
+/** Finds the nearest block; lines with LF on both sides. Undefined when nothing is alike. */
 export function nearestBlock(file: readonly string[], wanted: readonly string[]): Lines | undefined {
   const compared = wanted.slice(0, limits.lines).map(short);
   const starts = [...byWholeLines(file, wanted), ...byWords(file, wanted)];
@@ -21,7 +21,7 @@ export function nearestBlock(file: readonly string[], wanted: readonly string[])
   return { first: best.first + 1, last: Math.min(file.length, best.first + wanted.length) };
 }
 
-/** Starts (from 0) that the most lines agree on, white space aside; long lines count more. */
+/** Returns the starts (from 0) that the most lines agree on, ignoring white space; long lines count more. */
 function byWholeLines(file: readonly string[], wanted: readonly string[]): number[] {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
@@ -40,7 +40,7 @@ function byWholeLines(file: readonly string[], wanted: readonly string[]): numbe
   return sorted.slice(0, limits.candidates / 2).map(([start]) => start);
 }
 
-/** Starts where a line holds one of the longest words of `wanted`. */
+/** Returns the starts where a line holds one of the longest words of `wanted`. */
 function byWords(file: readonly string[], wanted: readonly string[]): number[] {
   const words = new Map<string, number>();
   for (const [index, line] of wanted.entries()) {
@@ -62,7 +62,7 @@ function byWords(file: readonly string[], wanted: readonly string[]): number[] {
   return [...votes].sort((a, b) => b[1] - a[1]).map(([start]) => start);
 }
 
-/** 0 to 1: the share of pairs of letters that two lines have in common, white space aside. */
+/** Returns the share of letter pairs that two lines have in common, 0 to 1, ignoring white space. */
 function likeness(a: string, b: string): number {
   if (a === b) return 1;
   const [pairs, others] = [pairsOf(a), pairsOf(b)];
@@ -76,7 +76,7 @@ function likeness(a: string, b: string): number {
     if (count > 0) shared += 1;
     left.set(pair, count - 1);
   }
-  // Never 1: a line that differs in white space only is the second best.
+  // Never 1: a line that differs only in white space is second best.
   return (0.98 * 2 * shared) / total;
 }
 

@@ -1,4 +1,4 @@
-/** A file as the editor reads it: bytes, text, encoding, line endings, and a hash that tells whether it changed. */
+/** A file as the editor reads it: bytes, text, encoding, line endings, and a hash that reveals changes. */
 
 import { hash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
@@ -9,11 +9,11 @@ import { type Endings, endingsOf } from "./line-endings.ts";
 /** Larger files are not read whole. */
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** `path` is absolute with links resolved. */
+/** A file's bytes. `path` is absolute with links resolved. */
 export type RawFile = { path: string; bytes: Buffer; hash: string };
 export type TextFile = RawFile & Decoded & { endings: Endings };
 
-/** Throws a Refusal for what is no regular file or too large, and the system's error otherwise. */
+/** Reads a file. Throws a Refusal when it is not a regular file or too large, and the system's error otherwise. */
 export async function readRaw(path: string): Promise<RawFile> {
   const stats = await stat(path);
   if (!stats.isFile()) throw new Refusal(`${path} is not a regular file.`);

@@ -1,4 +1,4 @@
-/** A text file as the model reads it: numbered lines within a budget, and what it should know about the bytes. */
+/** Shows a text file to the model: numbered lines within a budget, and notes about its bytes. */
 
 import { hasHidden } from "../../../core/hidden-characters.ts";
 import { type Lines, Refusal } from "../refusal.ts";
@@ -7,10 +7,13 @@ import { withLf } from "./line-endings.ts";
 import { linesOf, numbered } from "./lines.ts";
 import type { RawFile, TextFile } from "./text-file.ts";
 
-/** `complete`: nothing of what was asked for was left out. */
+/** A view of a file. `complete`: nothing that was requested was left out. */
 export type FileView = { text: string; complete: boolean; shown: number };
 
-/** `range` as given: from 1, inclusive, -1 for the end. Throws a Refusal for a range that the file does not have. */
+/**
+ * Shows a file. `range` as given: from 1, inclusive, -1 for the end. Throws a Refusal for a range that the file does
+ * not have.
+ */
 export function viewOf(
   file: TextFile,
   name: string,
@@ -19,18 +22,18 @@ export function viewOf(
 ): FileView {
   const lines = linesOf(withLf(file.text, file.endings));
   if (lines.length === 0) return { text: `${name} is empty.`, complete: true, shown: 0 };
-  const asked = rangeOf(range, lines.length, name);
-  const { text, lines: shown, cut } = numbered(lines, asked, bytes - 700);
+  const requested = rangeOf(range, lines.length, name);
+  const { text, lines: shown, cut } = numbered(lines, requested, bytes - 700);
   const notes = [
-    shown.last < asked.last
-      ? `[Lines ${shown.last + 1}-${asked.last} are left out; the file has ${lines.length}. To go on: view_range [${shown.last + 1}, ${asked.last}].]`
+    shown.last < requested.last
+      ? `[Lines ${shown.last + 1}-${requested.last} are left out; the file has ${lines.length}. To go on: view_range [${shown.last + 1}, ${requested.last}].]`
       : "",
     cut ? `[Long lines are cut. To see one whole: cut -c or grep -o in bash.]` : "",
     oddities(file),
   ];
   return {
     text: [text, ...notes.filter((note) => note !== "")].join("\n"),
-    complete: shown.last === asked.last && !cut,
+    complete: shown.last === requested.last && !cut,
     shown: shown.last - shown.first + 1,
   };
 }
@@ -46,25 +49,25 @@ function rangeOf(range: readonly number[] | undefined, count: number, name: stri
   return { first, last };
 }
 
-/** Encoding and line endings where they are not the usual ones, in one line; empty when they are. */
+/** Returns unusual encoding and line endings in one line; empty when they are usual. */
 function oddities(file: TextFile): string {
-  const said: string[] = [];
+  const notes: string[] = [];
   if (file.encoding === "bytes")
-    said.push("no known encoding, other bytes shown as \uFFFD: only ASCII can be edited");
-  else if (file.encoding === "damaged") said.push("UTF-8 with damaged lines, their bytes shown as \uFFFD");
+    notes.push("no known encoding, other bytes shown as \uFFFD: only ASCII can be edited");
+  else if (file.encoding === "damaged") notes.push("UTF-8 with damaged lines, their bytes shown as \uFFFD");
   else if (file.encoding !== "UTF-8" || file.bom)
-    said.push(`${file.encoding}${file.bom ? " with byte order mark" : ""}`);
-  if (file.endings.mixed) said.push("mixed line endings");
+    notes.push(`${file.encoding}${file.bom ? " with byte order mark" : ""}`);
+  if (file.endings.mixed) notes.push("mixed line endings");
   else if (file.endings.ending !== "\n")
-    said.push(file.endings.ending === "\r" ? "CR line endings" : "CRLF line endings");
-  if (!/[\n\r]$/.test(file.text)) said.push("no line break at the end");
+    notes.push(file.endings.ending === "\r" ? "CR line endings" : "CRLF line endings");
+  if (!/[\n\r]$/.test(file.text)) notes.push("no line break at the end");
   if (/[\x00-\x08\x0b\x0c\x0e-\x1f]/.test(file.text))
-    said.push("control characters are shown as pictures like ␀");
+    notes.push("control characters are shown as pictures like ␀");
   if (hasHidden(file.text))
-    said.push(
+    notes.push(
       "characters that hide or turn text around are shown as \\u{…}; written like that in old_str and new_str they are the characters themselves",
     );
-  return said.length === 0 ? "" : `[${said.join("; ")}]`;
+  return notes.length === 0 ? "" : `[${notes.join("; ")}]`;
 }
 
 const kinds: [start: string, kind: string][] = [
@@ -75,7 +78,9 @@ const kinds: [start: string, kind: string][] = [
   ["SQLite format 3\0", "an SQLite database; its tables: sqlite3 FILE .schema"],
 ];
 
-/** Words for a file that is no text, undefined for text. Control characters tell; UTF-8 may have some more of them. */
+/**
+ * Describes a file that is not text; undefined for text. Control characters decide; UTF-8 may have a few more of them.
+ */
 export function binaryWords({ bytes }: RawFile, name: string): string | undefined {
   const head = bytes.subarray(0, 8192);
   const start = head.toString("latin1");
