@@ -68,16 +68,15 @@ export function readSettings(file: string): Settings {
   if (content === undefined) return {};
   const value = parsed(file, content);
   const [wrong] = violations({ type: "object", properties: known }, value, "the value");
-  if (wrong)
-    throw new SettingsError(`${file}: ${wrong.replace("the value.", "")}: correct it or take it out`);
+  if (wrong) throw new SettingsError(`${file}: ${wrong.replace("the value.", "")}: correct or remove it`);
   const { allow = [], deny = [] } = value as Settings;
   for (const rule of [...allow, ...deny]) checkRule(file, rule);
   if ((value as Settings).maxBudgetUsd === 0)
-    throw new SettingsError(`${file}: maxBudgetUsd must be above 0: correct it or take it out`);
+    throw new SettingsError(`${file}: maxBudgetUsd must be above 0: correct or remove it`);
   const unknown = Object.keys(value as object).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return value as Settings;
   throw new SettingsError(
-    `${file}: the key "${unknown}" is not known: ${nearest(unknown)} may be meant; correct it or take it out`,
+    `${file}: unknown key "${unknown}", did you mean ${nearest(unknown)}? Correct or remove it`,
   );
 }
 

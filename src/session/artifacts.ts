@@ -30,7 +30,7 @@ export function artifactsIn(folder: string, warn: (text: string) => void): Artif
     } catch (error) {
       if (!isErrno(error) || place !== folder) throw error;
       place = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
-      warn(`${folder} cannot be written (${error.code}): outputs are kept in ${place}`);
+      warn(`cannot write to ${folder} (${error.code}): outputs are saved in ${place}`);
       return make(extension, text);
     }
   };

@@ -82,9 +82,11 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   const named = namedSession(root, cwd, id);
   if (named) return named;
   if (found.length === 0)
-    throw new SessionError(`no session begins with "${id}" or is called that: see sawtooth sessions list`);
+    throw new SessionError(`no session has the id or name "${id}": see sawtooth sessions list`);
   const names = found.slice(0, 5).map((folder) => basename(folder));
-  throw new SessionError(`"${id}" fits ${found.length} sessions, give more of it: ${names.join(", ")}`);
+  throw new SessionError(
+    `"${id}" matches ${found.length} sessions: give more of the id: ${names.join(", ")}`,
+  );
 }
 
 /** Returns the session with exactly this name, preferring the current folder. Throws when there are several. */
@@ -97,7 +99,7 @@ function namedSession(root: string, cwd: string | undefined, wanted: string): st
   if (found.length <= 1) return found[0]?.folder;
   const ids = found.slice(0, 5).map(({ id }) => id);
   throw new SessionError(
-    `${found.length} sessions are called "${called}", name one by its id: ${ids.join(", ")}`,
+    `${found.length} sessions are called "${called}": choose one by its id: ${ids.join(", ")}`,
   );
 }
 

@@ -32,7 +32,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
     if (refusal?.torn && !unsaved.startsWith("\n")) unsaved = `\n${unsaved}`;
     if (!refusal || warned) return;
     warned = true;
-    warn(`the session cannot be saved (${refusal.code}); going on without saving, and trying again`);
+    warn(`the session cannot be saved (${refusal.code}); continuing without saving, and retrying`);
   };
 
   const log: EventLog = {

@@ -1,20 +1,20 @@
 /**
- * Lets through what a full-screen program draws, and nothing else: no clipboard, title, file, notification or other
- * string for the terminal, and no question whose answer could carry text that the program chose.
+ * Passes only the drawing of a full-screen program: no clipboard, title, file, notification or other string for the
+ * terminal, and no query whose answer could carry text that the program chose.
  */
 
-/** Filters what a program prints, piece by piece: a sequence may be cut anywhere. Returns what may be shown. */
+/** Filters output piece by piece; a sequence may be cut anywhere. Returns the text that may be shown. */
 export type DrawingFilter = (bytes: Uint8Array) => string;
 
 /** A string up to its end or to the next escape, CSI, an escape with a character, and any other escape. */
 const sequence =
   /\x1b(?:[\]PX^_k][^\x07\x1b]*(?:\x07|\x1b\\|(?=\x1b))|\[([<-?]*)([0-;]*)([ -/]*[@-~])|([ -/]*[0-~])|)/g;
-/** The beginning of a sequence whose end has not come. */
+/** Matches the beginning of an unfinished sequence. */
 const unfinished = /\x1b(?:[\]PX^_k][^\x07\x1b]*\x1b?|\[[0-?]*[ -/]*|[ -/]*)$/;
-/** C1 forms of escapes, the question for an answerback, and what ends a sequence early. */
+/** C1 forms of escapes, the answerback query, and characters that end a sequence early. */
 const neverDrawn = /[\x05\x18\x1a\x80-\x9f]/g;
 
-/** What is longer, in characters, and does not end is given up. */
+/** Longer sequences, in characters, that do not end are dropped. */
 const longestSequence = 1 << 20;
 
 /** Private modes of the screen, the cursor, keys, mouse and pastes; not the report of focus. */
@@ -23,7 +23,7 @@ const modes = new Set([
   ...[1000, 1002, 1003, 1005, 1006, 1015, 1016, 1047, 1048, 1049, 2004, 2026, 2027],
 ]);
 
-/** A filter with nothing begun. */
+/** Creates a filter with nothing begun. */
 export function drawingFilter(): DrawingFilter {
   const decoder = new TextDecoder();
   let rest = "";
@@ -41,12 +41,14 @@ export function drawingFilter(): DrawingFilter {
   };
 }
 
-/** Saving the cursor, key modes, line feeds, tabs, shifts and character sets; no reset, which leaves the screen. */
+/**
+ * Accepts saving the cursor, key modes, line feeds, tabs, shifts and character sets; no reset, which leaves the screen.
+ */
 function draws(single: string): boolean {
   return /^(?:[78=>DEHMNO]|[()*+\-./][0-~]|#[3-68])$/.test(single);
 }
 
-/** Moves, erasures, colours and modes; questions whose answers are numbers of the terminal's own. */
+/** Accepts moves, erasures, colours and modes, and queries whose answers are numbers of the terminal's own. */
 function drawsAsCsi(prefix: string, numbers: string, final: string): boolean {
   switch (prefix) {
     case "":

@@ -22,6 +22,6 @@ export function branchSnapshots({ from, to, lastTurn, warn }: Branch): void {
   } catch (error) {
     if (!isErrno(error)) throw error;
     rmSync(folder, { recursive: true, force: true });
-    warn(`this branch cannot undo what was done before it: ${error.message}`);
+    warn(`this branch cannot undo changes made before it: ${error.message}`);
   }
 }

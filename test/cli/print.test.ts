@@ -108,12 +108,7 @@ describe("mistakes are one line and the right code", () => {
     ["bad rule", ["-p", "x", "--allow", "bash(("], 2, /bash\(\(/],
     ["unknown stack", ["-p", "x", "--context", "magic"], 2, /economist, raw/],
     ["two prompts", ["-p", "fix", "it"], 2, /more than one prompt/],
-    [
-      "no such session",
-      ["-r", "wrongid", "-p", "x"],
-      2,
-      /no session begins with "wrongid" or is called that/,
-    ],
+    ["no such session", ["-r", "wrongid", "-p", "x"], 2, /no session has the id or name "wrongid"/],
     [
       "no session",
       ["-p", "x", "-r"],

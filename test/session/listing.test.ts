@@ -38,9 +38,9 @@ describe("finding sessions", () => {
     first.close();
     second.close();
     expect(place.open({ id: second.id.slice(0, 13) }).id).toBe(second.id);
-    expect(() => place.open({ id: "2026" })).toThrow(/fits 2 sessions/);
-    expect(() => place.open({ id: "" })).toThrow(/no session begins/);
-    expect(() => place.open({ id: "../../etc" })).toThrow(/no session begins/);
+    expect(() => place.open({ id: "2026" })).toThrow(/matches 2 sessions/);
+    expect(() => place.open({ id: "" })).toThrow(/no session has the id/);
+    expect(() => place.open({ id: "../../etc" })).toThrow(/no session has the id/);
   });
 
   test("a summary has the first words and the number of turns", () => {
@@ -100,12 +100,14 @@ describe("finding sessions", () => {
       findSession({ root: place.root, id: "the parser", ...(cwd ? { cwd } : {}) });
     expect(find(place.cwd)).toBe(here.folder);
     expect(find(other)).toBe(there.folder);
-    expect(find).toThrow(/2 sessions are called "the parser", name one by its id: .*2026/);
+    expect(find).toThrow(/2 sessions are called "the parser": choose one by its id: .*2026/);
     second.log.append({ type: "session_named", name: "the parser" });
     expect(() => find(place.cwd)).toThrow(/2 sessions are called/);
     here.log.append({ type: "session_named", name: "" });
     expect(find(place.cwd)).toBe(second.folder);
-    expect(() => findSession({ root: place.root, id: "parser" })).toThrow(/or is called that/);
+    expect(() => findSession({ root: place.root, id: "parser" })).toThrow(
+      /no session has the id or name "parser"/,
+    );
   });
 });
 

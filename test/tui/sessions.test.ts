@@ -83,7 +83,7 @@ describe("/resume", () => {
   test("takes an id or a name, and says when there is none", async () => {
     const { terminal, place } = await withSessions();
     terminal.send("/resume 2020\r");
-    await terminal.until('no session begins with "2020" or is called that');
+    await terminal.until('no session has the id or name "2020"');
     terminal.send(`/resume ${await idOf(place, "write the parser")}\r`);
     await terminal.until("The parser is");
   });
@@ -234,7 +234,7 @@ describe("a name", () => {
     await second.ended;
     const third = drive(place, ["-r", "the parser"]);
     expect((await third.ended).code).toBe(2);
-    expect(third.raw()).toMatch(/2 sessions are called "the parser", name one by its id: \d{8}-/);
+    expect(third.raw()).toMatch(/2 sessions are called "the parser": choose one by its id: \d{8}-/);
   });
 });
 

@@ -36,10 +36,11 @@ export function surveyFolder(folder: string): FolderSurvey {
   for (const { entry, path } of entriesBelow(folder)) {
     count += 1;
     if (count > mostEntries) {
-      const why = `${folder} holds too much to look at first`;
+      const why = `${folder} holds too many files to check`;
       return { link: why, oddName: why };
     }
-    if (/^-|[\s'"\\\p{Cc}]/u.test(entry.name)) survey.oddName ??= `${path} is an odd name to hand over`;
+    if (/^-|[\s'"\\\p{Cc}]/u.test(entry.name))
+      survey.oddName ??= `the file name ${path} could be split or taken for an option`;
     if (entry.isSymbolicLink() && leads(path, folder))
       survey.link ??= `the link ${path} leads out of ${folder}`;
     if (survey.link !== undefined && survey.oddName !== undefined) return survey;

@@ -1,4 +1,4 @@
-/** The running screen: its state, how a change of it is taken over, and how it is drawn. */
+/** The running screen: its state, how changes are applied, and how it is drawn. */
 
 import type { UserBlock } from "../../core/blocks.ts";
 import type { Transcript } from "../blocks/transcript.ts";
@@ -17,19 +17,19 @@ import type { Attended } from "./terminal-rows.ts";
 
 export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
 
-/** What is typed, until it is a key that somebody waits for. */
+/** Input on its way to the keys that the state handles. */
 type Input = {
   keys: KeyReader;
-  /** Keys that were typed before there was a session, between two, or while something picked is carried out. */
+  /** Keys typed before there was a session, between two, or while a picked item is carried out. */
   early: Key[];
   timer: NodeJS.Timeout | undefined;
 };
 
-/** What the user started. */
+/** Work that the user started. */
 type Work = {
   /** Stops the turn, and the user's shell line. */
   stops: Set<AbortController>;
-  /** What runs in the background until it is stopped or done. */
+  /** Background work that runs until it is stopped or done. */
   running: Set<Promise<void>>;
   /** Output of shell lines that the user ran during a turn: said at the next step. */
   heard: UserBlock[][];
@@ -42,21 +42,21 @@ type Questions = {
   modeTimer: NodeJS.Timeout | undefined;
 };
 
-/** What is on the terminal, and what is to come there. */
+/** Rows on the terminal, and rows waiting for it. */
 type Display = {
   screen: Screen;
   live: LiveRoot;
   /** Painted rows that are not written yet. */
   history: string[];
   /**
-   * What was drawn last: the transcript, and the rows of its tail, with the blank one above it if there is one.
-   * `onlyTold`: what was printed since is all of the reply.
+   * The last drawn state: the transcript, and the rows of its tail, with the blank one above it if there is one.
+   * `onlyTold`: everything printed since belongs to the reply.
    */
   drawn: { transcript: Transcript; tail: number; blank: number; onlyTold: boolean } | undefined;
   timer: NodeJS.Timeout | undefined;
-  /** The terminal belongs to another program: nothing is drawn. */
+  /** True while the terminal belongs to another program: nothing is drawn. */
   terminalLent: boolean;
-  /** The window has just changed its size, and may go on doing so. */
+  /** True while the window is changing its size. */
   settling: boolean;
 };
 
@@ -72,25 +72,25 @@ export type App = TuiOptions & {
   attended: Attended | undefined;
   /** The list that is open. */
   picking: Picking | undefined;
-  /** Something was picked, and the command that asked is not over: keys wait. */
+  /** True while the command that asked for a pick runs: keys wait. */
   deciding: boolean;
   closed: boolean;
   leave: (how: Leave) => void;
-  /** Carries out what a change asks for. */
+  /** Carries out an effect of a change. */
   perform: (app: App, effect: Effect) => void;
-  /** Takes up the keys that waited. */
+  /** Handles the keys that waited. */
   feed: () => void;
 };
 
-/** Streamed text is shown within so many milliseconds. */
+/** Streamed text is shown within this many milliseconds. */
 export const streamMs = 50;
 
-/** Puts rows above the live area. */
+/** Prints rows above the live area. */
 export function print(app: App, rows: readonly Row[]): void {
   app.display.history.push(...rows.map((row) => paint(row, app.colour)));
 }
 
-/** What an action makes of the state; it is on screen within so many milliseconds. */
+/** Applies an action to the state; the screen follows within the given milliseconds. */
 export function dispatch(app: App, action: Action, withinMs = 0): void {
   if (!app.state) return;
   const changed = reduce(app.state, action);
@@ -98,7 +98,7 @@ export function dispatch(app: App, action: Action, withinMs = 0): void {
   apply(app, changed, withinMs);
 }
 
-/** Takes over a change; it is on screen within so many milliseconds. */
+/** Applies a change; the screen follows within the given milliseconds. */
 function apply(app: App, { state, rows, effects }: Change, withinMs: number): void {
   app.state = state;
   print(app, rows);
@@ -107,7 +107,7 @@ function apply(app: App, { state, rows, effects }: Change, withinMs: number): vo
   else app.display.timer ??= setTimeout(() => draw(app), withinMs);
 }
 
-/** Brings the screen up to date. */
+/** Updates the screen. */
 export function draw(app: App): void {
   if (!app.display.terminalLent && !app.closed) app.terminal.look();
   if (app.display.terminalLent || app.display.settling || app.closed) return;
@@ -122,7 +122,7 @@ export function draw(app: App): void {
   app.display.screen.draw(app.display.history.splice(0), app.display.live.frame(view));
 }
 
-/** The live area as it is now; undefined while there is nothing to show. */
+/** Returns the live area as it is now; undefined while there is nothing to show. */
 function viewOf(app: App): LiveView | undefined {
   const { state, host, picking } = app;
   const size = state?.size ?? app.terminal.size();

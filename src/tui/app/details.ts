@@ -10,7 +10,7 @@ import { aroundOf } from "./state.ts";
 
 type Item = { title: string; rows: Row[] };
 
-/** The view in at most `most` rows; undefined when it is closed. */
+/** Returns the view in at most `most` rows; undefined when it is closed. */
 export function detailsView(
   state: State,
   events: readonly LogEvent[],
@@ -30,7 +30,7 @@ export function detailsView(
   return { title: item.title, rows, part, hint, height: 1 + rows.length + Number(hint) };
 }
 
-/** Calls and thoughts, the newest first; only as far back as is asked for. */
+/** Finds calls and thoughts, newest first, reading no further back than needed. */
 function itemAt(state: State, events: readonly LogEvent[], back: number): Item | undefined {
   const around = { ...aroundOf(state), columns: state.size.columns - 4 };
   const results = new Map<string, EventOf<"tool_result">>();

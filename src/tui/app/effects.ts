@@ -1,4 +1,4 @@
-/** Carries out what the state asks for: turns, shell lines, commands, and programs that take the terminal. */
+/** Carries out the effects of the state: turns, shell lines, commands, and programs that take the terminal. */
 
 import type { UserBlock } from "../../core/blocks.ts";
 import { noteRows } from "../blocks/event-rows.ts";
@@ -13,12 +13,12 @@ import { aroundOf, type Effect, shellId } from "./state.ts";
 import { offer, takeOver } from "./terminal-handover.ts";
 
 /**
- * Milliseconds that a mode stands before it answers an open question. Shift-Tab goes through the modes one by one: on
- * the way to another one `plan` must not refuse what is asked, and `auto` must not run it.
+ * Milliseconds that a mode must stay before it answers an open question. Shift-Tab cycles through the modes: `plan`
+ * must not refuse and `auto` must not run a call on the way to another mode.
  */
 const modeRestsMs = 800;
 
-/** One effect; what takes time goes on in the background. */
+/** Carries out one effect; longer work continues in the background. */
 export function perform(app: App, effect: Effect): void {
   const { host } = app;
   if (!host) return;
@@ -132,7 +132,7 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
   }
 }
 
-/** Something that takes time and can be interrupted; what is typed meanwhile is said after it. */
+/** Runs interruptible work; text typed meanwhile is sent after it. */
 async function workOn(app: App, what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   app.work.stops.add(stop);
@@ -148,7 +148,7 @@ async function workOn(app: App, what: string, action: (signal: AbortSignal) => P
   await work;
 }
 
-/** Gives the terminal to another program for a while; the agent works on, and what it says is shown after. */
+/** Gives the terminal to another program for a while; the agent works on, and its output is shown afterwards. */
 async function editOutside(app: App, host: Host): Promise<void> {
   const text = app.state?.editor.text ?? "";
   app.display.screen.clear();

@@ -1,4 +1,4 @@
-/** The live area as the props of its components: what is shown of the state in a window of this height. Pure. */
+/** Computes the live area as the props of its components, for a window of this height. Pure. */
 
 import { formatDuration, plural } from "../../context/report/amounts.ts";
 import { statusHeight } from "../blocks/status.ts";
@@ -21,7 +21,7 @@ import { type Caret, cut, type Row, safe, width } from "../rows/rows.ts";
 import { aroundOf, type RunningCall, type State } from "./state.ts";
 import { offerView, takenView } from "./terminal-rows.ts";
 
-/** What takes the place of the input box. Only what one types or chooses in has a caret. */
+/** The element shown in place of the input box. Only one that takes text or a choice has a caret. */
 export type Open = { height: number; caret?: Caret } & (
   | { type: "dialog"; props: DialogView }
   | { type: "picker"; props: PickerView }
@@ -29,10 +29,12 @@ export type Open = { height: number; caret?: Caret } & (
   | { type: "details"; props: CallDetailsProps }
 );
 
-/** From top to bottom, with the props of each component that is shown. Together fewer rows than the window has. */
+/**
+ * The live area from top to bottom, with the props of each component shown. Together fewer rows than the window has.
+ */
 export type LiveView = {
   columns: number;
-  /** A turn runs: the spinner turns and times are counted. */
+  /** True while a turn runs: the spinner turns and times are counted. */
   running: boolean;
   /** Blank rows below each part. */
   gap: number;
@@ -44,7 +46,7 @@ export type LiveView = {
   queue: readonly string[];
   spinner?: SpinnerProps | undefined;
   open?: Open | undefined;
-  /** A blank row stands between what is open and the status. */
+  /** True for a blank row between the open element and the status. */
   rest: boolean;
   input?: InputBoxProps | undefined;
   search?: HistorySearchProps | undefined;
@@ -53,13 +55,13 @@ export type LiveView = {
   caret: Caret;
 };
 
-/** A picker where there is no session yet. */
+/** Returns the view of a picker where there is no session yet. */
 export function pickerAlone(open: Open, columns: number): LiveView {
   const nothing = { running: false, gap: 0, tail: { above: false, rows: [] }, queue: [], rest: false };
   return { ...nothing, columns, open, caret: open.caret ?? { row: 0, column: 0 } };
 }
 
-/** `now`: milliseconds since 1970. */
+/** Computes the live area. `now`: milliseconds since 1970. */
 export function liveView(state: State, now: number, overlay?: Open): LiveView {
   const { size } = state;
   const gap = size.rows >= 16 ? 1 : 0;
@@ -81,13 +83,13 @@ export function liveView(state: State, now: number, overlay?: Open): LiveView {
 }
 
 type Lower = Pick<LiveView, "open" | "rest" | "input" | "search" | "completion" | "status"> & {
-  /** Rows that are left above, and rows taken; the caret is counted from the first of these. */
+  /** Rows left above, and rows taken; the caret is counted from the first of these. */
   left: number;
   height: number;
   caret: Caret;
 };
 
-/** What is open, the input box, the completion and the status: these have their rows first. */
+/** Lays out the open element, the input box, the completion and the status, which get their rows first. */
 function lowerParts(state: State, overlay: Open | undefined, gap: number): Lower {
   const { size, asked, terminal } = state;
   const all = Math.max(2, size.rows - 1);
@@ -118,7 +120,7 @@ function lowerParts(state: State, overlay: Open | undefined, gap: number): Lower
   };
 }
 
-/** The terminal that was taken over, else the first question. */
+/** Returns the terminal that was taken over, else the first question. */
 function openIn(state: State, most: number): Open | undefined {
   const { asked, terminal, size } = state;
   if (terminal?.taken) {
@@ -132,7 +134,7 @@ function openIn(state: State, most: number): Open | undefined {
 
 type Upper = Pick<LiveView, "tail" | "calls" | "offer" | "tasks" | "queue" | "spinner">;
 
-/** What is under way and what waits, in the rows that are left: the nearer to the input box, the sooner served. */
+/** Lays out running and queued work in the remaining rows, starting next to the input box. */
 function upperParts(
   state: State,
   now: number,
@@ -162,7 +164,7 @@ function upperParts(
   const most = overlay ? 0 : left > 12 ? 8 : left - 2;
   const tasks = taskListView(state.tasks, { ...panel, room: Math.max(0, most - gap) });
   spend(tasks ? taskListHeight(tasks) : 0);
-  // The lines of one answer follow each other.
+  // The lines of one answer stay together.
   const above = gap > 0 && left > 0 && !(tail.length > 0 && state.transcript.last === "text");
   if (above) left -= 1;
   return { parts: { tail: { above, rows: tail }, calls, offer, tasks, queue, spinner }, height: room - left };
@@ -172,7 +174,7 @@ function last<T>(items: readonly T[], count: number): T[] {
   return count <= 0 ? [] : items.slice(-count);
 }
 
-/** A question keeps room for itself above what is being written. */
+/** Limits the editor so that a question keeps room above it. */
 function editorRoom({ asked }: State, left: number): number {
   return asked.length > 0 ? Math.max(1, left - 4) : left - 1;
 }
@@ -184,7 +186,7 @@ function statusRoom(rows: number, left: number): number {
 
 type Written = { input?: InputBoxProps; search?: HistorySearchProps; height: number; caret: Caret };
 
-/** The part of the editor around the cursor, at most `most` rows. */
+/** Returns the part of the editor around the cursor, at most `most` rows. */
 function writtenIn(state: State, most: number): Written {
   const { editor, size, search, recall } = state;
   if (search) {
@@ -219,7 +221,7 @@ function statusOf(state: State, room: number): StatusLineProps | undefined {
   return { facts, mode, place, columns: size.columns, rows, ...told };
 }
 
-/** As many as there is room for, the chosen one among them; where not all are shown, the place of the chosen one. */
+/** Returns as many choices as fit, the chosen one among them; when some are hidden, also its position. */
 function completionOf({ completion, size }: State, room: number): CompletionMenuProps | undefined {
   if (!completion || room === 0) return undefined;
   const { items, chosen, kind } = completion;
@@ -271,14 +273,14 @@ function doingText({ doing, busy, running }: State, now: number): string {
 
 const shownOutput = 6;
 
-/** The calls first, then the ends of what they print, as far as there is room. */
+/** Lays out the calls first, then the ends of their output, as far as there is room. */
 function callsOf(state: State, now: number, room: number): RunningCallsProps | undefined {
   const { running, terminal, size } = state;
   if (running.length === 0 || room === 0) return undefined;
   const shown = running.length <= room ? running : running.slice(0, Math.max(1, room - 1));
   const each = Math.min(shownOutput, Math.floor((room - running.length) / running.length));
   const calls = shown.map((one): ShownCall => {
-    // Its terminal shows its output, where that is shown.
+    // Its terminal shows the output, where that is shown.
     const elsewhere = terminal !== undefined && (one.call.input as { tty?: unknown }).tty === true;
     const output = each > 0 && !elsewhere ? outputOf(one, each, size.columns) : [];
     return { call: one.call, elapsed: elapsed(one, now), output };
@@ -291,7 +293,7 @@ function elapsed({ since }: RunningCall, now: number): string {
   return now - since < 2000 ? "" : formatDuration(now - since);
 }
 
-/** The last lines that a call has printed. */
+/** Returns the last lines that a call has printed. */
 function outputOf({ output }: RunningCall, most: number, columns: number): string[] {
   if (output.trim() === "") return [];
   const lines = output.trimEnd().split("\n").slice(-most);

@@ -1,8 +1,8 @@
-/** What a killed run left running: told at the start, ended when the person says so. */
+/** Ends the processes of killed runs on request. */
 
 import type { Host } from "../ports/session.ts";
 
-/** `/jobs clean`: what was ended, as one line. */
+/** Runs `/jobs clean`; returns the outcome as one line. */
 export async function endOrphans({ leftovers }: Host): Promise<string> {
   const found = leftovers.find();
   if (found.length === 0) return "no killed run left a process";

@@ -1,9 +1,9 @@
-/** Asks the person at the screen, and waits for the answer. */
+/** Asks the user on the screen, and waits for the answer. */
 
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
 import { type App, dispatch } from "./app.ts";
 
-/** Withdrawn, and answered with no, when the signal fires. */
+/** Asks a question. It is withdrawn, and answered with no, when the signal fires. */
 export function ask(app: App, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
   const id = ++app.questions.lastId;
   return new Promise<Answer>((resolve) => {

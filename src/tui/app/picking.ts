@@ -1,4 +1,4 @@
-/** A choice on the running screen: the list takes the keys until one is picked or it is closed. */
+/** Shows a list on the running screen; it takes the keys until an item is picked or it is closed. */
 
 import {
   asked,
@@ -13,7 +13,7 @@ import type { Key } from "../input/keys.ts";
 import type { PickRequest } from "../ports/sessions.ts";
 import { type App, draw } from "./app.ts";
 
-/** Shows the list until something is picked; undefined when it was closed. */
+/** Shows the list until an item is picked; undefined when it was closed. */
 export function pick(app: App, request: PickRequest): Promise<string | undefined> {
   app.picking?.settle(undefined);
   return new Promise((resolve) => {
@@ -21,7 +21,7 @@ export function pick(app: App, request: PickRequest): Promise<string | undefined
       app.picking = undefined;
       app.deciding = true;
       if (!app.state) app.display.screen.clear();
-      // Esc that closed a list is not the first half of Esc Esc.
+      // An Esc that closed a list is not the first half of Esc Esc.
       else app.state = { ...app.state, pressed: { ctrlC: 0, escape: 0, any: 0 } };
       draw(app);
       resolve(id);
@@ -53,7 +53,7 @@ function show(app: App, picking: Picking, picker: Picker): void {
   draw(app);
 }
 
-/** What a key does while a list is open. */
+/** Handles a key while a list is open. */
 export function onPickingKey(app: App, picking: Picking, key: Key): void {
   const reaction = onPickerKey(picking.picker, key, pickerSize(app.terminal.size()));
   if (reaction?.type === "changed") show(app, picking, reaction.picker);
@@ -63,7 +63,7 @@ export function onPickingKey(app: App, picking: Picking, key: Key): void {
   else if (key.type === "key" && key.key === "ctrl-l") app.display.screen.clear();
 }
 
-/** The other list, searched by the same words. */
+/** Shows the wider list, searched by the same words. */
 function widen(app: App, picking: Picking): void {
   picking.wide = !picking.wide;
   show(app, picking, asked(listOf(picking.request, picking.wide), picking.picker.query));

@@ -1,4 +1,4 @@
-/** The whole state of the screen as one value, and what events, parts and keys make of it. Pure. */
+/** The whole state of the screen as one value, and its changes by events, parts and keys. Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
@@ -23,10 +23,10 @@ import type { Answer, Confirmation, Question } from "../ports/session.ts";
 import type { Row, Size } from "../rows/rows.ts";
 import type { ShownTerminal } from "./terminal-rows.ts";
 
-/** A call whose result is not there yet. `output`: the end of what it printed. */
+/** A running call. `output`: the end of its output. */
 export type RunningCall = { call: ToolUseBlock; since: number; output: string };
 
-/** What the model is doing: it streams a reply, or waits to try again until `until`. */
+/** The model's activity: it streams a reply, or waits until `until` to retry. */
 export type Doing =
   | { type: "waiting" | "thinking" | "writing" }
   | { type: "calling"; name: string }
@@ -40,28 +40,28 @@ export type State = {
   completion?: Completion | undefined;
   files: readonly Prepared[] | undefined;
   commands: Sources["commands"];
-  /** Typed while it works: goes in at the next step. */
+  /** Typed during a turn; sent at the next step. */
   queue: string[];
   asked: PendingQuestion[];
   transcript: Transcript;
   running: RunningCall[];
   doing: Doing;
-  /** Set while a turn, a shell line of the person or a command that takes time runs. `what`: what a command does. */
+  /** Set while a turn, a shell line of the user or a long command runs. `what`: the work of a command. */
   busy?: { since: number; stopping: boolean; turn: boolean; what?: string | undefined } | undefined;
   mode: PermissionMode;
   place: { cwd: string; shortCwd: string; branch?: string | undefined };
   facts: Facts;
   tasks?: string | undefined;
-  /** Which of the newest calls is looked at in full, and from which row on. */
+  /** The call shown in the details view, counted from the newest, and its first row. */
   details?: { back: number; scroll: number } | undefined;
-  /** Of the command that waits for input there. */
+  /** The terminal of the command that waits for input. */
   terminal?: ShownTerminal | undefined;
-  /** One line that goes with the next key. */
+  /** One line that disappears with the next key. */
   notice?: string | undefined;
   pressed: { ctrlC: number; escape: number; any: number };
 };
 
-/** What the reducer asks for; the app does it. */
+/** An effect that the reducer requests and the app carries out. */
 export type Effect =
   | { type: "submit" | "shell" | "command" | "remember"; text: string }
   | { type: "interrupt" | "quit" | "suspend" | "edit_outside" | "load_files" | "redraw" | "take_over" }
@@ -89,7 +89,7 @@ export type Action =
   | { type: "mode"; mode: PermissionMode }
   | { type: "size"; size: Size };
 
-/** The state after, rows for the history, and what is to be done. */
+/** The next state, rows for the history, and the effects to carry out. */
 export type Change = { state: State; rows: Row[]; effects: Effect[] };
 
 export type Beginning = Pick<State, "size" | "mode" | "place" | "commands"> & {
@@ -122,7 +122,7 @@ export function change(state: State, rows: Row[] = [], effects: Effect[] = []): 
   return { state, rows, effects };
 }
 
-/** What anything but a key makes of the state. */
+/** Reduces an action other than a key. */
 export function reduce(state: State, action: Action): Change {
   switch (action.type) {
     case "event":
@@ -182,14 +182,14 @@ function withOutput(running: RunningCall[], id: string, output: string): Running
   return running.map((one) => (one.call.id === id ? { ...one, output } : one));
 }
 
-/** Goes to the model at once, or waits for the next step. */
+/** Sends a text to the model at once, or queues it for the next step. */
 export function said(state: State, text: string, effects: Effect[] = []): Change {
   return state.busy
     ? change({ ...state, queue: [...state.queue, text] }, [], effects)
     : change(state, [], [...effects, { type: "submit", text }]);
 }
 
-/** Stands for the shell line of the person among the running calls. */
+/** Id of the user's shell line among the running calls. */
 export const shellId = "!";
 
 function withShell(state: State, command: string, now: number): State {
@@ -247,10 +247,10 @@ function doingAfter(part: ModelPart, now: number): Doing {
   }
 }
 
-/** What was typed meanwhile is sent now, unless the turn failed: then it goes back to where it was written. */
+/** Sends the queued text, unless the turn failed: then it returns to the editor. */
 function onTurnOver(state: State, reason: TurnEnd): Change {
   const { busy: _, ...rest } = state;
-  // Questions of the turn were withdrawn with it; one that a command asks meanwhile goes on.
+  // Questions of the turn were withdrawn with it; one that a command asks meanwhile stays.
   const over: State = { ...rest, running: [], doing: { type: "waiting" } };
   if (state.queue.length === 0) return change(over);
   if (reason === "completed" || reason === "interrupted")
@@ -258,7 +258,7 @@ function onTurnOver(state: State, reason: TurnEnd): Change {
   return change(withQueueBack(over));
 }
 
-/** The queued text stands before what is being written. */
+/** Puts the queued text before the text in the editor. */
 export function withQueueBack(state: State): State {
   if (state.queue.length === 0) return state;
   const { editor } = state;
@@ -266,7 +266,7 @@ export function withQueueBack(state: State): State {
   return { ...state, queue: [], editor: editorWith(text, editor.pastes) };
 }
 
-/** The state with the completion that belongs to its editor. */
+/** Returns the state with the completion for its editor. */
 export function completed(state: State): State {
   const sources = { files: state.files, commands: state.commands };
   return { ...state, completion: completionFor(state.editor, sources, state.completion) };

@@ -1,6 +1,6 @@
 /**
- * Takes a waiting command's terminal over: keys go there, and its screen is shown in the live area, or on the whole
- * terminal while a program like an editor has it. Nothing that is typed is kept.
+ * Takes over a waiting command's terminal: keys go there, and its screen is shown in the live area, or on the whole
+ * terminal while a full-screen program runs. Nothing that is typed is stored.
  */
 
 import type { TakenTerminal, WaitingCommand } from "../../core/waiting-command.ts";
@@ -9,22 +9,22 @@ import { leaveAlternate, resetModes } from "../screen/guard.ts";
 import { type App, dispatch, draw } from "./app.ts";
 import { type Attended, takenSize } from "./terminal-rows.ts";
 
-/** How long a call of the model waits for somebody to take its command over. */
+/** Milliseconds that a call of the model waits for the user to take over its command. */
 const patienceMs = 5000;
 const refreshMs = 30;
 
-/** Pastes come as typed: a program that wants marks around them has them only when it has the whole terminal. */
+/** Pastes come as if typed: a program that wants marks around them has them only when it has the whole terminal. */
 const [pasteMarksOff, pasteMarksOn] = ["\x1b[?2004l", "\x1b[?2004h"];
 const enterAlternate = "\x1b[?1049h";
-/** The keys' own modes, which no other reset names. */
+/** Resets the key modes, which no other reset names. */
 const plainKeys = "\x1b[?1l\x1b>";
 
 /** Ctrl-] as terminals send it: as a control code, or as kitty and xterm spell it. */
 const giveBackKey = /\x1d|\x1b\[93;5u|\x1b\[27;5;93~/;
-/** A program leaves the alternate screen: what comes behind belongs to ours. */
+/** Matches a program's exit from the alternate screen; later output belongs to our screen. */
 const leaving = /\x1b\[\?(?:1049|1047|47)l/;
 
-/** Shows a command that waits, and offers it. Returns how long the model's call waits, in milliseconds. */
+/** Shows a waiting command, and offers it. Returns how long the model's call waits, in milliseconds. */
 export function offer(app: App, port: WaitingCommand): number {
   const attended: Attended = { port, whole: false, filter: drawingFilter() };
   app.attended = attended;
@@ -33,7 +33,7 @@ export function offer(app: App, port: WaitingCommand): number {
   return patienceMs;
 }
 
-/** The person's keys go to the command that waits, until it is over or given back. */
+/** Sends the user's keys to the waiting command, until it is over or given back. */
 export function takeOver(app: App): void {
   const { attended, state } = app;
   if (!attended || attended.taken || !state) return;
@@ -43,7 +43,7 @@ export function takeOver(app: App): void {
   void show(app, attended);
 }
 
-/** What was typed, as it came. Returns what is ours again: what follows the key that gives back; undefined: nothing. */
+/** Handles raw input. Returns the input that follows the give-back key; undefined when there is none. */
 export function typed(app: App, chunk: string): string | undefined {
   const { taken } = app.attended ?? {};
   if (!taken) return chunk;
@@ -56,14 +56,14 @@ export function typed(app: App, chunk: string): string | undefined {
   return chunk.slice(key.index + key[0].length);
 }
 
-/** Takes the keys back at once, whoever has them. */
+/** Takes the keys back at once. */
 export function giveUp(app: App): void {
   const { attended } = app;
   attended?.taken?.giveBack();
   if (attended) finish(app, attended);
 }
 
-/** The window has another size. */
+/** Resizes a terminal that was taken over. */
 export function resizeTaken({ attended, terminal }: App): void {
   const size = terminal.size();
   attended?.taken?.resize(attended.whole ? size : takenSize(size));
@@ -86,7 +86,7 @@ function onPrinted(app: App, attended: Attended, bytes: Uint8Array): void {
   }, refreshMs);
 }
 
-/** What draws goes to our terminal, up to where the program leaves its screen. */
+/** Passes drawing on to our terminal, up to where the program leaves its screen. */
 function passOn(app: App, attended: Attended, bytes: Uint8Array): void {
   const drawn = attended.filter(bytes);
   const left = leaving.exec(drawn);
@@ -117,7 +117,7 @@ async function enterWhole(app: App, attended: Attended, taken: TakenTerminal): P
   app.terminal.lend(true);
   attended.filter = drawingFilter();
   app.terminal.write(enterAlternate + attended.filter(Buffer.from(replayed)));
-  // Programs draw anew for the new size.
+  // Programs redraw for the new size.
   taken.resize(app.terminal.size());
 }
 

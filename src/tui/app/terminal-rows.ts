@@ -1,4 +1,7 @@
-/** The terminal of a waiting command in the live area: what it shows, and how to take it over or give it back. Pure. */
+/**
+ * Rows for the terminal of a waiting command in the live area: its screen, and how to take it over or give it back.
+ * Pure.
+ */
 
 import type {
   TakenTerminal,
@@ -10,15 +13,15 @@ import type { TakenTerminalProps, TerminalOfferProps } from "../components/comma
 import type { DrawingFilter } from "../drawing-filter.ts";
 import { type Caret, cut, type Size, safe } from "../rows/rows.ts";
 
-/** `taken`: the person's keys go to the command. */
+/** The shown terminal. `taken`: the user's keys go to the command. */
 export type ShownTerminal = { command: string; view: TerminalView; taken: boolean };
 
-/** `whole`: the program has the whole terminal. `refresh`: a look at its screen is due. */
+/** The state of a takeover. `whole`: the program has the whole terminal. `refresh`: its screen is due to be read. */
 export type Attended = {
   port: WaitingCommand;
   taken?: TakenTerminal | undefined;
   whole: boolean;
-  /** What it prints, without what does more than draw. */
+  /** Filters its output down to drawing. */
   filter: DrawingFilter;
   refresh?: NodeJS.Timeout | undefined;
 };
@@ -26,12 +29,12 @@ export type Attended = {
 const indent = 2;
 const offeredRows = 4;
 
-/** The size that the terminal gets while its screen is a part of ours. */
+/** Returns the size of the terminal while its screen is a part of ours. */
 export function takenSize({ columns, rows }: Size): TerminalSize {
   return { columns: Math.max(10, columns - indent), rows: Math.max(2, Math.min(rows - 8, 20)) };
 }
 
-/** The offer, above the editor: at most `most` rows of it. */
+/** Returns the offer, above the editor, in at most `most` rows. */
 export function offerView(
   { command, view }: ShownTerminal,
   columns: number,
@@ -44,7 +47,7 @@ export function offerView(
   };
 }
 
-/** The taken terminal in the place of the editor, at most `most` rows, and where its cursor stands in them. */
+/** Returns the taken terminal in place of the editor, in at most `most` rows, and its cursor in them. */
 export function takenView(
   { view }: ShownTerminal,
   columns: number,

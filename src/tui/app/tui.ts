@@ -1,4 +1,4 @@
-/** The interactive screen: takes the terminal, talks over one session after the other, gives the terminal back. */
+/** The interactive screen: takes the terminal, shows one session after the other, gives the terminal back. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../../core/blocks.ts";
@@ -21,7 +21,7 @@ import { aroundOf, initialState, reduce } from "./state.ts";
 import { giveUp, offer, resizeTaken, typed } from "./terminal-handover.ts";
 
 const resizeMs = 60;
-/** Silence after which a lone Escape is the key, and the end of a paste its end. */
+/** Milliseconds of silence after which a lone Escape is a key, and a paste has ended. */
 const keyMs = 30;
 
 /** Takes the terminal and shows nothing yet. */
@@ -101,7 +101,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   const [size, commands] = [app.terminal.size(), commandsOf(host.desk.own())];
   app.state = initialState({ size, mode: host.mode(), place, commands, typed, events });
   if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
-  // Rows of an earlier life are told first, so that what comes next stands below them.
+  // Rows of the earlier conversation are printed first, so that new ones stand below them.
   const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
   const { columns } = app.state.size;
   print(
@@ -118,7 +118,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   if (say !== undefined) app.perform(app, { type: "submit", text: say });
   app.feed();
   const how = await new Promise<Leave>((resolve) => {
-    // What is typed from here on is meant for the session that comes next.
+    // Keys from here on are meant for the next session.
     app.leave = (leave) => {
       app.host = undefined;
       resolve(leave);
@@ -141,7 +141,7 @@ function onData(app: App, chunk: string): void {
 function flushLater(app: App): void {
   if (!app.input.keys.isWaiting()) return;
   const timer = setTimeout(() => {
-    // What has come meanwhile is read first, however busy it was.
+    // Input that arrived meanwhile is read first.
     setImmediate(() => {
       if (app.input.timer !== timer) return;
       onKeys(app, app.input.keys.flush());
@@ -178,7 +178,7 @@ function onResize(app: App): void {
   resizeTaken(app);
   if (app.state) app.state = reduce(app.state, { type: "size", size }).state;
   if (app.display.drawn && app.display.screen.lost() > app.display.drawn.blank) keepTail(app);
-  // The terminal wraps what is on screen anew; drawing into the middle of that would tear it.
+  // The terminal rewraps its content; drawing in the middle of that would tear it.
   app.display.settling = true;
   clearTimeout(app.display.timer);
   app.display.timer = setTimeout(() => {
@@ -187,7 +187,10 @@ function onResize(app: App): void {
   }, resizeMs);
 }
 
-/** What has left the window upwards cannot be drawn anew: an answer under way stays where it stands, and goes on below. */
+/**
+ * Keeps rows that have scrolled out of the window, which cannot be redrawn: a streaming answer stays there and
+ * continues below.
+ */
 function keepTail(app: App): void {
   const { state } = app;
   const { drawn } = app.display;
@@ -200,7 +203,9 @@ function keepTail(app: App): void {
   app.display.drawn = undefined;
 }
 
-/** Stops as any program does on Ctrl-Z, with the terminal as it was; where nobody could wake it, it goes on at once. */
+/**
+ * Suspends like any program on Ctrl-Z, with the terminal restored; where nobody could resume it, it continues at once.
+ */
 function suspend(app: App, target: number, listener: () => void): void {
   giveUp(app);
   app.display.screen.clear();
@@ -225,7 +230,7 @@ function resume(app: App): void {
 
 const patienceMs = 2500;
 
-/** Interrupts what runs, and waits until it has ended, for a while. */
+/** Interrupts running work, and waits a while for its end. */
 async function stopped(app: App): Promise<void> {
   for (const stop of app.work.stops) stop.abort("interrupted");
   await Promise.race([Promise.allSettled(app.work.running), sleep(patienceMs, undefined, { ref: false })]);

@@ -1,4 +1,4 @@
-/** What events other than replies and results look like: the person's words, notes, how a turn ended. Pure. */
+/** Rows for events other than replies and results: the user's messages, notes, the end of a turn. Pure. */
 
 import { formatDuration, formatTokens, plural } from "../../context/report/amounts.ts";
 import { isToolUse } from "../../core/blocks.ts";
@@ -7,10 +7,10 @@ import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { RowContext } from "./tool-rows.ts";
 
-/** What a person ran with `!` is a user message of this form. */
+/** Matches the user message for a command that was run with `!`. */
 const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell>$/;
 
-/** The words of a message as they were typed: what was run with `!` is that line again. */
+/** Returns a message as it was typed: a command run with `!` is that line again. */
 export function typedText({ content }: EventOf<"user_message">): string {
   const text = content.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
   const ran = ranPattern.exec(text);
@@ -64,7 +64,7 @@ function ranRows(command: string, output: string, columns: number): Row[] {
 
 export type Note = [tone: "dim" | "warn" | "bad" | "accent", text: string];
 
-/** Colour is for the mark: words in yellow cannot be read on a light background. */
+/** Returns the rows of a note. Only the mark is coloured: yellow words are unreadable on a light background. */
 export function noteRows([tone, text]: Note, { columns }: RowContext): Row[] {
   const mark = tone === "dim" ? "·" : tone === "accent" ? "▼" : "!";
   const words = { text: safe(text.replaceAll("\n", " ")), ...(tone === "dim" ? { tone } : {}) };
@@ -142,7 +142,7 @@ export function endText(reason: TurnEnd, detail = ""): Note | undefined {
   }
 }
 
-/** What a turn took, from its first event on; undefined for a turn of one step. */
+/** Sums up a turn from its first event on; undefined for a turn of one step. */
 export function turnSummary(turn: readonly LogEvent[], cost: number): string | undefined {
   const steps = turn.filter(({ type }) => type === "assistant_message").length;
   const first = turn[0];

@@ -1,4 +1,4 @@
-/** The status line: model, mode, place, the context as a bar and a curve, what it costs and what is held back. Pure. */
+/** The status line: model, mode, folder, the context as a bar and a curve, the cost, and stale tokens. Pure. */
 
 import { holdingPrice } from "../../context/policies/economist.ts";
 import { softWindow } from "../../context/policies/window.ts";
@@ -11,29 +11,29 @@ import { sessionName } from "../../core/rewind.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
 import { cut, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
 
-/** What the log answers for the status line; read anew with each event, not with each frame. */
+/** The facts of the log that the status line shows; read again with each event, not with each frame. */
 export type Facts = {
   model: string;
   effort?: string;
   /** Input tokens of the newest request, and the soft window. */
   tokens: number;
   soft: number;
-  /** Of the last steps. */
+  /** Sizes of the last steps. */
   sizes: number[];
   hitRate?: number;
   turnCost: number;
   cost: number;
-  /** Tokens that the economist holds back; dollars that sending them costs each step, and forgetting them once. */
+  /** Stale tokens that the economist defers; dollars that sending them costs each step, and dropping them once. */
   held: number;
   heldPrice: { step: number; flush: number };
   focus?: string;
-  /** What the session is called. */
+  /** The name of the session. */
   name?: string;
 };
 
 const shownSteps = 60;
 
-/** The facts of a log that begins with `session_started`. */
+/** Returns the facts of a log that begins with `session_started`. */
 export function factsOf(events: readonly LogEvent[]): Facts {
   const { model, effort } = currentModel(events);
   const sizes = [...newestSizes(events)];
@@ -61,7 +61,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   };
 }
 
-/** Input tokens of the last answered steps, as the API reported them. */
+/** Collects the input tokens of the last answered steps, as the API reported them. */
 const newestSizes = memoizedReduce<number[]>(
   () => [],
   (sizes, event) => {
@@ -71,11 +71,11 @@ const newestSizes = memoizedReduce<number[]>(
   },
 );
 
-/** The newest turn, running or over: the index of its first event, and what it cost. */
+/** The newest turn, running or over: the index of its first event, and its cost. */
 type NewestTurn = { from: number; read: number; cost: number; over: boolean; model?: ModelCard };
 
 const newestTurn = memoizedReduce<NewestTurn>(
-  // Before the first turn stands the event that describes the session.
+  // The first event describes the session and belongs to no turn.
   () => ({ from: 1, read: 0, cost: 0, over: false }),
   (before, event) => {
     const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
@@ -92,22 +92,22 @@ const newestTurn = memoizedReduce<NewestTurn>(
   },
 );
 
-/** Index of the first event of the newest turn, running or over; never 0, where the session is described. */
+/** Returns the index of the first event of the newest turn, running or over; never 0, which describes the session. */
 export function turnStart(events: readonly LogEvent[]): number {
   return newestTurn(events).from;
 }
 
 export type StatusContext = { cwd: string; branch?: string | undefined };
 
-/** A part of the line: those with the highest `rank` go first when the room is short. `joined`: no gap before it. */
+/** A part of the line: those with the highest `rank` go first when room is short. `joined`: no gap before it. */
 type Part = { spans: Row; rank: number; joined?: boolean };
 
-/** How many rows `statusRows` makes. */
+/** Returns the number of rows that `statusRows` makes. */
 export function statusHeight({ tokens }: Facts, columns: number): number {
   return tokens === 0 || columns < 60 ? 1 : 2;
 }
 
-/** Two rows where there is room for them, else one. */
+/** Returns two rows where there is room for them, else one. */
 export function statusRows(facts: Facts, mode: PermissionMode, place: StatusContext, columns: number): Row[] {
   const first: Part[] = [
     { spans: [{ text: mode, tone: modeTone(mode) }], rank: 0 },
@@ -141,7 +141,7 @@ function moneyParts({ hitRate, turnCost, cost }: Facts): Part[] {
   return parts;
 }
 
-/** To the cent where cents tell enough. */
+/** Formats dollars to the cent, or with more places where needed. */
 export function formatDollars(amount: number): string {
   return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
 }
@@ -150,7 +150,7 @@ function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, co
   if (tokens === 0) return [];
   const share = tokens / soft;
   const tone = share >= 0.9 ? "bad" : share >= 0.7 ? "warn" : "accent";
-  // What is held needs words: the curve leaves them room.
+  // The words for stale tokens need room beside the curve.
   const steps = held > 0 ? Math.max(8, Math.floor(columns / 10)) : shownSteps;
   return [
     {
@@ -161,7 +161,7 @@ function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, co
       ],
       rank: 0,
     },
-    // Of one step or two there is nothing to compare.
+    // One or two steps give nothing to compare.
     ...(sizes.length > 2
       ? [{ spans: [dim("by step "), { text: sparkline(sizes, steps), tone: "accent" as const }], rank: 1 }]
       : []),
@@ -173,13 +173,13 @@ function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, co
   ];
 }
 
-/** "$0.0040 a step; flush would cost $0.21". */
+/** Returns a text such as "$0.0040 a step; flush would cost $0.21". */
 export function heldText({ step, flush }: Facts["heldPrice"]): string {
   const once = flush > 0 ? `; flush would cost ${small(flush)}` : "";
   return `${small(step)} a step${once}`;
 }
 
-/** With as many places as tell something. */
+/** Formats with as many places as are meaningful. */
 function small(amount: number): string {
   return `$${amount.toFixed(amount < 0.1 ? 4 : 2)}`;
 }
@@ -187,7 +187,7 @@ function small(amount: number): string {
 const barWidth = 10;
 const partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** The share as a bar of ten columns, what is free as dots. */
+/** Draws a share as a bar of ten columns, with dots for the rest. */
 export function barOf(share: number, tone: Tone, columns = barWidth): Row {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
   const drawn = "█".repeat(Math.floor(eighths / 8)) + (partial[eighths % 8] ?? "");
@@ -199,7 +199,7 @@ export function barOf(share: number, tone: Tone, columns = barWidth): Row {
 
 const levels = "▁▂▃▄▅▆▇█";
 
-/** The sizes of the steps as one row, the largest of them full height. */
+/** Draws the sizes of the steps in one row, the largest at full height. */
 function sparkline(sizes: readonly number[], columns: number): string {
   const shown = sizes.slice(-columns);
   const top = Math.max(1, ...shown);
@@ -208,7 +208,7 @@ function sparkline(sizes: readonly number[], columns: number): string {
 
 const between = "  ";
 
-/** The parts side by side; the least important are left out until they fit. */
+/** Joins the parts; the least important are left out until they fit. */
 function fitted(parts: readonly Part[], columns: number): Row {
   const row = parts.flatMap(
     ({ spans, joined }, index): Row => (index === 0 || joined ? spans : [{ text: between }, ...spans]),

@@ -1,4 +1,4 @@
-/** The task list as the panel shows it: as much as there is room for. Pure. */
+/** The task list for the panel, as far as there is room. Pure. */
 
 import type { TaskListProps } from "../components/task-list.ts";
 import { cut, safe } from "../rows/rows.ts";
@@ -8,7 +8,9 @@ const mostListed = 5;
 /** `room`: rows. `working`: a turn is running. */
 export type Panel = { columns: number; working: boolean; room: number };
 
-/** Undefined when everything is done; a summary when nobody works on it, or where there is no room for more. */
+/**
+ * Returns the view of the list; undefined when everything is done; a summary when no turn runs, or where room is short.
+ */
 export function taskListView(
   list: string | undefined,
   { columns, working, room }: Panel,

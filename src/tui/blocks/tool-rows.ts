@@ -1,4 +1,4 @@
-/** Tool calls as rows: one line for the call and what came of it, a diff below an edit. Pure. */
+/** Tool calls as rows: one line for the call and its outcome, a diff below an edit. Pure. */
 
 import { formatDuration, plural } from "../../context/report/amounts.ts";
 import { resultText, type ToolUseBlock } from "../../core/blocks.ts";
@@ -18,7 +18,7 @@ const shownDiff = 40;
 const shownFailure = 5;
 const indent = "    ";
 
-/** The title of a call; a path inside the folder of the session is shown without it. */
+/** Returns the title of a call; a path inside the folder of the session is shown without it. */
 export function callTitle(
   call: Pick<ToolUseBlock, "name" | "input">,
   { cwd }: Pick<RowContext, "cwd">,
@@ -29,7 +29,7 @@ export function callTitle(
   return { verb, subject: hasPath ? subject.replace(`${cwd}/`, "") : subject };
 }
 
-/** `mark verb subject · facts` on one row. */
+/** Returns `mark verb subject · facts` on one row. */
 export function callRow(
   mark: Span,
   call: Pick<ToolUseBlock, "name" | "input">,
@@ -52,7 +52,7 @@ export function callRow(
   return cutRow(row, around.columns);
 }
 
-/** What a finished call leaves in the history. */
+/** Returns the rows of a finished call for the history. */
 export function resultRows(
   event: EventOf<"tool_result">,
   call: Pick<ToolUseBlock, "name" | "input">,
@@ -91,7 +91,7 @@ function factsOf({ tasks, stats, isError, display }: EventOf<"tool_result">): st
   return facts.filter(Boolean).join(" · ");
 }
 
-/** The end of a failure tells most. */
+/** Returns the end of a failure's output, which is the most informative part. */
 function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
   const { exitCode } = event.stats ?? {};
   const status = exitCode === undefined ? undefined : exitLine(exitCode);
@@ -106,7 +106,7 @@ function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
   ];
 }
 
-/** The whole of a call, for the details view: its input, then its output or diff. */
+/** Returns a whole call for the details view: its input, then its output or diff. */
 export function detailRows(
   call: Pick<ToolUseBlock, "name" | "input">,
   event: EventOf<"tool_result"> | undefined,

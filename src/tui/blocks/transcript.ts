@@ -17,18 +17,18 @@ import { type Row, safe, wrap } from "../rows/rows.ts";
 import { endText, noteOf, noteRows, userRows } from "./event-rows.ts";
 import { type RowContext, resultRows } from "./tool-rows.ts";
 
-/** The reply being made: its text so far, how much of it became rows, and where in the Markdown that ended. */
+/** The streaming reply: its text so far, how much of it became rows, and the Markdown state there. */
 type Reply = {
   text: string;
   shown: number;
   place: MarkdownState;
   thinking: string;
   thoughtShown: boolean;
-  /** Rows of a failed attempt that stand there already: the same text is not shown twice. */
+  /** Rows that a failed attempt has already printed: the same text is not shown twice. */
   earlier: string;
 };
 
-/** `last`: what the newest row is, because a blank row stands between things of different kinds. */
+/** `last`: the kind of the newest row; a blank row separates different kinds. */
 export type Transcript = { reply: Reply; last?: "user" | "text" | "tool" | "note"; showThinking: boolean };
 
 export type Step = { transcript: Transcript; rows: Row[] };
@@ -39,10 +39,10 @@ export function emptyTranscript(): Transcript {
   return { reply: noReply, showThinking: false };
 }
 
-/** Columns that stand before the model's words. */
+/** Columns before the model's words. */
 const margin = "  ";
 
-/** What a part of the reply adds to the history: the lines that are whole by now. */
+/** Adds a part of the reply: returns its lines that are complete by now. */
 export function addPart(transcript: Transcript, part: ModelPart, around: RowContext): Step {
   const { reply } = transcript;
   switch (part.type) {
@@ -73,11 +73,11 @@ export function addPart(transcript: Transcript, part: ModelPart, around: RowCont
 
 const longestTail = 8000;
 
-/** The text that is not in the history yet, as it looks now. */
+/** Returns the text that is not in the history yet, as it looks now. */
 export function tailRows({ reply }: Transcript, { columns }: RowContext): Row[] {
   if (reply.earlier !== "") return [];
   const { shown, text, place } = reply;
-  // Of a line without an end only its own end can be seen.
+  // Only the end of an endless line can be seen.
   const from = Math.max(shown, text.length - longestTail);
   if (from === text.length && !place.table) return [];
   const told = Math.max(0, (place.told ?? 0) - (from - shown));
@@ -85,8 +85,8 @@ export function tailRows({ reply }: Transcript, { columns }: RowContext): Row[] 
 }
 
 /**
- * What the reply adds to the history when its tail, as it looked in `drawn`, has become history where it stood;
- * undefined when that cannot be: another reply has begun since, or what stood there may still look different.
+ * Returns the transcript after the tail, as drawn in `drawn`, became history in place; undefined when another reply has
+ * begun since, or the drawn text may still change.
  */
 export function tellTail({ reply }: Transcript, drawn: Transcript, around: RowContext): Step | undefined {
   const { text, shown, place } = drawn.reply;
@@ -96,7 +96,7 @@ export function tellTail({ reply }: Transcript, drawn: Transcript, around: RowCo
   return showLines({ ...drawn, reply: told }, reply.text, around);
 }
 
-/** What an event adds to the history. `events`: the log up to it. */
+/** Returns the rows that an event adds to the history. `events`: the log up to it. */
 export function addEvent(
   transcript: Transcript,
   event: LogEvent,
@@ -125,7 +125,7 @@ function still(transcript: Transcript): Step {
   return { transcript, rows: [] };
 }
 
-/** Rows of one kind, set off from another kind before them. */
+/** Returns rows of one kind, separated from another kind before them. */
 export function block(transcript: Transcript, kind: NonNullable<Transcript["last"]>, rows: Row[]): Step {
   if (rows.length === 0) return still(transcript);
   const apart = transcript.last !== undefined && (transcript.last !== kind || kind === "user");
@@ -136,15 +136,15 @@ function indented(row: Row): Row {
   return row.length === 0 || (row.length === 1 && row[0]?.text === "") ? [] : [{ text: margin }, ...row];
 }
 
-/** A block of text ends with its line, so that the next one begins on its own. */
+/** Ends a block of text with its line, so that the next one begins on its own. */
 function endedLine(reply: Reply): Reply {
   return reply.text === "" || reply.text.endsWith("\n") ? reply : { ...reply, text: `${reply.text}\n` };
 }
 
-/** Rows of a line under way that are held back at most, where they can be told. */
+/** Maximum rows of an unfinished line that are held back. */
 const heldRows = 3;
 
-/** The lines of `text` that are whole and not shown yet, and what is settled of the line under way. */
+/** Shows the complete new lines of `text`, and the settled part of the unfinished line. */
 function showLines(transcript: Transcript, text: string, around: RowContext): Step {
   const reply = resumed({ ...transcript.reply, text });
   if (reply === undefined) {
@@ -179,7 +179,7 @@ function showLines(transcript: Transcript, text: string, around: RowContext): St
   );
 }
 
-/** Catches up with what an earlier attempt showed; undefined when the new text is another one. */
+/** Catches up with the text of an earlier attempt; undefined when the new text differs. */
 function resumed(reply: Reply): Reply | undefined {
   const { earlier, text } = reply;
   if (earlier === "") return reply;
@@ -189,7 +189,7 @@ function resumed(reply: Reply): Reply | undefined {
     : undefined;
 }
 
-/** An answer does not begin with blank rows; the space before it is the transcript's. */
+/** Removes blank rows from the beginning of an answer; the transcript spaces it. */
 function trimmed(rows: Row[], { last }: Transcript): Row[] {
   if (last === "text") return rows;
   const first = rows.findIndex((row) => row.some(({ text }) => text !== ""));
@@ -209,7 +209,7 @@ function thoughtRows(transcript: Transcript, thinking: string, around: RowContex
   return block({ ...transcript, reply: { ...transcript.reply, thoughtShown: true } }, "text", rows);
 }
 
-/** The whole of a reply is in the log: what is left of it becomes rows. */
+/** Ends a reply, which is whole in the log now: the rest of it becomes rows. */
 function endReply(transcript: Transcript, event: EventOf<"assistant_message">, around: RowContext): Step {
   const thought = thoughtRows(transcript, thinkingOf(event.content), around);
   const text = event.content.reduce((sum, one) => (one.type === "text" ? joined(sum, one) : sum), "");
@@ -226,7 +226,7 @@ function joined(text: string, { text: next }: TextBlock): string {
   return text === "" || text.endsWith("\n") ? text + next : `${text}\n${next}`;
 }
 
-/** Blank rows at the end of an answer are no part of it. */
+/** Removes blank rows from the end of an answer. */
 function withoutEnd(rows: Row[]): Row[] {
   const last = rows.findLastIndex((row) => row.length > 0);
   return rows.slice(0, last + 1);
@@ -236,7 +236,7 @@ function thinkingOf(content: readonly AssistantBlock[]): string {
   return content.flatMap((one) => (one.type === "thinking" ? [one.thinking] : [])).join("\n");
 }
 
-/** How a turn ended, where that is not rest; a reply that was under way is flushed first. */
+/** Shows how a turn ended, unless it completed; an unfinished reply is flushed first. */
 function endTurn(transcript: Transcript, event: EventOf<"turn_ended">, around: RowContext): Step {
   const text = transcript.reply.text;
   const flushed = showLines(transcript, endedLine({ ...transcript.reply, text }).text, around);

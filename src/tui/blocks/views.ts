@@ -1,4 +1,4 @@
-/** The views of the context: what is in it by kind, what it costs, what was folded. Pure. */
+/** Views of the context: its content by kind, its cost, and the folded parts. Pure. */
 
 import { holdingPrice } from "../../context/policies/economist.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
@@ -16,7 +16,7 @@ import { barOf, heldText } from "./status.ts";
 
 const largest = 6;
 
-/** The window by kind as bars, the largest items with advice, and what is held back. */
+/** Shows the window by kind as bars, the largest items with advice, and the stale tokens. */
 export function contextRows(events: readonly LogEvent[], columns: number): Row[] {
   const snapshot = policyInputOf(events, applyEvents(events), events.at(-1)?.at ?? 0);
   const { tokens, byKind, largest: items } = windowNow(snapshot, largest);
@@ -63,7 +63,7 @@ const remedies: Record<Remedy, string> = {
   newest: "nothing yet",
 };
 
-/** What becomes of an item by itself, and what can be done: beside its name where there is room, else below. */
+/** Shows an item's future and what can be done about it: beside its name where there is room, else below. */
 function itemRows(items: readonly LargestItem[], cwd: string, columns: number): Row[] {
   const names = items.map(({ what }) => safe(what).replaceAll(`${cwd}/`, ""));
   const done = items.map(({ remedy }) => remedies[remedy]);
@@ -85,7 +85,7 @@ function itemRows(items: readonly LargestItem[], cwd: string, columns: number): 
   });
 }
 
-/** What the economist could forget, and why it does not yet. */
+/** Shows what the economist could drop, and why it does not yet. */
 function heldRows(events: readonly LogEvent[], columns: number): Row[] {
   const request: Holding = lastOf(events, "model_request") ?? {};
   if (!request.heldTokens) return [];
@@ -96,7 +96,7 @@ function heldRows(events: readonly LogEvent[], columns: number): Row[] {
 
 type Holding = Pick<EventOf<"model_request">, "heldTokens" | "flushTokens">;
 
-/** Steps, tokens and dollars by bucket of the bill and by kind of content. */
+/** Shows steps, tokens and dollars by bucket of the bill and by kind of content. */
 export function costRows(events: readonly LogEvent[], columns: number): Row[] {
   const { total, buckets, usage, byKind } = costsOf(events);
   const { turns, apiMs } = spending(events);
@@ -149,7 +149,7 @@ function folds(events: readonly LogEvent[]): EventOf<"context_edited">[] {
   return allOf(events, "context_edited").filter(({ fold }) => fold !== undefined);
 }
 
-/** What the open focus holds by now. */
+/** Shows the size of the open focus. */
 function openRows({ objective, resultSeq }: OpenFocus, events: readonly LogEvent[], columns: number): Row[] {
   const { view, calibration } = policyInputOf(events, applyEvents(events), events.at(-1)?.at ?? 0);
   const inside = view.entries.filter(({ seq, isUserText }) => seq > resultSeq && !isUserText);
@@ -164,7 +164,7 @@ function openRows({ objective, resultSeq }: OpenFocus, events: readonly LogEvent
   ];
 }
 
-/** The open focus, and one row for each that was folded. */
+/** Shows the open focus, and one row for each folded one. */
 export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent[], columns: number): Row[] {
   const now = open ? openRows(open, events, columns) : note("No focus is open.", columns);
   const closed = folds(events).map(({ fold, economics }): Row => {
@@ -179,7 +179,7 @@ export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent
   return [title("Focus"), ...now, ...below];
 }
 
-/** The texts that stand for what was folded. */
+/** Shows the texts that replace the folded parts. */
 export function knowledgeRows(events: readonly LogEvent[], columns: number): Row[] {
   const texts = allOf(events, "context_edited").flatMap(({ edits }) =>
     edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),

@@ -1,4 +1,4 @@
-/** How a session begins on screen: where we are, and the end of what was said before. Pure. */
+/** The beginning of a session on screen: the folder, and the end of the earlier conversation. Pure. */
 
 import { plural } from "../../context/report/amounts.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -7,7 +7,7 @@ import { type Row, safe } from "../rows/rows.ts";
 import type { RowContext } from "./tool-rows.ts";
 import { addEvent, emptyTranscript } from "./transcript.ts";
 
-/** Rows that say who and where, and of a branch what it was branched from. */
+/** Returns rows with version and folder, and for a branch its origin. */
 export function welcomeRows(events: readonly LogEvent[], version: string, shortCwd: string): Row[] {
   const { model } = currentModel(events);
   const { sessionId, parent } = started(events);
@@ -24,12 +24,12 @@ export function welcomeRows(events: readonly LogEvent[], version: string, shortC
   ];
 }
 
-/** Messages of the person that are shown again. */
+/** User messages that are shown again. */
 const shownMessages = 3;
-/** Events that are looked at for that: a turn of hundreds of steps is shown by its end. */
+/** Events read for that: only the end of a turn of hundreds of steps is shown. */
 const shownEvents = 200;
 
-/** The newest turns of a session that goes on. */
+/** Returns the newest turns of a resumed session. */
 export function pastRows(events: readonly LogEvent[], around: RowContext): Row[] {
   const said = events.filter(({ type }) => type === "user_message");
   if (said.length === 0) return [];

@@ -1,4 +1,4 @@
-/** A slash command, and what it may use of the screen and the session. Types, and the words they share. */
+/** A slash command and its access to the screen and the session: types, and shared texts. */
 
 import type { LogEvent } from "../../core/events.ts";
 import type { Host, Leave } from "../ports/session.ts";
@@ -7,29 +7,29 @@ import type { Row } from "../rows/rows.ts";
 
 export type CommandContext = {
   host: Host;
-  /** Those that there are in this session. */
+  /** The commands of this session. */
   commands: readonly Command[];
   events: readonly LogEvent[];
   columns: number;
-  /** A turn is running. */
+  /** True while a turn is running. */
   busy: boolean;
   print(rows: Row[]): void;
-  /** One line that goes with the next key. */
+  /** Shows one line that disappears with the next key. */
   notice(text: string): void;
   leave(how: Leave): void;
-  /** Lets the person choose from a list; undefined when nothing was chosen. */
+  /** Lets the user choose from a list; undefined when nothing was chosen. */
   pick(request: PickRequest): Promise<string | undefined>;
-  /** Says this to the model: now, or at the next step. */
+  /** Sends a text to the model: now, or at the next step. */
   say(text: string): void;
-  /** Resolves to true when the person says yes; to false when they say no or the signal fires. */
+  /** Resolves to true for yes; to false for no or when the signal fires. */
   confirm(title: string, rows: Row[], signal?: AbortSignal): Promise<boolean>;
-  /** Does something that takes time; interrupted as a turn is. `what`: what is done meanwhile. */
+  /** Runs longer work, which is interrupted as a turn is. `what`: a description of the work. */
   work(what: string, action: (signal: AbortSignal) => Promise<void>): Promise<void>;
-  /** There are other commands now. */
+  /** Announces a change of the available commands. */
   changed(): void;
 };
 
-/** `argument` names what may follow; without it nothing may. */
+/** A command. `argument` names its argument; without it none is allowed. */
 export type Command = {
   name: string;
   summary: string;

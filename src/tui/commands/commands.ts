@@ -1,4 +1,4 @@
-/** The slash commands, as a table of plain objects: what `/help` lists is what there is. */
+/** The slash commands as a table of plain objects, from which `/help` is generated. */
 
 import { cleanLine } from "../../core/clean-text.ts";
 import { permissionModes } from "../../core/decision.ts";
@@ -16,7 +16,7 @@ import { ownCommands, trustCommands } from "./own.ts";
 import { permissionCommands } from "./permissions.ts";
 import { sessionCommands } from "./sessions.ts";
 
-/** Those that there are in every session. */
+/** Commands of every session. */
 export const commands: readonly Command[] = [
   {
     name: "help",
@@ -53,7 +53,7 @@ export const commands: readonly Command[] = [
   },
 ];
 
-/** With those from the Markdown files of the person and, once trusted, of the project. */
+/** Returns all commands, including those from Markdown files of the user and, once trusted, of the project. */
 export function commandsOf(own: OwnCommands): readonly Command[] {
   return [...commands, ...ownCommands(own.commands)];
 }

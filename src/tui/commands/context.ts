@@ -1,4 +1,4 @@
-/** Commands on the context: what is in it, what it costs, and how a person makes it smaller. */
+/** Commands on the context: its content, its cost, and ways to make it smaller. */
 
 import { money } from "../../context/report/amounts.ts";
 import { formatInteger } from "../../core/clean-text.ts";

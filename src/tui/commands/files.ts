@@ -1,4 +1,4 @@
-/** Commands that write a file for the person, or look at the machine. */
+/** Commands that write a file for the user, or examine the machine. */
 
 import { type ExportFormat, exportFormats } from "../../core/formats.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
@@ -54,7 +54,7 @@ async function examine(_: string, { host, print, columns }: CommandContext): Pro
   );
 }
 
-/** The path stays whole, so that it can be copied: a row of its own where it does not fit behind the words. */
+/** Returns rows that keep the path whole, so that it can be copied: on a row of its own where it does not fit. */
 function fileRows(words: string, file: string, columns: number): Row[] {
   const short = words.length + file.length + 2 <= columns;
   const path: Row = [{ text: short ? safe(file) : `  ${safe(file)}`, tone: "link" }];

@@ -1,4 +1,4 @@
-/** `/model`: what can be chosen, what a change costs, and the change itself. */
+/** `/model`: lists models, shows the cost of a change, and makes it. */
 
 import { formatTokens, money } from "../../context/report/amounts.ts";
 import type { SwitchCost } from "../../context/report/switch-cost.ts";
@@ -22,7 +22,7 @@ async function chooseModel(name: string, context: CommandContext): Promise<void>
   const { host, columns, busy, notice, print, work } = context;
   if (name === "") return print(modelRows(host.desk.models(), columns));
   if (busy) return notice(busyNotice);
-  // What is typed before the answer waits: no turn may begin in between.
+  // Input before the answer waits: no turn may begin in between.
   await work("Looking for the model", (signal) => changeModel(name, context, signal));
 }
 
@@ -38,12 +38,12 @@ async function changeModel(name: string, context: CommandContext, signal: AbortS
   choice.take();
 }
 
-/** Without its provider. */
+/** Returns a model id without its provider. */
 function short(id: string): string {
   return safe(id.replace(/^.*?\//, ""));
 }
 
-/** A line a model: its window and its prices; the present one is marked. */
+/** Returns one line per model with window and prices; the current one is marked. */
 function modelRows({ cards, current, lacking }: Models, columns: number): Row[] {
   const width = Math.max(...cards.map(({ id }) => id.length));
   const priced = columns >= width + 44;
@@ -74,7 +74,7 @@ function pricesOf({ prices }: ModelCard): string {
   return `  $${prices.input} in, $${prices.output} out, $${prices.cacheRead} cached`;
 }
 
-/** What is lost and what it costs, in sentences. */
+/** Describes the losses and the cost of a change, in sentences. */
 function costRows({ card, cost, warnings }: ModelChoice, current: string): Row[] {
   const { tokens, cached, next, stay, later } = cost;
   const prices = card.prices.output > 0;

@@ -1,4 +1,4 @@
-/** Commands from Markdown files: each says its text, and can do nothing else. Those of a project need trust. */
+/** Commands from Markdown files: each sends its text, and can do nothing else. Those of a project need trust. */
 
 import { plural } from "../../context/report/amounts.ts";
 import type { OwnCommand, OwnCommands } from "../ports/session-actions.ts";
@@ -16,20 +16,20 @@ export function ownCommands(found: readonly OwnCommand[]): Command[] {
 
 const placeholder = "$ARGUMENTS";
 
-/** What is said: the file's text with what the person added. Words for a text without a place for them go behind it. */
+/** Returns the message: the file's text with the user's argument. Without a placeholder the argument is appended. */
 function spoken(text: string, argument: string): string {
   const whole = text.includes(placeholder)
     ? text.replaceAll(placeholder, () => argument)
     : [text, argument].filter(Boolean).join("\n\n");
-  // Taken back into the editor it must not become a command, or a line for the shell.
+  // Back in the editor it must not become a command, or a line for the shell.
   return /^[!/]/.test(whole) ? ` ${whole}` : whole;
 }
 
-/** A repository decides how many there are, and must not fill the screen with them. */
+/** Limits the notes: a repository decides how many there are, and must not fill the screen with them. */
 const shownNotes = 10;
 const shownNames = 20;
 
-/** What a person is told when a session opens. */
+/** Returns the notes for the user when a session opens. */
 export function ownNotes({ notes, untrusted }: OwnCommands): string[] {
   const more = notes.length - shownNotes;
   const told = [
@@ -76,7 +76,7 @@ async function askForTrust(
   notice(`taken: ${commands.map(({ name }) => `/${name}`).join(", ")}; a changed file asks again`);
 }
 
-/** The file by name, and the whole of what it would say. */
+/** Shows a file by name, with the whole text that it would send. */
 function fileRows({ name, description, text }: OwnCommand, columns: number): Row[] {
   const head: Row = [
     { text: `  ${name}.md`, tone: "strong" },

@@ -1,4 +1,4 @@
-/** `/permissions`: the rules in force, where each is kept, and taking one back. */
+/** `/permissions`: lists the rules in force and where each is stored, and removes one. */
 
 import type { StandingRule, StandingRules } from "../../permissions/rules.ts";
 import { cutRow, type Row, safe } from "../rows/rows.ts";

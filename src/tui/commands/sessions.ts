@@ -1,4 +1,4 @@
-/** The slash commands that go from one session to another, and back in time. */
+/** Slash commands that switch between sessions, and go back in time. */
 
 import { cleanLine } from "../../core/clean-text.ts";
 import { started } from "../../core/questions.ts";
@@ -43,7 +43,7 @@ export const sessionCommands: readonly Command[] = [
   },
 ];
 
-/** What goes wrong is a line, and the session goes on. */
+/** Shows an error as a line; the session continues. */
 function told(run: Run): Run {
   return async (argument, context) => {
     try {
@@ -55,7 +55,7 @@ function told(run: Run): Run {
   };
 }
 
-/** Only while nothing runs: what is under way would be torn apart. */
+/** Runs a command only while nothing else runs, which it would tear apart. */
 function atRest(run: Run): Run {
   return told((argument, context) => (context.busy ? context.notice(busyNotice) : run(argument, context)));
 }
@@ -92,7 +92,7 @@ function fork(which: string, context: CommandContext): void {
   else leave(branchOf({ id: idOf(context), name: sessionName(events) }));
 }
 
-/** A name leads to one session: a branch gets one of its own. */
+/** Names a branch of its own: a name leads to one session. */
 function branchOf({ id, name }: { id: string; name?: StoredSession["name"] | undefined }): Open {
   const called = name ? { append: [{ type: "session_named" as const, name: `${name} (branch)` }] } : {};
   return { type: "open", resume: id, fork: true, ...called };
@@ -130,7 +130,7 @@ async function rewind(_: string, context: CommandContext): Promise<void> {
 function leaveFor(goal: Goal, filesStay: boolean, { host, events, leave }: CommandContext): void {
   const how = branchBefore(goal, events, filesStay);
   const called = sessionName(events);
-  // The name leads to where the work goes on.
+  // The name moves to where the work continues.
   if (called) host.log.append({ type: "session_named", name: `${called} (before going back)` });
   leave(how);
 }

@@ -4,7 +4,7 @@ import { createElement as h, type ReactNode } from "react";
 import type { Row } from "../rows/rows.ts";
 import { Line, RowLine, Span } from "./text.ts";
 
-/** `part`: "rows 3–12 of 40", where not all are shown. `hint`: whether there is room for the keys. */
+/** Props. `part`: "rows 3–12 of 40", where some are hidden. `hint`: true when there is room for the keys. */
 export type CallDetailsProps = {
   title: string;
   rows: readonly Row[];

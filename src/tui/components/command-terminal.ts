@@ -1,9 +1,9 @@
-/** The terminal of a command that waits for input: the offer to type there, and its screen while one does. */
+/** The terminal of a command that waits for input: the offer to type there, and its screen during that. */
 
 import { createElement as h, type ReactNode } from "react";
 import { Line, Span } from "./text.ts";
 
-/** `lines`: the end of what its terminal shows. */
+/** `lines`: the end of its terminal. */
 export type TerminalOfferProps = { command: string; lines: readonly string[] };
 
 export function TerminalOffer({ command, lines }: TerminalOfferProps): ReactNode {
@@ -18,7 +18,7 @@ export function TerminalOffer({ command, lines }: TerminalOfferProps): ReactNode
   ];
 }
 
-/** `head`: whether there is room for the line that says whose keys they are. */
+/** `head`: true when there is room for the line that explains where keys go. */
 export type TakenTerminalProps = { head: boolean; lines: readonly string[] };
 
 export function TakenTerminal({ head, lines }: TakenTerminalProps): ReactNode {

@@ -1,10 +1,10 @@
-/** The names that what is being typed may become. */
+/** The completions of the word at the cursor. */
 
 import { createElement as h, type ReactNode } from "react";
 import { Line, Span } from "./text.ts";
 
 export type Choice = { label: string; note: string; chosen: boolean };
-/** `position`: "3 of 40", where not all are shown. */
+/** Props. `position`: "3 of 40", where some are hidden. */
 export type CompletionMenuProps = { choices: readonly Choice[]; position?: string | undefined };
 
 export function CompletionMenu({ choices, position }: CompletionMenuProps): ReactNode {

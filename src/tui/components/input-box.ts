@@ -1,9 +1,9 @@
-/** The box that one types in, and the search through what was typed before. */
+/** The input box, and the search through earlier input. */
 
 import { createElement as h, type ReactNode } from "react";
 import { Line, Span } from "./text.ts";
 
-/** Rows of the text around the cursor. `first`: the first of them is the first of the text. */
+/** Rows of the text around the cursor. `first`: they include the first row of the text. */
 export type InputBoxProps = {
   lines: readonly string[];
   first: boolean;

@@ -17,7 +17,7 @@ import { StatusLine } from "./status-line.ts";
 import { TaskList } from "./task-list.ts";
 import { Line, Section } from "./text.ts";
 
-/** `onTick`: called while a turn runs, for the next frame of the spinner. */
+/** Props. `onTick`: called while a turn runs, for the next frame of the spinner. */
 export type LiveAreaProps = { view: LiveView; onTick: () => void };
 
 export function LiveArea({ view, onTick }: LiveAreaProps): ReactNode {

@@ -1,4 +1,4 @@
-/** A question to the person, with the ways to answer it. */
+/** A question to the user, with the possible answers. */
 
 import { createElement as h, type ReactNode } from "react";
 import type { DialogView, ListedWay } from "../dialogs/dialog-view.ts";

@@ -1,4 +1,4 @@
-/** A list to choose from, with the words that search it and a preview of the marked item. */
+/** A list to choose from, with its search words and a preview of the marked item. */
 
 import { createElement as h, type ReactNode } from "react";
 import type { ListedItem, PickerView } from "../dialogs/picker.ts";
@@ -31,8 +31,8 @@ function SearchWords({ text, empty }: { text: string; empty: boolean }): ReactNo
 }
 
 /**
- * One line, its columns made of blanks: as boxes of Ink's own layout a list of 33 items took 12 to 14 ms of processor
- * time a frame, beside 7 to 9 ms for rows painted whole, measured in turn on a busy machine.
+ * One item in one line, with columns made of blanks: as boxes of Ink's own layout a list of 33 items took 12 to 14 ms
+ * of processor time a frame, beside 7 to 9 ms for rows painted whole, measured in turn on a busy machine.
  */
 function Item({ label, mark, facts, chosen }: ListedItem): ReactNode {
   return h(

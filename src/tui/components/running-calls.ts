@@ -1,4 +1,4 @@
-/** The calls that run, with the end of what each prints. */
+/** The running calls, with the end of each one's output. */
 
 import { createElement as h, type ReactNode } from "react";
 import { plural } from "../../context/report/amounts.ts";
@@ -7,7 +7,7 @@ import { callRow, type RowContext } from "../blocks/tool-rows.ts";
 import { Line, RowLine, Span } from "./text.ts";
 
 export type ShownCall = { call: ToolUseBlock; elapsed: string; output: readonly string[] };
-/** `more`: calls for which there is no room. */
+/** Props. `more`: number of calls for which there is no room. */
 export type RunningCallsProps = { calls: readonly ShownCall[]; more: number; around: RowContext };
 
 export function runningCallsHeight({ calls, more }: RunningCallsProps): number {
@@ -21,7 +21,7 @@ export function RunningCalls({ calls, more, around }: RunningCallsProps): ReactN
   ];
 }
 
-/** The title is the row of a finished call but for its mark: it keeps its look when it moves into the scrollback. */
+/** One call. Its title is the row of a finished call except for the mark, so it keeps its look in the scrollback. */
 function Call({
   call,
   elapsed,

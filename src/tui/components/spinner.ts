@@ -1,10 +1,10 @@
-/** What is going on: a turning mark, what is done, and for how long. */
+/** The current activity: a turning mark, a description, and the time. */
 
 import { createElement as h, type ReactNode, useEffect } from "react";
 import { Line, Span } from "./text.ts";
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-/** Milliseconds that a frame stands. */
+/** Milliseconds per frame. */
 const frameMs = 400;
 
 export type SpinnerProps = { text: string; now: number };
@@ -14,7 +14,7 @@ export function Spinner({ text, now }: SpinnerProps): ReactNode {
   return h(Line, null, h(Span, { tone: "accent" }, `  ${glyph}`), h(Span, { tone: "dim" }, ` ${text}`));
 }
 
-/** Calls `onTick` for each frame while something runs: at rest there is no timer. */
+/** Calls `onTick` for each frame while something runs; without a turn there is no timer. */
 export function useTicker(running: boolean, onTick: () => void): void {
   useEffect(() => {
     if (!running) return undefined;

@@ -5,7 +5,7 @@ import type { PermissionMode } from "../../permissions/decide.ts";
 import { type Facts, statusRows } from "../blocks/status.ts";
 import { Line, RowLine, Span } from "./text.ts";
 
-/** `notice`: stands in the first row instead. `rows`: how many there is room for, from the last. */
+/** Props. `notice`: replaces the first row. `rows`: number of rows available; the last ones are kept. */
 export type StatusLineProps = {
   facts: Facts;
   mode: PermissionMode;
@@ -15,7 +15,7 @@ export type StatusLineProps = {
   notice?: string | undefined;
 };
 
-/** Drawn anew only when one of its facts changes, not at each key. */
+/** Redrawn only when one of its facts changes, not at each key. */
 export const StatusLine = memo(function StatusLine(props: StatusLineProps): ReactNode {
   const { facts, mode, place, columns, rows, notice } = props;
   const all = statusRows(facts, mode, { cwd: place.shortCwd, branch: place.branch }, columns - 2).map(

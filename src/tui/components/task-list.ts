@@ -1,10 +1,10 @@
-/** The task list: what is done is counted, what is open is listed. */
+/** The task list: counts done tasks and lists open ones. */
 
 import { createElement as h, type ReactNode } from "react";
 import { Line, Span } from "./text.ts";
 
 export type Task = { text: string; active: boolean };
-/** `listed`: of `open`, those there is room for; none of them: one row sums up. */
+/** Props. `listed`: the `open` tasks that fit; when none fit, one row sums up. */
 export type TaskListProps = { done: number; open: readonly Task[]; listed: number };
 
 export function taskListHeight({ done, open, listed }: TaskListProps): number {

@@ -4,7 +4,7 @@ import { Box, Text, Transform } from "ink";
 import { createContext, createElement as h, type ReactNode, use } from "react";
 import { paint, type Row, type Tone } from "../rows/rows.ts";
 
-/** `false` leaves weight and slant only, as NO_COLOR asks for. */
+/** `false` keeps only weight and slant, as NO_COLOR requires. */
 export const Colour = createContext(true);
 
 /** Text in a tone, for use inside a `Line`. Not Ink's own colours: scrollback and live area share one palette. */

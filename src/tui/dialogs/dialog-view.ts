@@ -1,4 +1,4 @@
-/** A question as it is drawn: what is asked, where links lead, why, and the ways to answer, within a height. Pure. */
+/** Lays out a question within a height: its subject, the targets of links, the reason, and the answers. Pure. */
 
 import { isKnownTool, type Touches, touchesOf } from "../../core/tool-calls.ts";
 import { callTitle, type RowContext } from "../blocks/tool-rows.ts";
@@ -20,7 +20,7 @@ import { subjectRows } from "./subject.ts";
 
 type Any = Question | Confirmation;
 
-/** Rows of the parts, from top to bottom. `choices`: one row for each way, or one for all of them. */
+/** Rows of the parts, from top to bottom. `choices`: one row for each answer, or one for all of them. */
 export type DialogView = {
   title: Row[];
   subject: Row[];
@@ -32,15 +32,15 @@ export type DialogView = {
   height: number;
 };
 
-/** A way to answer in a row of its own. `where`: what it would be stored in, where there is room for that. */
+/** An answer in a row of its own. `where`: the place that would store it, if there is room. */
 export type ListedWay = { label: string; where?: string | undefined; marked: boolean };
 
-/** Fewer rows than this hold the ways side by side. */
+/** Below this number of rows the answers stand side by side. */
 const listedFrom = 10;
 
 /**
- * The parts in at most `maxRows` rows. The ways to answer come first, among them always the one that refuses; then one
- * row each of what would run, of a link in it, of the title and of the reason; what is left goes to what would run.
+ * Lays out the parts in at most `maxRows` rows. The answers come first, always including the refusal; then one row each
+ * of the subject, of a link in it, of the title and of the reason; the remaining rows go to the subject.
  */
 export function dialogView(
   { question, instead, choice }: PendingQuestion,
@@ -81,7 +81,7 @@ export function dialogView(
   return { ...view, caret, height: above + answers + view.typed.length };
 }
 
-/** The parts one below the other, none wider than the window, for a screen that is not drawn anew. */
+/** Returns the parts one below the other, none wider than the window, for a screen that is never redrawn. */
 export function dialogRows(asked: PendingQuestion, around: RowContext, maxRows: number): Row[] {
   const { title, subject, links, why, choices, typed } = dialogView(asked, around, maxRows);
   const answers = choices.type === "row" ? [choices.row] : choices.ways.map(wayRow);
@@ -90,7 +90,7 @@ export function dialogRows(asked: PendingQuestion, around: RowContext, maxRows: 
 
 type Parts = Record<"title" | "subject" | "links" | "why", Row[]>;
 
-/** Rows for each part: first one each in the order of their weight, then what would run, then where it leads and why. */
+/** Distributes rows: first one for each part in order of importance, then the subject, then links and reason. */
 function shares(parts: Parts, room: number): Record<keyof Parts, number> {
   const given = { title: 0, subject: 0, links: 0, why: 0 };
   let left = room;
@@ -108,7 +108,7 @@ function shares(parts: Parts, room: number): Record<keyof Parts, number> {
   return given;
 }
 
-/** The rows of the words that are being typed around the cursor, and the hint below them. */
+/** Returns the rows around the cursor of the text being typed, and the hint below them. */
 function typedRows(
   laid: readonly { text: string }[],
   caret: number,
@@ -129,13 +129,13 @@ function typedRows(
   return { rows: [...rows, ...hint], first };
 }
 
-/** The beginning and the end: whatever is left out stands between them, and its size is told. */
+/** Keeps the beginning and the end, with the number of hidden rows between them. */
 function shortened(rows: Row[], most: number, columns: number): Row[] {
   if (rows.length <= most || most <= 0) return rows.slice(0, Math.max(0, most));
   const last = rows.at(-1) ?? [];
   if (most === 1) {
     const mark: Span = { text: rows.length > 2 ? ` … ${rows.length} rows … ` : " … ", tone: "strong" };
-    // The last row alone may hold half a word.
+    // Only the last row may end in half a word.
     const before = rows.at(-2) ?? [];
     const gap = before.at(-1)?.text.endsWith(" ") ? "" : " ";
     const tail = [...before, { text: gap }, ...last];
@@ -154,7 +154,7 @@ function shortened(rows: Row[], most: number, columns: number): Row[] {
   return [...rows.slice(0, above), mark, ...rows.slice(-below)];
 }
 
-/** The last columns of a row, by whole spans cut at their beginning. */
+/** Returns the last columns of a row, by whole spans cut at their beginning. */
 function endOf(row: Row, columns: number): Row {
   let left = columns;
   const kept: Row = [];
@@ -167,7 +167,7 @@ function endOf(row: Row, columns: number): Row {
   return kept;
 }
 
-/** Of a path that is too long the end says most. */
+/** Keeps the end of a path that is too long, which says most. */
 function ending(path: string, most: number): string {
   const chars = [...path];
   if (width(path) <= most) return path;
@@ -211,7 +211,7 @@ function capitalised(verb: string): string {
   return `${verb.slice(0, 1).toUpperCase()}${literal(verb.slice(1))}`;
 }
 
-/** Where links in the call really lead: what the command would read or write is not what its words say. */
+/** Shows where links in the call really lead, because the command would read or write those files. */
 function linkRows(question: Any, columns: number): Row[] {
   if (isConfirmation(question)) return [];
   const { links = [] } = question;
@@ -250,8 +250,8 @@ function wayRow({ label, where, marked }: ListedWay, index: number): Row {
 }
 
 /**
- * All ways in one row. Where they do not fit, those in the middle give way: the first, the marked one and the last,
- * which refuses, stay; the last of all.
+ * Returns all answers in one row. Where they do not fit, those in the middle give way: the first, the marked one and
+ * the refusal at the end stay, the refusal longest.
  */
 function choiceRow(ways: readonly Choice[], marked: number, columns: number): Row {
   const all = ways.map((_, index) => index);
@@ -280,7 +280,7 @@ function choices(ways: readonly Choice[], shown: readonly number[], marked: numb
   });
 }
 
-/** The very rule that "always" would store, then why it asks. */
+/** Shows the exact rule that "always" would store, then the reason for the question. */
 function whyRows(question: Any, columns: number): Row[] {
   if (isConfirmation(question)) return [];
   const { reason, suggestion, toolName, input } = question;

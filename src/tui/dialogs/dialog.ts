@@ -1,11 +1,11 @@
-/** A question to the person: the ways to answer it, and what a key does. Pure. */
+/** A question to the user: the possible answers, and the effect of each key. Pure. */
 
 import type { RuleScope } from "../../permissions/rules.ts";
 import { type Editor, edit, emptyEditor } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
 
-/** `choice`: index of the marked way. `instead`: what is being typed behind "no". */
+/** An open question. `choice`: index of the marked answer. `instead`: the text typed after "no". */
 export type PendingQuestion = {
   id: number;
   question: Question | Confirmation;
@@ -13,10 +13,10 @@ export type PendingQuestion = {
   instead?: Editor;
 };
 
-/** What a key makes of it: an answer, a changed dialog, or nothing. */
+/** The effect of a key: an answer, or a changed dialog. */
 export type Reaction = { answer: Answer } | { asked: PendingQuestion } | undefined;
 
-/** `where`: what it would be stored in. */
+/** A possible answer. `where`: the place that would store it. */
 export type Choice = {
   label: string;
   short: string;
@@ -40,12 +40,12 @@ export function isConfirmation(question: Question | Confirmation): question is C
   return "rows" in question;
 }
 
-/** A question as it comes up. What is only to be confirmed is marked with no, so that a stray Enter changes nothing. */
+/** Opens a question. A confirmation starts on no, so that a stray Enter changes nothing. */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
   return { id, question, choice: isConfirmation(question) ? 1 : 0 };
 }
 
-/** The ways to answer, in the order they are shown. */
+/** Returns the possible answers, in display order. */
 export function waysOf(question: Question | Confirmation): Choice[] {
   if (isConfirmation(question)) return yesOrNo;
   const { suggestion, places } = question;
@@ -63,7 +63,7 @@ export function waysOf(question: Question | Confirmation): Choice[] {
   ];
 }
 
-/** Digits and letters choose at once, arrows move the mark, Enter takes what is marked. */
+/** Handles a key: digits and letters choose at once, arrows move the mark, Enter takes the marked answer. */
 export function onDialogKey(asked: PendingQuestion, key: Key, columns: number): Reaction {
   if (asked.instead) return onInsteadKey(asked, asked.instead, key, columns);
   const ways = waysOf(asked.question);
@@ -105,7 +105,7 @@ function onInsteadKey(asked: PendingQuestion, instead: Editor, key: Key, columns
   return edited && { asked: { ...asked, instead: edited } };
 }
 
-/** The answer that a whole line gives: a number or a letter; "instead" asks for another line. */
+/** Reads a whole line as an answer: a number or a letter; "instead" requests another line. */
 export function answerOf(question: Question | Confirmation, line: string): Answer | "instead" | undefined {
   const word = line.trim().toLowerCase();
   return waysOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))

@@ -1,4 +1,4 @@
-/** A list to choose from: searched as one types, with a preview of what is marked. Pure. */
+/** A list to choose from: searched while typing, with a preview of the marked item. Pure. */
 
 import fuzzysort from "fuzzysort";
 import { type Editor, edit, emptyEditor, layOut } from "../input/editor.ts";
@@ -9,16 +9,16 @@ import { type Caret, cut, type Row, type Size, safe, width, wrap } from "../rows
 export type Preview = ReturnType<NonNullable<PickRequest["preview"]>>;
 
 export type Picker = Pick<PickRequest, "title" | "items" | "few" | "enter" | "empty"> & {
-  /** What Tab would show. */
+  /** Title of the list that Tab would show. */
   other?: string | undefined;
   query: Editor;
-  /** What the query finds, the best first, and the index of the marked one in it. */
+  /** Items that match the query, best first, and the index of the marked one. */
   found: readonly PickItem[];
   chosen: number;
   preview?: Preview | undefined;
 };
 
-/** A list on screen, and who waits for what is picked of it. */
+/** A list on screen, and the caller that waits for the pick. */
 export type Picking = {
   request: PickRequest;
   picker: Picker;
@@ -27,20 +27,20 @@ export type Picking = {
   settle(id: string | undefined): void;
 };
 
-/** What a key makes of it: another list, a choice, the other list, or its end. */
+/** The effect of a key: a changed list, a choice, the other list, or closing. */
 export type PickReaction =
   | { type: "changed"; picker: Picker }
   | { type: "picked"; item: PickItem }
   | { type: "other" }
   | { type: "closed" };
 
-/** A picker over these items, the first one marked. */
+/** Creates a picker over these items, with the first one marked. */
 export function pickerOf(given: Omit<Picker, "query" | "found" | "chosen" | "preview">): Picker {
   const { title, items, few, enter, empty, other } = given;
   return { title, items, few, enter, empty, other, query: emptyEditor, found: items, chosen: 0 };
 }
 
-/** The same words asked of another list. */
+/** Applies the same search words to another list. */
 export function asked(picker: Picker, query: Editor): Picker {
   return { ...picker, query, found: search(picker.items, query.text) };
 }
@@ -52,7 +52,7 @@ export function chosenItem({ found, chosen }: Picker): PickItem | undefined {
 /** Characters of an item that are searched. */
 const searched = 400;
 
-/** All that fit the words, in any order of letters within reason; without words all there are. */
+/** Returns the items that match the words, in any order of letters within reason; without words all of them. */
 export function search(items: readonly PickItem[], words: string): readonly PickItem[] {
   const wanted = words.trim();
   if (wanted === "") return items;
@@ -63,12 +63,12 @@ export function search(items: readonly PickItem[], words: string): readonly Pick
   return fuzzysort.go(wanted, items as PickItem[], { keys, limit: 0 }).map(({ obj }) => obj);
 }
 
-/** The part of a window that a picker has, above the status and with a row to spare. */
+/** Returns the part of a window that a picker gets: above the status, with one row to spare. */
 export function pickerSize({ columns, rows }: Size): Size {
   return { columns, rows: Math.max(2, rows - (rows >= 12 ? 3 : 2)) };
 }
 
-/** `size`: of the picker. Undefined: the key is none of its business. */
+/** Handles a key; undefined when the picker does not use it. `size`: of the picker. */
 export function onPickerKey(picker: Picker, key: Key, { columns, rows }: Size): PickReaction | undefined {
   const last = picker.found.length - 1;
   const to = (chosen: number): PickReaction => ({
@@ -105,7 +105,7 @@ export function onPickerKey(picker: Picker, key: Key, { columns, rows }: Size): 
   return edited && { type: "changed", picker: searching(picker, edited) };
 }
 
-/** The words are one line, and without the marks of pastes. */
+/** Searches by the words, as one line and without the marks of pastes. */
 function searching(picker: Picker, edited: Editor): Picker {
   const whole = [...edited.pastes].reduce(
     (text, [mark, paste]) => text.replace(mark, () => paste),
@@ -123,7 +123,7 @@ function searching(picker: Picker, edited: Editor): Picker {
 
 type Room = { head: boolean; words: boolean; hint: boolean; list: number; preview: number };
 
-/** Which rows there is room for; the list keeps its place whatever is found. */
+/** Distributes the rows; the list keeps its height whatever is found. */
 function roomOf({ items, few }: Picker, rows: number): Room {
   const [head, hint, words] = [rows >= 7 || few === true, rows >= 5, !few];
   const body = Math.max(1, rows - [head, hint, words].filter(Boolean).length);
@@ -134,16 +134,16 @@ function roomOf({ items, few }: Picker, rows: number): Room {
 
 const mostPreview = 14;
 
-/** An item as it is listed. `facts`: what is behind label and mark, padded so that it ends at the edge. */
+/** An item as listed. `facts`: the text after label and mark, padded to end at the edge. */
 export type ListedItem = { label: string; mark?: string | undefined; facts: string; chosen: boolean };
 
-/** A picker as it is drawn, from top to bottom; what there is no room for is left out. */
+/** A picker from top to bottom; parts without room are left out. */
 export type PickerView = {
   title?: string | undefined;
   count?: string | undefined;
   words?: { text: string; empty: boolean } | undefined;
   items: readonly ListedItem[];
-  /** Blank rows below the items: the list keeps its place whatever is found. */
+  /** Blank rows below the items: the list keeps its height whatever is found. */
   blank: number;
   preview: readonly Row[];
   hint?: string | undefined;
@@ -151,7 +151,7 @@ export type PickerView = {
   caret: Caret;
 };
 
-/** At most `size.rows` rows; the cursor stands in the words, or at the mark. */
+/** Lays out at most `size.rows` rows; the cursor stands in the words, or at the mark. */
 export function pickerView(picker: Picker, size: Size): PickerView {
   const { columns } = size;
   const { title, found, items: all, few, chosen } = picker;
@@ -182,10 +182,10 @@ function wordsOf({ query }: Picker, columns: number): { text: string; empty: boo
   return { text, empty: query.text === "", column: promptColumns + caret.column };
 }
 
-/** Columns before the words. */
+/** Columns before the search words. */
 const promptColumns = 4;
 
-/** A window of the list around the marked one, at most `most` items. */
+/** Returns a window of the list around the marked item, at most `most` items. */
 function listedItems(picker: Picker, columns: number, most: number): ListedItem[] {
   const { found, items, chosen, empty, few } = picker;
   if (found.length === 0) {
@@ -214,7 +214,7 @@ function listedItems(picker: Picker, columns: number, most: number): ListedItem[
   });
 }
 
-/** The widths of the facts that leave half of the row to the label; the last ones go first. */
+/** Returns the widths of the facts that leave half of the row to the label; the last ones are dropped first. */
 function factColumns(items: readonly PickItem[], columns: number): number[] {
   const most = Math.max(...items.map(({ facts }) => facts.length));
   const widths = Array.from({ length: most }, (_, index) =>
@@ -251,7 +251,7 @@ function previewRows({ preview, found }: Picker, columns: number, most: number):
 
 const bar = "  │ ";
 
-/** As much of what the keys do as fits; how to leave stays longest. */
+/** Returns as much of the key hints as fits; how to leave stays longest. */
 function hintOf({ enter, other }: Picker, columns: number): string {
   const tab = other === undefined ? [] : [`Tab ${other}`];
   const verbs = [...tab, `Enter ${enter}`, "Esc closes"];

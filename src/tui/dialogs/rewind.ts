@@ -1,4 +1,4 @@
-/** Going back: the messages to go back to, and what of the session goes back. Pure. */
+/** Going back: the messages to go back to, and the choice of conversation, files or both. Pure. */
 
 import { asReminder } from "../../context/reminders/wording.ts";
 import { plural } from "../../context/report/amounts.ts";
@@ -17,10 +17,10 @@ import type { Open, PickRequest } from "../ports/sessions.ts";
 import { type Row, safe } from "../rows/rows.ts";
 import { ago, linesOf } from "./stored.ts";
 
-/** A message, the snapshot with the files as they were then (undefined: they still are so), and what changed since. */
+/** A message, the snapshot with the files at that time (undefined when they are unchanged), and the changes since. */
 export type Goal = { point: RewindPoint; snapshot: number | undefined; files: FileChange[] };
 
-/** The goal at the message with this seq; undefined when there is no such message. */
+/** Returns the target at the message with this seq; undefined when there is no such message. */
 export function goalAt(
   events: readonly LogEvent[],
   rows: readonly SnapshotRow[],
@@ -32,7 +32,7 @@ export function goalAt(
   return { point, files, snapshot: files.length === 0 ? undefined : snapshotAtMessage(rows, seq) };
 }
 
-/** All messages of the person, the newest first, each with the files that changed since. */
+/** Lists all messages of the user, newest first, each with the files that changed since. */
 export function messagesRequest(
   events: readonly LogEvent[],
   rows: readonly SnapshotRow[],
@@ -90,7 +90,7 @@ function dim(text: string): Row {
   return [{ text, tone: "dim" }];
 }
 
-/** What can go back to that message. `jobs`: how many run in the background, and end with the session. */
+/** Lists what can go back to that message. `jobs`: number of background jobs, which end with the session. */
 export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: number): PickRequest {
   const { files, snapshot } = goal;
   const both = { id: "both", label: "Conversation and files", facts: [] };
@@ -126,13 +126,13 @@ function inverse(files: readonly FileChange[]): FileChange[] {
   return files.map(({ path, how }) => ({ path, how: of[how] }));
 }
 
-/** How to go on before that message. `filesStay`: they are as the rest of the conversation left them. */
+/** Returns how to continue before that message. `filesStay`: the files keep their later content. */
 export function branchBefore({ point, files }: Goal, events: readonly LogEvent[], filesStay: boolean): Open {
   const kept = events.slice(0, point.events);
   const message = events[point.events];
   const name = sessionName(events);
   const append: EventBody[] = name && sessionName(kept) !== name ? [{ type: "session_named", name }] : [];
-  // Who has not replied yet knows nothing of any file.
+  // A model that has not replied yet knows nothing of any file.
   if (filesStay && files.length > 0 && kept.some(({ type }) => type === "assistant_message"))
     append.push({ type: "reminder", channel: "logged", text: asReminder(keptNotice(files)) });
   return {

@@ -1,4 +1,4 @@
-/** Stored sessions as items of a list, with the end of what was said in them. Pure. */
+/** Stored sessions as items of a list, with the end of each conversation. Pure. */
 
 import { plural } from "../../context/report/amounts.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -7,7 +7,7 @@ import { formatDollars } from "../blocks/status.ts";
 import type { PickItem, PickRequest, Sessions, StoredSession } from "../ports/sessions.ts";
 import { type Row, safe } from "../rows/rows.ts";
 
-/** The list of the sessions, this folder's first. `now`: milliseconds since 1970. */
+/** Lists the sessions, this folder's first. `now`: milliseconds since 1970. */
 export function sessionsRequest(sessions: Sessions, now: number): PickRequest {
   const known = new Map<string, StoredSession>();
   const items = (everywhere: boolean) =>
@@ -30,7 +30,7 @@ export function sessionsRequest(sessions: Sessions, now: number): PickRequest {
   };
 }
 
-/** Whether there is nothing to choose, in any folder. */
+/** Returns true when there is nothing to choose, in any folder. */
 export function isEmpty({ items, wider }: PickRequest): boolean {
   return items.length === 0 && (wider?.items().length ?? 0) === 0;
 }
@@ -51,7 +51,7 @@ function sessionItem(session: StoredSession, now: number, everywhere: boolean): 
   };
 }
 
-/** The end of a path tells more than its beginning. */
+/** Shortens a path from its beginning, because the end says more. */
 function shortened(path: string): string {
   return path.length <= 24 ? path : `…${path.slice(-23).toWellFormed()}`;
 }
@@ -60,7 +60,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago, in one unit: "just now", "5 min ago", "3 h ago", "2 days ago". */
+/** Formats an age in one unit: "just now", "5 min ago", "3 h ago", "2 days ago". */
 export function ago(ms: number): string {
   if (ms < minute) return "just now";
   if (ms < hour) return `${Math.floor(ms / minute)} min ago`;
@@ -71,7 +71,7 @@ export function ago(ms: number): string {
 /** Lines of a message that a preview shows. */
 const shownLines = 6;
 
-/** Which session it is, and what was said last, the newest at the end. */
+/** Shows the session's id and the end of its conversation, newest last. */
 function previewOf(events: readonly LogEvent[], session: StoredSession | undefined): Row[] {
   const said = events.flatMap((event): Row[] => {
     if (event.type === "user_message") return linesOf(typedText(event), "› ", "strong");
@@ -90,7 +90,7 @@ function whereRows({ id, shortCwd, heldBy }: StoredSession): Row[] {
   return [...held, [{ text: `${id} in ${safe(shortCwd)}`, tone: "dim" }]];
 }
 
-/** The first lines of a message that are not blank. */
+/** Returns the first lines of a message that are not blank. */
 export function linesOf(text: string, mark: string, tone?: Row[0]["tone"]): Row[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const shown = lines.slice(0, shownLines);

@@ -1,11 +1,11 @@
-/** What a question is about, as rows: the whole command, or what an edit changes, with nothing in it hidden. Pure. */
+/** The subject of a question as rows: the whole command, or the changes of an edit, with nothing hidden. Pure. */
 
 import type { RowContext } from "../blocks/tool-rows.ts";
 import type { Confirmation, Question } from "../ports/session.ts";
 import { literal, type Row, type Span, wrap } from "../rows/rows.ts";
 import { isConfirmation } from "./dialog.ts";
 
-/** The command in full, or what an edit would change. */
+/** Returns the command in full, or the changes of an edit. */
 export function subjectRows(question: Question | Confirmation, around: RowContext): Row[] {
   if (isConfirmation(question))
     return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, around.columns)));
@@ -24,7 +24,7 @@ function commandRows(input: Record<string, unknown>, { columns }: RowContext): R
   ];
 }
 
-/** Lines of a command. What draws nothing, in such a number that it could push the rest away, is named instead. */
+/** Returns the lines of a command. Padding of invisible characters that could push the rest away is named instead. */
 function withoutPadding(command: string): Row[] {
   const rows: Row[] = [];
   let empty = 0;
@@ -61,7 +61,7 @@ function lineWithoutPadding(line: string): Row {
   return [...row, { text: literal(line.slice(from)), tone: "code" }];
 }
 
-/** Lines at each end of a long file that are looked at; no window is higher. */
+/** Lines read at each end of a long file; no window is higher. */
 const mostLines = 200;
 
 function ends(lines: readonly string[]): readonly string[] {

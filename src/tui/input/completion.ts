@@ -4,13 +4,13 @@ import fuzzysort from "fuzzysort";
 import { type Editor, editorWith } from "./editor.ts";
 
 export type Prepared = ReturnType<typeof fuzzysort.prepare>;
-/** What can be named. `files` is undefined until somebody asked for it. */
+/** The names to complete. `files` is undefined until they were requested. */
 export type Sources = {
   files: readonly Prepared[] | undefined;
   commands: readonly { name: string; summary: string; argument?: string }[];
 };
 
-/** `from`: where in the text the completed word begins, its mark included. */
+/** `from`: offset of the completed word, including its mark. */
 export type Completion = {
   kind: "file" | "command";
   from: number;
@@ -25,12 +25,12 @@ export function prepareFiles(paths: readonly string[]): Prepared[] {
   return paths.map((path) => fuzzysort.prepare(path));
 }
 
-/** Whether the cursor stands in a word that names a file, so that the files are wanted. */
+/** Returns true when the cursor stands in a word that names a file, so that the files are needed. */
 export function wantsFiles(editor: Editor): boolean {
   return fileWord(editor) !== undefined;
 }
 
-/** What could be meant at the cursor; undefined when nothing could. */
+/** Returns the possible completions at the cursor; undefined when there are none. */
 export function completionFor(
   editor: Editor,
   { files, commands }: Sources,
@@ -67,7 +67,7 @@ function made(completion: Completion, before: Completion | undefined): Completio
     : completion;
 }
 
-/** The text with the chosen name in it. */
+/** Returns the text with the chosen name inserted. */
 export function accept(editor: Editor, { kind, from, items, chosen }: Completion): Editor {
   const name = items[chosen]?.text ?? "";
   const put = `${kind === "file" ? "@" : "/"}${name} `;
@@ -76,7 +76,7 @@ export function accept(editor: Editor, { kind, from, items, chosen }: Completion
   return { ...editor, ...editorWith(text + rest, editor.pastes), cursor: text.length };
 }
 
-/** The mark moved by one, around the ends. */
+/** Moves the mark by one, wrapping around. */
 export function moveChoice(completion: Completion, by: 1 | -1): Completion {
   const { length } = completion.items;
   return { ...completion, chosen: (completion.chosen + by + length) % length };

@@ -7,17 +7,17 @@ import type { Key } from "./keys.ts";
 export type Editor = {
   text: string;
   cursor: number;
-  /** Long pastes by the mark that stands for them in the text. */
+  /** Long pastes, by the mark that represents each in the text. */
   pastes: ReadonlyMap<string, string>;
-  /** The column that up and down go for. */
+  /** The column that up and down aim for. */
   goal?: number;
-  /** What was taken out last, for Ctrl-Y. */
+  /** The text cut last, for Ctrl-Y. */
   killed?: string;
 };
 
 export const emptyEditor: Editor = { text: "", cursor: 0, pastes: new Map() };
 
-/** An editor that holds `text`, the cursor at its end. */
+/** Creates an editor with `text` and the cursor at its end. */
 export function editorWith(text: string, pastes: Editor["pastes"] = new Map()): Editor {
   return { text, cursor: text.length, pastes };
 }
@@ -25,7 +25,7 @@ export function editorWith(text: string, pastes: Editor["pastes"] = new Map()): 
 const longLines = 20;
 const longCharacters = 2000;
 
-/** The text with every paste in full: what is sent. */
+/** Returns the text to send, with every paste in full. */
 export function wholeText({ text, pastes }: Editor): string {
   if (pastes.size === 0) return text;
   return piecesOf(text, pastes)
@@ -33,7 +33,7 @@ export function wholeText({ text, pastes }: Editor): string {
     .join("");
 }
 
-/** Text and the marks of pastes in it, each mark one piece. */
+/** Splits the text into plain text and the marks of pastes. */
 function piecesOf(text: string, pastes: Editor["pastes"]): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -49,7 +49,7 @@ function piecesOf(text: string, pastes: Editor["pastes"]): string[] {
   return pieces;
 }
 
-/** What the cursor steps over as one: a grapheme, or the mark of a paste. */
+/** Splits the text into steps of the cursor: a grapheme, or the mark of a paste. */
 function unitsOf(text: string, pastes: Editor["pastes"]): string[] {
   if (pastes.size === 0) return graphemes(text);
   return piecesOf(text, pastes).flatMap((piece) => (pastes.has(piece) ? [piece] : graphemes(piece)));
@@ -61,7 +61,7 @@ function insert(editor: Editor, text: string): Editor {
   return settled({ ...editor, text: whole, cursor: cursor + text.length });
 }
 
-/** A cursor that a joining character leaves inside a grapheme goes behind it. */
+/** Moves a cursor that a joining character left inside a grapheme to its end. */
 function settled({ goal: _, ...editor }: Editor): Editor {
   const after = graphemeEnd(editor.text, editor.cursor);
   return after === editor.cursor ? editor : { ...editor, cursor: after };
@@ -77,7 +77,7 @@ function graphemeEnd(text: string, offset: number): number {
   return Math.max(end, offset);
 }
 
-/** A paste of many lines or of one very long one is shown as a mark. */
+/** Inserts a paste; one of many lines or of one very long line is shown as a mark. */
 function paste(editor: Editor, text: string): Editor {
   const lines = text.split("\n").length;
   if (lines <= longLines && text.length <= longCharacters) return insert(editor, text);
@@ -92,7 +92,7 @@ function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Keys that move the cursor, and where to. */
+/** Keys that move the cursor, and their targets. */
 const motions: Record<string, (editor: Editor) => number> = {
   left: before,
   "ctrl-b": before,
@@ -110,7 +110,7 @@ const motions: Record<string, (editor: Editor) => number> = {
   "alt-right": wordAfter,
 };
 
-/** Keys that take out what lies between the cursor and this place; Ctrl-Y puts it back. */
+/** Keys that cut the text between the cursor and this offset; Ctrl-Y puts it back. */
 const kills: Record<string, (editor: Editor) => number> = {
   "ctrl-w": wordBefore,
   "alt-backspace": wordBefore,
@@ -118,11 +118,11 @@ const kills: Record<string, (editor: Editor) => number> = {
   "alt-d": wordAfter,
   "ctrl-delete": wordAfter,
   "ctrl-u": ({ text, cursor }) => lineStart(text, cursor),
-  // At the end of a line it takes the line feed.
+  // At the end of a line it cuts the line feed.
   "ctrl-k": ({ text, cursor }) => Math.max(lineEnd(text, cursor), cursor + Number(text[cursor] === "\n")),
 };
 
-/** What a key makes of the editor; undefined when the key is none of its business. `columns`: room for the text. */
+/** Applies a key to the editor; undefined when the editor does not use it. `columns`: room for the text. */
 export function edit(editor: Editor, key: Key, columns: number): Editor | undefined {
   if (key.type === "text") return insert(editor, key.text);
   if (key.type === "paste") return paste(editor, key.text);
@@ -182,7 +182,7 @@ function after({ text, cursor, pastes }: Editor): number {
 }
 
 function lineStart(text: string, cursor: number): number {
-  // A negative index would be taken for 0.
+  // A negative index would count as 0.
   return cursor === 0 ? 0 : text.lastIndexOf("\n", cursor - 1) + 1;
 }
 
@@ -204,11 +204,11 @@ function wordAfter({ text, cursor }: Editor): number {
   return found ? cursor + found[0].length : text.length;
 }
 
-/** The text as it is shown, wrapped; each row stands for the text from `start` to `end`. */
+/** The text as shown, wrapped; each row covers the text from `start` to `end`. */
 export type Laid = { rows: LaidRow[]; caret: { row: number; column: number } };
 type LaidRow = { text: string; start: number; end: number };
 
-/** Rows of at most `columns`, broken between graphemes. The last column is left to the caret. */
+/** Lays out rows of at most `columns`, broken between graphemes. The last column is left for the caret. */
 export function layOut({ text, cursor, pastes }: Editor, columns: number): Laid {
   const room = Math.max(2, columns);
   const rows: LaidRow[] = [];
@@ -236,13 +236,13 @@ export function layOut({ text, cursor, pastes }: Editor, columns: number): Laid 
   return { rows, caret };
 }
 
-/** What cannot be seen is shown by something that can. */
+/** Returns a visible stand-in for an invisible character. */
 function lookOf(unit: string): string {
   if (unit === "\t") return "    ";
   return /^[\x00-\x1f\x7f-\x9f]/.test(unit) ? "�" : safe(unit);
 }
 
-/** One row up or down, or to the very start or end from the first or last row; undefined when it is there already. */
+/** Moves one row up or down, or to the very start or end from the first or last row; undefined when already there. */
 function vertical(editor: Editor, by: 1 | -1, columns: number): Editor | undefined {
   const { rows, caret } = layOut(editor, columns);
   const target = rows[caret.row + by];

@@ -1,4 +1,4 @@
-/** From the bytes of a terminal to keys, text and pastes. Pure but for its own memory of what is not complete yet. */
+/** Parses the bytes of a terminal into keys, text and pastes. Pure but for its own memory of incomplete input. */
 
 /** `key`: `enter`, `ctrl-c`, `alt-left`, `shift-tab` … */
 export type Key =
@@ -8,17 +8,17 @@ export type Key =
 
 export type KeyReader = {
   push(chunk: string): Key[];
-  /** What is left when nothing more came for a moment: a lone Escape, the end of a paste. */
+  /** Returns the pending input when nothing more came for a moment: a lone Escape, the end of a paste. */
   flush(): Key[];
-  /** Whether `flush` has to be called when nothing comes within a moment. */
+  /** Returns true when `flush` must be called if nothing comes within a moment. */
   isWaiting(): boolean;
 };
 
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
-/** A line feed with more behind it in one read: it was pasted into a terminal without bracketed paste. */
+/** Matches a line feed followed by text in one read: pasted into a terminal without bracketed paste. */
 const burst = /[\r\n][^\x00-\x1f\x7f]/;
-/** Words and Enter in one read: where more follows at once, it is the beginning of a burst. */
+/** Matches text and Enter in one read: the beginning of a burst, if more follows at once. */
 const perhapsBurst = /^[^\x00-\x1f\x7f]+[\r\n]$/;
 
 const finals: Record<string, string> = {
@@ -54,10 +54,13 @@ const controls: Record<string, string> = {
   "\x1e": "ctrl-^",
 };
 
-/** A reader for one terminal. `located`: hears the row of the cursor, from 0, when the terminal tells it. */
+/**
+ * Creates a reader for one terminal. `located`: called with the row of the cursor, from 0, when the terminal reports
+ * it.
+ */
 export function createKeyReader(located: (row: number) => void = () => {}): KeyReader {
   let pending = "";
-  /** Set while a paste is open, and for a moment behind its end: the end may have been a part of it. */
+  /** The open paste; kept for a moment after its end mark, which may have been part of it. */
   let paste: { chunks: string[]; tail: string; ended: boolean } | undefined;
   let inBurst = false;
   const closePaste = (): Key[] => {
@@ -65,7 +68,7 @@ export function createKeyReader(located: (row: number) => void = () => {}): KeyR
     paste = undefined;
     const end = whole.lastIndexOf(pasteEnd);
     const next = whole.indexOf(pasteStart);
-    // A second paste may have followed at once; what is before it is complete.
+    // A second paste may have followed at once; everything before it is complete.
     const stop = next >= 0 && next < end ? whole.lastIndexOf(pasteEnd, next) : end;
     const body = whole.slice(0, stop).replaceAll(pasteEnd, "");
     return [{ type: "paste", text: lineFeeds(body) }, ...push(whole.slice(stop + pasteEnd.length))];
@@ -114,7 +117,7 @@ function lineFeeds(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }
 
-/** `final`: nothing more comes, so an Escape is the key. */
+/** Splits text into keys. `final`: nothing more comes, so an Escape is the key. */
 function split(text: string, final = false): { keys: Key[]; rest: string } {
   const keys: Key[] = [];
   let at = 0;
@@ -141,7 +144,7 @@ function split(text: string, final = false): { keys: Key[]; rest: string } {
   return { keys, rest: "" };
 }
 
-/** The escape sequence that a text begins with; undefined while it is not complete. */
+/** Returns the escape sequence that a text begins with; undefined while it is incomplete. */
 function sequenceAt(text: string): string | undefined {
   if (text[1] === "\x1b") return "\x1b";
   if (text[1] === "[") return /^\x1b\[\[?[0-?]*[ -/]*[@-~]/.exec(text)?.[0];
@@ -150,7 +153,7 @@ function sequenceAt(text: string): string | undefined {
   return String.fromCodePoint(27, text.codePointAt(1) ?? 0);
 }
 
-/** The key's name; undefined for what is no key: a terminal's answer, the mouse. */
+/** Returns the key's name; undefined for other input: a terminal's report, the mouse. */
 function keyOf(sequence: string): string | undefined {
   if (sequence === "\x1b") return "escape";
   const csi = /^\x1b(?:\[|O)([\d;:]*)([A-Za-z~])$/.exec(sequence);
@@ -159,7 +162,7 @@ function keyOf(sequence: string): string | undefined {
   return [...name].length === 1 && name !== "[" && name !== "O" ? `alt-${controls[name] ?? name}` : undefined;
 }
 
-/** Keys as terminals have named them since the VT100, and as kitty (`u`) and xterm (`27;…~`) name the others. */
+/** Names keys as terminals have sent them since the VT100, and as kitty (`u`) and xterm (`27;…~`) send the others. */
 function controlKey(parameters: string, final: string): string | undefined {
   const [number = "", modifier = "1", third = ""] = parameters.split(";");
   const coded = (code: string) => {
@@ -175,7 +178,7 @@ function letter(code: number): string | undefined {
   return code > 32 && code < 0x110000 ? String.fromCodePoint(code) : undefined;
 }
 
-/** The modifier's number is one more than the sum of shift 1, alt 2, control 4. */
+/** Adds modifiers: their number is one more than the sum of shift 1, alt 2, control 4. */
 function withModifiers(name: string | undefined, modifier: string): string | undefined {
   const bits = Math.max(0, Number.parseInt(modifier, 10) - 1);
   if (name === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a key does, depending on what is open: the dialog, the details, a search, a completion, or the editor. Pure. */
+/** Handles a key, depending on what is open: the dialog, the details, a search, a completion, or the editor. Pure. */
 
 import { permissionModes } from "../../core/decision.ts";
 import {
@@ -19,12 +19,12 @@ import { remembered, search, step } from "./recall.ts";
 
 /** Two presses within this many milliseconds count as one gesture. */
 const gesture = 1000;
-/** Who is typing when a question comes up goes on typing, not answering, until a pause of this length. */
+/** Keys keep going to the editor after a question appears, until a pause of this many milliseconds. */
 const typingPause = 700;
 /** Columns before the text of the editor. */
 export const promptColumns = 2;
 
-/** `now`: milliseconds since 1970. */
+/** Handles a key. `now`: milliseconds since 1970. */
 export function onKey(before: State, key: Key, now: number): Change {
   const name = key.type === "key" ? key.key : "";
   const pressed = {
@@ -84,7 +84,7 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
   }
 }
 
-/** Clears what is written, else interrupts, else warns; the second within a second quits. */
+/** Clears the input, else interrupts, else warns; the second press within a second quits. */
 function onCtrlC(state: State, since: number): Change {
   if (since < gesture) return change(state, [], [{ type: "quit" }]);
   const [asked] = state.asked;
@@ -118,7 +118,7 @@ function refused(state: State): Change {
   return change({ ...state, asked: others }, [], answer);
 }
 
-/** Closes what is open, else interrupts; twice at rest in an empty editor goes back in the conversation. */
+/** Closes the open element, else interrupts; twice without a turn in an empty editor goes back in the conversation. */
 function onEscape(state: State, since: number): Change | undefined {
   if (state.details) return change({ ...state, details: undefined });
   const [asked] = state.asked;
@@ -226,7 +226,7 @@ function onEditorKey(state: State, key: Key, name: string): Change {
   return change(state);
 }
 
-/** Queued text comes back first, then what was sent before. */
+/** Brings back queued text first, then earlier input. */
 function onUp(state: State): Change {
   return state.queue.length > 0 ? change(withQueueBack(state)) : recalled(state, -1);
 }
@@ -238,7 +238,10 @@ function recalled(state: State, by: 1 | -1): Change {
     : change(state);
 }
 
-/** A backslash before the cursor at the end of the text makes Enter a new line, for terminals that know no other way. */
+/**
+ * Handles Enter. A backslash before the cursor at the end of the text makes a new line, for terminals that know no
+ * other way.
+ */
 function onEnter(state: State): Change {
   const { editor } = state;
   if (editor.text.endsWith("\\") && editor.cursor === editor.text.length) {

@@ -1,6 +1,6 @@
-/** What was typed before: up and down through it, and Ctrl-R to search it. Pure. */
+/** Earlier input: up and down move through it, Ctrl-R searches it. Pure. */
 
-/** `at`: index of the entry that is shown; `draft`: what was being written before. Oldest first. */
+/** `at`: index of the shown entry; `draft`: the text that was being written. Oldest first. */
 export type Recall = { items: readonly string[]; at?: number; draft: string };
 /** `at`: index of the entry found, when there is one. */
 export type Search = { query: string; at?: number };
@@ -11,14 +11,16 @@ export function recallOf(items: readonly string[]): Recall {
   return { items: items.slice(-kept), draft: "" };
 }
 
-/** With one more entry; the same one again is kept once. */
+/** Adds an entry; a repetition of the last one is dropped. */
 export function remembered({ items }: Recall, text: string): Recall {
   return text.trim() === ""
     ? { items, draft: "" }
     : recallOf([...items.filter((each) => each !== text), text]);
 }
 
-/** The entry before or after the one shown; undefined when there is none. Leaving the newest gives the draft back. */
+/**
+ * Returns the entry before or after the shown one; undefined when there is none. Leaving the newest restores the draft.
+ */
 export function step(
   recall: Recall,
   by: 1 | -1,
@@ -32,7 +34,7 @@ export function step(
   return { recall: { items, at: next, draft: kept }, text: items[next] ?? "" };
 }
 
-/** The newest entry before `before` that holds the query, whatever its case. */
+/** Finds the newest entry before `before` that contains the query, ignoring case. */
 export function search({ items }: Recall, query: string, before = items.length): Search {
   const wanted = query.toLowerCase();
   const at = items.findLastIndex((item, index) => index < before && item.toLowerCase().includes(wanted));

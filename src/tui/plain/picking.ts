@@ -1,4 +1,4 @@
-/** A choice without redrawing: a numbered list, and lines that pick from it, search it or ask what is in an item. Pure. */
+/** A choice without redrawing: a numbered list, and lines that pick from it, search it or ask about an item. Pure. */
 
 import { search } from "../dialogs/picker.ts";
 import type { PickItem, PickRequest } from "../ports/sessions.ts";
@@ -6,20 +6,20 @@ import { plain, safe } from "../rows/rows.ts";
 
 export type PlainPicker = { request: PickRequest; wide: boolean; words: string };
 
-/** What a line makes of it: the id of what was picked, nothing at all, or something to be told first. */
+/** The effect of a line: the id of the picked item, none, or text to print first. */
 export type PlainReaction =
   | { type: "picked"; id: string }
   | { type: "closed" }
   | { type: "told"; picker: PlainPicker; lines: string[] };
 
-/** Items of a list that are read out. */
+/** Items of a list that are printed. */
 const told = 20;
 
 export function plainPicker(request: PickRequest): PlainPicker {
   return { request, wide: false, words: "" };
 }
 
-/** The list as lines, and how to answer. */
+/** Returns the list as lines, and the instructions. */
 export function plainList(picker: PlainPicker): string[] {
   const { request, wide, words } = picker;
   const found = foundIn(picker);
@@ -53,7 +53,7 @@ function foundIn({ request, wide, words }: PlainPicker): readonly PickItem[] {
   return search(wide && request.wider ? request.wider.items() : request.items, words);
 }
 
-/** What a whole line answers. */
+/** Handles a whole line. */
 export function onPickLine(picker: PlainPicker, line: string): PlainReaction {
   const text = line.trim();
   if (text === "") return { type: "closed" };

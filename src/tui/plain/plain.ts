@@ -44,12 +44,12 @@ type Plain = {
   picking: Picking | undefined;
   stops: Set<AbortController>;
   works: Set<Promise<unknown>>;
-  /** When Ctrl-C was last pressed, in milliseconds since 1970. */
+  /** Time of the last Ctrl-C, in milliseconds since 1970. */
   interruptedAt: number;
   leave: (how: Leave) => void;
 };
 
-/** Reads lines from `input` and writes rows to standard output. */
+/** Creates a screen that reads lines from `input` and writes rows to standard output. */
 export function createPlain(options: { version: string; input: NodeJS.ReadableStream }): Tui {
   const app: Plain = {
     lines: createInterface({ input: options.input, terminal: false }),
@@ -85,7 +85,7 @@ function say(lines: readonly string[]): void {
   if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
 }
 
-/** Bars are nothing to hear. */
+/** Prints rows without bars, which a screen reader cannot read. */
 function print(rows: readonly Row[]): void {
   const lines = rows.map((row) =>
     plain(row)
@@ -123,7 +123,7 @@ function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): 
   const unsubscribe = host.log.subscribe((event) =>
     take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
   );
-  // Nothing can be put into a line that the terminal itself edits.
+  // No text can be put into a line that the terminal itself edits.
   if (draft !== undefined) say(["Your message was:", ...draft.split("\n").map(safe)]);
   if (first !== undefined) void work(app, host, first);
   const how = new Promise<Leave>((resolve) => {
@@ -171,7 +171,7 @@ function onPick(app: Plain, picking: Picking, line: string): void {
   }
 }
 
-/** Interrupts; the second within a second, or one at rest, leaves. */
+/** Interrupts; a second press within a second, or one without a turn, leaves. */
 function onInterrupt(app: Plain): void {
   const now = Date.now();
   if (app.picking) {
@@ -190,7 +190,7 @@ async function work(app: Plain, host: Host, text: string): Promise<void> {
   await sendQueue(app, host);
 }
 
-/** What was typed meanwhile is said now. */
+/** Sends the text typed meanwhile. */
 async function sendQueue(app: Plain, host: Host): Promise<void> {
   const rest = app.queue.splice(0).flat();
   if (rest.length > 0)

@@ -1,14 +1,14 @@
-/** A waiting command in the plain screen: a numbered question, and one line that is typed for it. */
+/** A waiting command in the plain screen: a numbered question, and one line typed for it. */
 
 import type { WaitingCommand } from "../../core/waiting-command.ts";
 import { safe } from "../rows/rows.ts";
 
-/** How long a call of the model waits for somebody to answer. */
+/** Milliseconds that a call of the model waits for an answer. */
 const patienceMs = 5000;
 const shownRows = 6;
 const size = { columns: 120, rows: 40 };
 
-/** `say` writes lines. `onLine` tells whether the line was meant for the question. */
+/** Creates the offers. `say` writes lines. `onLine` returns true when the line answered the question. */
 export function createOffers(say: (lines: readonly string[]) => void) {
   let open: { port: WaitingCommand; typing: boolean } | undefined;
   const ask = async (port: WaitingCommand): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What the screen needs to go from one session to another and back in time, and to let a person choose. Types only. */
+/** The screen's interface for switching sessions, going back in time, and choosing from lists. Types only. */
 
 import type { EventBody, LogEvent } from "../../core/events.ts";
 import type { SnapshotRow, UndoChoice } from "../../core/undo-port.ts";
@@ -7,11 +7,11 @@ import type { Row } from "../rows/rows.ts";
 /** A session as a list shows it. */
 export type StoredSession = {
   id: string;
-  /** What the person called it, if anything. */
+  /** The name the user gave it, if any. */
   name?: string;
-  /** The first words that were said in it. */
+  /** The first words of its conversation. */
   title: string;
-  /** How a person calls its folder. */
+  /** Its folder as people write it. */
   shortCwd: string;
   /** Milliseconds since 1970. */
   changed: number;
@@ -19,49 +19,49 @@ export type StoredSession = {
   turns: number;
   /** Dollars. */
   cost: number;
-  /** The other process that has it open. */
+  /** Pid of another process that has it open. */
   heldBy?: number | undefined;
 };
 
-/** The stored sessions but the one that is open. What throws here says what to do. */
+/** The stored sessions except the open one. Errors thrown here tell the user what to do. */
 export type Sessions = {
-  /** Those in which something was said, the most recent first; of this folder only, unless `everywhere`. */
+  /** Lists sessions with at least one message, most recent first; of this folder only, unless `everywhere`. */
   list(everywhere: boolean): StoredSession[];
-  /** The end of what happened in it. */
+  /** Returns the last events of a session. */
   tail(id: string): readonly LogEvent[];
-  /** The session with this id, beginning of an id, or name. */
+  /** Finds the session with this id, prefix of an id, or name. */
   find(which: string): StoredSession;
 };
 
-/** What the session did to files. */
+/** The file changes of the session, and their undo. */
 export type Undoing = {
   list(): Promise<SnapshotRow[]>;
-  /** The same, for a person. */
+  /** Returns the list of changes as text. */
   text(): Promise<string>;
-  /** Puts files back and tells the model; what was done, for a person. */
+  /** Restores files and tells the model; returns a report for the user. */
   put(choice: UndoChoice): Promise<string>;
 };
 
-/** Another session that is gone on with. */
+/** Another session to continue. */
 export type Open = {
   type: "open";
   resume?: string;
-  /** Into a branch of it, which begins with its first `events` events, or all. */
+  /** Continues in a branch of it, which begins with its first `events` events, or all. */
   fork?: boolean;
   events?: number;
-  /** Put into the input box, to be changed and sent. */
+  /** Text for the input box, to be edited and sent. */
   draft?: string;
-  /** The log gets these first. */
+  /** Events appended to the log first. */
   append?: EventBody[];
 };
 
-/** `facts` stand at the right, the first of them longest; `mark`: what is to be minded. */
+/** An item. `facts` stand at the right, the longest first; `mark`: a warning. */
 export type PickItem = {
   id: string;
   label: string;
   facts: string[];
   mark?: string | undefined;
-  /** What is searched beside the label. */
+  /** Additional text that is searched beside the label. */
   words?: string;
 };
 
@@ -69,14 +69,14 @@ export type PickItem = {
 export type PickRequest = {
   title: string;
   items: readonly PickItem[];
-  /** A few ways rather than many things: not searched, and a digit takes one. */
+  /** A few choices rather than a long list: not searched, and a digit picks one. */
   few?: boolean | undefined;
-  /** What Enter does, as in "Enter opens". */
+  /** The effect of Enter, as in "Enter opens". */
   enter: string;
-  /** Said when there is nothing in it. */
+  /** The text for an empty list. */
   empty: string;
-  /** What Tab shows in its place; `label` and `back` say in the hint where Tab leads. */
+  /** The list that Tab shows instead; `label` and `back` name both lists in the hint. */
   wider?: { title: string; label: string; back: string; items(): readonly PickItem[] };
-  /** Rows about an item, not wrapped; where there is little room their end is what counts, or their beginning. */
+  /** Returns rows about an item, not wrapped; `keep` says which part matters when there is little room. */
   preview?(id: string): { rows: Row[]; keep: "end" | "beginning" };
 };

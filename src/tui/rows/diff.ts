@@ -4,7 +4,7 @@ import { cut, type Row, safe } from "./rows.ts";
 
 export type DiffSize = { added: number; removed: number };
 
-/** Lines that the diff adds and takes out. */
+/** Counts the lines that the diff adds and removes. */
 export function diffSize(patch: string): DiffSize {
   const lines = bodyOf(patch);
   return {
@@ -19,7 +19,7 @@ function bodyOf(patch: string): string[] {
   return start < 0 ? [] : lines.slice(start);
 }
 
-/** At most `maxRows` rows; a last one tells how many more there are. */
+/** Returns at most `maxRows` rows; a last one counts the hidden ones. */
 export function diffRows(patch: string, columns: number, maxRows: number): Row[] {
   const lines = bodyOf(patch).filter((line) => !line.startsWith("\\"));
   const digits = String(Math.max(0, ...lines.map(lastNumber))).length;
@@ -44,7 +44,7 @@ export function diffRows(patch: string, columns: number, maxRows: number): Row[]
   return rows;
 }
 
-/** An upper bound of the line numbers that a hunk shows. */
+/** Returns an upper bound of the line numbers that a hunk shows. */
 function lastNumber(line: string): number {
   const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(line);
   if (!hunk) return 0;

@@ -13,13 +13,13 @@ const keywords = new Set(words.split(" "));
 const hashComments =
   /^(?:sh|bash|zsh|shell|console|py|python|rb|ruby|yaml|yml|toml|perl|r|make|makefile|dockerfile|ini|conf)$/;
 const dashComments = /^(?:sql|lua|haskell|hs|ada)$/;
-/** Where words are prose or names, only strings, numbers and comments are coloured. */
+/** Languages where words are prose or names: only strings, numbers and comments are coloured. */
 const wordless = /^(?:json|yaml|yml|toml|ini|conf|html|xml|css|text|txt|console|)$/;
 
 const strings = /"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`?/;
 const numbers = /\b(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\b/;
 
-/** One line of code in the language that the fence named. */
+/** Colours one line of code in the language that the fence named. */
 export function highlight(line: string, language: string): Row {
   const name = language.toLowerCase();
   if (name === "diff") return [{ text: line, tone: diffTone(line) }];

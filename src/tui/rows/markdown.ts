@@ -1,21 +1,21 @@
-/** Markdown as rows, one source line at a time, so that an answer can be shown for good while it streams. Pure. */
+/** Markdown as rows, one source line at a time, so that a streaming answer can be printed for good. Pure. */
 
 import { highlight } from "./highlight.ts";
 import { cut, cutRow, plain, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
 
 /**
- * Where in the text we are: inside a fence, or in a table whose width is not known yet. `told`: characters of the
- * line under way that are rows already.
+ * The state within the text: inside a fence, or in a table of unknown width. `told`: number of characters of the
+ * unfinished line that are rows already.
  */
 export type MarkdownState = { fence?: { mark: string; language: string }; table?: string[]; told?: number };
 
-/** What a line became, and the place after it. */
+/** The rows of a line, and the state after it. */
 export type MarkdownRows = { rows: Row[]; place: MarkdownState };
 
-/** Lines of a table that are held back at most. */
+/** Maximum lines of a table that are held back. */
 const maxTable = 200;
 
-/** One whole line of the source, without its line feed. */
+/** Renders one whole line of the source, without its line feed. */
 export function markdownLine(line: string, place: MarkdownState, columns: number): MarkdownRows {
   const text = safe(line);
   if (place.fence) return fenced(text, place.fence, columns, place.told);
@@ -29,19 +29,21 @@ export function markdownLine(line: string, place: MarkdownState, columns: number
   return { rows: [...before, ...proseRows(text, columns)], place: {} };
 }
 
-/** What is still held back when the text ends. */
+/** Renders the lines still held back when the text ends. */
 export function markdownEnd({ table }: MarkdownState, columns: number): Row[] {
   return table ? tableRows(table, columns) : [];
 }
 
-/** How a line that is not whole yet looks, with all that is held back before it. */
+/** Renders an unfinished line, with everything held back before it. */
 export function markdownTail(line: string, place: MarkdownState, columns: number): Row[] {
   if (line === "") return markdownEnd(place, columns);
   const { rows, place: after } = markdownLine(line, place, columns);
   return [...rows, ...markdownEnd(after, columns)];
 }
 
-/** The first rows of a line under way that nothing to come can change; undefined while it has not more than `most`. */
+/**
+ * Returns the first rows of an unfinished line that later text cannot change; undefined while it has at most `most`.
+ */
 export function markdownHead(
   line: string,
   place: MarkdownState,
@@ -64,7 +66,7 @@ export function markdownHead(
   for (let count = most; count > 0; count--) {
     const at = lastWhere(ends, (end) => rowsTo(end).length <= count);
     const [end, next] = [ends[at], ends[at + 1]];
-    // The word behind the row may not get shorter either: it could then have stood in it.
+    // The word after the row must not get shorter either: it might then have fitted.
     if (end === undefined || next === undefined || !isClosed(text.slice(begin, next))) continue;
     const head = rows.slice(0, count);
     if (words(rowsTo(end)) === words(head)) return { rows: head, place: { ...place, told: end } };
@@ -72,7 +74,7 @@ export function markdownHead(
   return undefined;
 }
 
-/** Index of the last of these for which it holds, where it holds for all before that one; -1 for none. */
+/** Returns the index of the last item for which it holds, where it holds for all before that one; -1 for none. */
 function lastWhere(items: readonly number[], holds: (item: number) => boolean): number {
   let [low, high] = [-1, items.length];
   while (high - low > 1) {
@@ -88,9 +90,9 @@ function words(rows: readonly Row[]): string {
 }
 
 const longestHead = 8000;
-/** Where a line may go on in another row: behind spaces, and behind characters of scripts without them. */
+/** Matches places for a line break: after spaces, and after characters of scripts without them. */
 const breaks = / +(?=\S)|[\u3000-\u9fff\uac00-\ud7af\uff00-\uff65](?=.)/g;
-/** What could begin something that is not over yet. */
+/** Matches the possible beginning of unfinished markup. */
 const opener = /`|\*\*(?=\S)|(?<![\w*])\*(?=[^\s*])|(?<!\w)_(?=[^\s_])|~~(?=\S)|\[|\\$/;
 
 function isClosed(text: string): boolean {
@@ -110,7 +112,7 @@ function fenced(
   return { rows, place: { fence } };
 }
 
-/** What a line of prose is: what stands before its words, where they begin and end, and what goes before later rows. */
+/** A line of prose: the text before its words, where they begin and end, and the text before later rows. */
 type Prose = { lead: Row; from: number; to: number; indent: string; tone?: Tone };
 
 function proseOf(text: string): Prose {
@@ -135,7 +137,7 @@ function proseOf(text: string): Prose {
   return { lead: [{ text: lead, tone: "dim" }], from: all.length, to, indent: " ".repeat(width(lead)) };
 }
 
-/** The rows of a line, or of what is left of it behind the `told` characters. */
+/** Returns the rows of a line, or of the rest of it after the `told` characters. */
 function proseRows(text: string, columns: number, told = 0): Row[] {
   if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
     return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
@@ -149,7 +151,7 @@ function proseRows(text: string, columns: number, told = 0): Row[] {
 const marks =
   /(`+)(.+?)\1(?!`)|\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])(.+?)(?<=[^\s_])_(?!\w)|~~(?=\S)(.+?)(?<=\S)~~|\[([^\]]+)\]\(([^)\s]+)\)|\\([\\`*_{}[\]()#+\-.!|>~])/g;
 
-/** Text with its marks turned into tones. */
+/** Converts markup in a text to tones. */
 function inline(text: string, tone?: Tone): Row {
   const spans: Span[] = [];
   let end = 0;
@@ -212,7 +214,7 @@ function cellsOf(line: string): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** The widest columns give way until all fit. */
+/** Narrows the widest columns until all fit. */
 function narrowed(widths: number[], room: number): number[] {
   const fitted = [...widths];
   for (let over = fitted.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
@@ -229,7 +231,7 @@ function filled(cell: Row, room: number, right: boolean): Row {
   return right ? [blank, ...short] : [...short, blank];
 }
 
-/** One line of plain words out of a text: for lists and summaries. */
+/** Reduces a text to one line of plain words, for lists and summaries. */
 export function gist(text: string, columns: number): string {
   return cut(safe(text.replaceAll(/\s+/g, " ").trim()), columns);
 }

@@ -4,8 +4,8 @@ import stringWidth from "string-width";
 import { cleanLine } from "../../core/clean-text.ts";
 
 /**
- * What a text means; `paint` knows how each looks. Named colours only, which every theme adapts to its background;
- * yellow, which most light themes do not, is for single marks.
+ * The meaning of a text; `paint` defines how each looks. Only named colours, which every theme adapts to its
+ * background; yellow, which most light themes do not, is for single marks.
  */
 export type Tone =
   | "dim"
@@ -60,7 +60,7 @@ const colours: Partial<Record<Tone, string>> = {
   number: "36",
 };
 
-/** The row as the terminal reads it. Without colour, weight and slant stay. */
+/** Returns the row with the terminal's codes. Without colour, weight and slant stay. */
 export function paint(row: Row, colour: boolean): string {
   return row
     .map(({ text, tone }) => {
@@ -70,7 +70,7 @@ export function paint(row: Row, colour: boolean): string {
     .join("");
 }
 
-/** The bare text of a row. */
+/** Returns the bare text of a row. */
 export function plain(row: Row): string {
   return row.map(({ text }) => text).join("");
 }
@@ -78,7 +78,7 @@ export function plain(row: Row): string {
 const ascii = /^[ -~]*$/;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Columns that a text takes. */
+/** Returns the number of columns that a text takes. */
 export function width(text: string): number {
   return ascii.test(text) ? text.length : stringWidth(text);
 }
@@ -87,7 +87,7 @@ export function rowWidth(row: Row): number {
   return row.reduce((sum, { text }) => sum + width(text), 0);
 }
 
-/** What a person sees as single characters. */
+/** Splits a text into the characters that a person sees. */
 export function graphemes(text: string): string[] {
   return ascii.test(text) ? text.split("") : Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -95,7 +95,10 @@ export function graphemes(text: string): string[] {
 const invisible =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Foreign text made safe to show on one row: no escapes, tabs or line feeds, nothing that hides or turns text around. */
+/**
+ * Makes foreign text safe to show on one row: no escapes, tabs or line feeds, and nothing that hides or turns text
+ * around.
+ */
 export function safe(text: string): string {
   const line = cleanLine(text).replaceAll("\t", "    ").replaceAll("\n", " ");
   if (ascii.test(line)) return line;
@@ -106,13 +109,13 @@ const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const words = /[\w\u0370-\u03ff\u0400-\u04ff\uff01-\uff5e]+/g;
 /** Cyrillic, Greek and full-width letters that look like a Latin one. */
 const lookAlikes = /[асеорхуіјѕһԁԛԝАВСЕНІЈКМОРЅТХҮοναΑΒΕΖΗΙΚΜΝΟΡΤΥΧ\uff01-\uff5e]/g;
-/** Letters that draw nothing. */
+/** Letters that are invisible. */
 const blankLetters = /[\u115f\u1160\u3164\uffa0]/g;
 
 /**
- * Foreign text on one row with nothing taken away, for a command or a path that somebody is to judge. `safe` shows
- * what a terminal would leave of the text; here each control character is named, and in a word of Latin letters each
- * letter that only looks like one.
+ * Shows foreign text on one row with nothing removed, for a command or a path that somebody has to judge. `safe` shows
+ * the text that a terminal would leave; here each control character is named, and so is, in a word of Latin letters,
+ * each letter that only looks like one.
  */
 export function literal(text: string): string {
   const line = text.toWellFormed().replaceAll("\t", "    ").replaceAll("\n", " ");
@@ -128,7 +131,7 @@ function codePoint(one: string): string {
   return `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
-/** At most `columns` columns, an ellipsis where something was cut. */
+/** Cuts a text to `columns` columns, with an ellipsis where something was cut. */
 export function cut(text: string, columns: number): string {
   if (columns <= 0) return "";
   if (text.length <= columns && ascii.test(text)) return text;
@@ -158,7 +161,7 @@ export function cutRow(row: Row, columns: number): Row {
 
 type Cell = { text: string; size: number; tone: Tone | undefined };
 
-/** Rows of at most `columns`, broken between words where that is possible; `indent` goes before all but the first. */
+/** Wraps a row to `columns`, between words where possible; `indent` goes before all but the first. */
 export function wrap(row: Row, columns: number, indent = ""): Row[] {
   if (rowWidth(row) <= columns) return [row];
   const room = Math.max(2, columns);
@@ -178,7 +181,7 @@ export function wrap(row: Row, columns: number, indent = ""): Row[] {
   return lines;
 }
 
-/** Where the line that begins at `start` ends: behind the last space that fits, else behind the last cell. */
+/** Returns the end of the line that begins at `start`: after the last space that fits, else after the last cell. */
 function lineEnd(cells: readonly Cell[], start: number, room: number): number {
   let [used, end, space] = [0, start, 0];
   for (; end < cells.length; end++) {

@@ -1,4 +1,7 @@
-/** Ink, mounted once on a stream of ours: its frames go to the screen writer, which shares the window with the scrollback. */
+/**
+ * Ink, mounted once on a stream of ours: its frames go to the screen writer, which shares the window with the
+ * scrollback.
+ */
 
 import { Writable } from "node:stream";
 import { render } from "ink";
@@ -9,7 +12,7 @@ import { Colour } from "../components/text.ts";
 import type { Frame } from "./screen.ts";
 
 export type LiveRoot = {
-  /** Renders a view, at once; the frame that comes of it. */
+  /** Renders a view at once and returns its frame. */
   frame(view: LiveView): Frame;
   unmount(): void;
 };
@@ -41,7 +44,7 @@ export function mountLiveArea({ colour, onTick }: { colour: boolean; onTick: () 
       else {
         const quiet = { exitOnCtrlC: false, patchConsole: false, isScreenReaderEnabled: false };
         ink = render(treeOf(view), { stdout, debug: true, interactive: false, ...quiet });
-        // A component that throws is a bug, and ends the program as any other does; Ink would only stop drawing.
+        // A component that throws is a bug, and ends the program; Ink would only stop drawing.
         ink.waitUntilExit().catch((error: Error) =>
           setImmediate(() => {
             throw error;

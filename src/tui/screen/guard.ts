@@ -1,31 +1,37 @@
 /**
- * Gives the terminal back for a process that died without a chance to: killed by SIGKILL, out of memory, crashed. A
- * small shell waits at the other end of a pipe; when the pipe ends while the terminal was taken, it restores it.
+ * Restores the terminal for a process that died without a chance to: killed by SIGKILL, out of memory, crashed. A small
+ * shell waits at the other end of a pipe; when the pipe ends while the terminal was taken, it restores it.
  */
 
 import { spawn, spawnSync } from "node:child_process";
 import type { Writable } from "node:stream";
 
 export type Guard = {
-  /** Starts watching, where there is a shell for it. Once is enough. */
+  /** Starts watching, where there is a shell for it. Idempotent. */
   start(): void;
-  /** `modes`: what `terminalModes` said before the terminal was taken. `alternate`: another program shows its screen. */
+  /**
+   * Records that the terminal is taken. `modes`: the result of `terminalModes` before that. `alternate`: another
+   * program shows its screen.
+   */
   taken(modes: string | undefined, alternate?: boolean): void;
-  /** The terminal is as it was: nothing is to be restored. Works while the process ends. */
+  /** Records that the terminal was restored. Works while the process ends. */
   released(): void;
 };
 
-/** Ends what a screen may have switched on; what is never set is reset too: a program run in between may have left it. */
+/**
+ * Resets everything that a screen may have switched on, and modes that we never set: a program run in between may have
+ * left them.
+ */
 export const resetModes =
   "\x1b[?2026l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[<u\x1b[?25h\x1b[0m";
 
-/** Behind all other resets: some of them belong to the screen that is left. */
+/** Sent after all other resets, because some of them belong to the screen being left. */
 export const leaveAlternate = "\x1b[?1049l";
 
 /**
- * Modes are set back only where they still are as we had set them, and a moment later: a shell that we were a job of
- * has set its own by then. What is left of the live area behind the cursor is erased, where a shell may have
- * written its prompt by now. Signals meant for us and our terminal do not end it.
+ * Restores modes only where they still are as we had set them, and a moment later: a shell that we were a job of has
+ * set its own by then. The rest of the live area below the cursor is erased, where a shell may have written its prompt
+ * by now. Signals meant for us and our terminal do not end it.
  */
 const script = `trap '' INT QUIT HUP TERM TSTP TTIN TTOU
 modes= taken= alternate=
@@ -43,7 +49,7 @@ sleep 0.15
 
 const env = { PATH: "/usr/bin:/bin" };
 
-/** The modes of the terminal as `stty` spells them; undefined where there is no `stty`. Takes about 2 ms. */
+/** Returns the modes of the terminal as `stty` spells them; undefined where there is no `stty`. Takes about 2 ms. */
 export function terminalModes(fd: number): string | undefined {
   const { stdout, status } = spawnSync("stty", ["-g"], {
     stdio: [fd, "pipe", "ignore"],
@@ -54,7 +60,7 @@ export function terminalModes(fd: number): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** A guard of the terminal that `fd` is open on; it ends with this process. */
+/** Creates a guard of the terminal that `fd` is open on; it ends with this process. */
 export function createGuard(fd: number): Guard {
   let pipe: Writable | undefined;
   let word = "released";

@@ -1,9 +1,9 @@
-/** What a terminal does with the live area when its window changes: a model of it, so that it can be found again. Pure. */
+/** Models how a terminal rewraps the live area when its window changes, so that it can be found again. Pure. */
 
 import type { Size } from "../rows/rows.ts";
 
 /**
- * What a terminal does with its lines when it gets narrower. `exact`: wraps all of them, and the cursor stays at its
+ * How a terminal treats its lines when it gets narrower. `exact`: wraps all of them, and the cursor stays at its
  * character. `xterm.js`: leaves the cursor's line alone, and moves the cursor down also for rows that come to stand
  * below it. `none`: cuts them off.
  */
@@ -12,14 +12,14 @@ export type Reflow = "exact" | "xterm.js" | "none";
 /** Lines as they stand on the screen; the cursor is so many rows below the first one, in row `y` of the window. */
 export type Region = { lines: { width: number; rows: number }[]; cursor: number; column: number; y: number };
 
-/** The region after the window went from one size to the next. */
+/** Returns the region after the window changed from one size to another. */
 export function reflowed(region: Region, from: Size, to: Size, how: Reflow): Region {
   const resized = to.rows < from.rows ? lower(region, from, to) : higher(region, from, to);
   if (to.columns === from.columns || how === "none") return resized;
   return how === "exact" ? wrapped(resized, to.columns) : wrappedAround(resized, from.columns, to.columns);
 }
 
-/** Rows below the cursor go first, then those at the top, into the scrollback. */
+/** Removes rows below the cursor first, then those at the top, which go into the scrollback. */
 function lower(region: Region, from: Size, to: Size): Region {
   const gone = Math.min(from.rows - to.rows, from.rows - 1 - region.y);
   const below = heightOf(region.lines) - 1 - region.cursor;
@@ -31,7 +31,7 @@ function lower(region: Region, from: Size, to: Size): Region {
   };
 }
 
-/** Rows come back from the scrollback only while the cursor is in the last one. */
+/** Brings rows back from the scrollback only while the cursor is in the last one. */
 function higher(region: Region, from: Size, to: Size): Region {
   return region.y < from.rows - 1 ? region : { ...region, y: region.y + to.rows - from.rows };
 }
@@ -44,7 +44,7 @@ function wrapped(region: Region, columns: number): Region {
 }
 
 /**
- * From the bottom up, as the library does it: the cursor has moved by what was added below when a line is compared
+ * Wraps from the bottom up, as the library does: the cursor has moved by the rows added below when a line is compared
  * with it, so the line that is left alone may be another one than the cursor's.
  */
 function wrappedAround(region: Region, from: number, columns: number): Region {
@@ -63,7 +63,7 @@ function wrappedAround(region: Region, from: number, columns: number): Region {
   return { ...region, lines, cursor };
 }
 
-/** Index of the line that the cursor is in. */
+/** Returns the index of the line that the cursor is in. */
 function lineAt({ lines, cursor }: Region): number {
   let rows = 0;
   const found = lines.findIndex((line) => {

@@ -1,6 +1,6 @@
 /**
- * The writer: history goes above, once and for good, into the terminal's own scrollback; below it a live area is
- * redrawn in place, changed lines only. One write a frame, in synchronized output; nothing is ever cleared above.
+ * The writer: history is printed above, once and for good, into the terminal's own scrollback; below it a live area is
+ * redrawn in place, changed lines only. One write a frame, in synchronized output; nothing above is ever cleared.
  */
 
 import { type Caret, type Size, width } from "../rows/rows.ts";
@@ -10,19 +10,19 @@ import { heightOf, type Reflow, type Region, reflowed } from "./reflow.ts";
 export type Frame = { lines: readonly string[]; caret: Caret };
 
 export type Screen = {
-  /** Puts `history` above for good, and makes the live area look like `frame`. */
+  /** Prints `history` above for good, and draws `frame` as the live area. */
   draw(history: readonly string[], frame: Frame): void;
-  /** The window has another size: what is on screen has been wrapped anew. */
+  /** Records a new window size: the terminal has rewrapped its content. */
   resized(size: Size): void;
-  /** How many lines at the top of the live area have left the window upwards, whole or in part: for good. */
+  /** Returns the number of lines at the top of the live area that have scrolled out of the window, whole or in part. */
   lost(): number;
-  /** So many lines at the top of the live area stay as they are, for good. */
+  /** Makes this many lines at the top of the live area permanent. */
   keep(lines: number): void;
-  /** Takes the live area away; the cursor stands where it began. */
+  /** Removes the live area; the cursor stands where it began. */
   clear(): void;
   /** Asks the terminal where the cursor is. */
   locate(): void;
-  /** The terminal's answer: the row of the window, from 0. */
+  /** Receives the terminal's answer: the row of the window, from 0. */
   located(row: number): void;
 };
 
@@ -41,16 +41,16 @@ const noFrame: Frame = { lines: [], caret: { row: 0, column: 0 } };
 
 const whereIsTheCursor = "\x1b[6n";
 
-/** A screen whose live area begins at the cursor; until the terminal tells, that is taken to be in the first row. */
+/** Creates a screen whose live area begins at the cursor, assumed in the first row until the terminal reports it. */
 export function createScreen({ write, size, reflow }: ScreenOptions): Screen {
   let shown = noFrame;
-  /** The window as it was drawn for last, and as it is now. */
+  /** The window as last drawn for, and as it is now. */
   let [drawnFor, now] = [size, size];
-  /** Where `shown` stands. */
+  /** The position of `shown`. */
   let region: Region = { lines: [], cursor: 0, column: 0, y: 0 };
   let askedAt = 0;
   const toTop = () => `${up(region.cursor)}\r`;
-  /** The live area begins `above` rows below where it began, and looks like `frame`. */
+  /** Records that the live area begins `above` rows below where it began, and looks like `frame`. */
   const stands = (frame: Frame, above: number): void => {
     const { lines, caret } = frame;
     const top = Math.max(0, region.y - region.cursor) + above;
@@ -105,14 +105,14 @@ function withoutStyle(line: string): string {
   return line.includes("\x1b") ? line.replaceAll(/\x1b\[[\d;]*m/g, "") : line;
 }
 
-/** `old`: rows that the live area took until now; what of them is not written over is erased. */
+/** Redraws everything. `old`: rows that the live area took until now; those not overwritten are erased. */
 function redraw(toTop: string, old: number, history: readonly string[], { lines, caret }: Frame): string {
   const written = [...history, ...lines].map((line) => eraseLine + line).join("\r\n");
   const rest = history.length + lines.length < old ? eraseDown : "";
   return `${toTop}${rest}${written}${place(lines.length - 1, caret)}`;
 }
 
-/** From the last line drawn to the caret. */
+/** Moves from the last line drawn to the caret. */
 function place(from: number, { row, column }: Caret): string {
   return `${vertical(row - from)}\r${right(column)}`;
 }
@@ -135,13 +135,13 @@ function update(shown: Frame, frame: Frame): string {
   return bytes === "" && !moved ? "" : bytes + place(at, caret);
 }
 
-/** To the start of a row; a row that is not there yet is made by a line feed. */
+/** Moves to the start of a row; a row that does not exist yet is made by a line feed. */
 function goTo(from: number, row: number, height: number): string {
   if (row < height) return `${vertical(row - from)}\r`;
   return `${vertical(height - 1 - from)}\r${"\n".repeat(row - height + 1)}`;
 }
 
-/** What makes the old line the new one, the cursor at its start: the beginning that both share is kept. */
+/** Turns the old line into the new one, with the cursor at its start; the shared beginning is kept. */
 function changed(old: string | undefined, line: string): string {
   const whole = eraseLine + line;
   if (old === undefined || old === "") return whole;
@@ -151,7 +151,10 @@ function changed(old: string | undefined, line: string): string {
   return partial.length < whole.length ? partial : whole;
 }
 
-/** Never inside a sequence, and never before a character that could join the one before it. */
+/**
+ * Returns the length of the shared beginning, never inside a sequence, and never before a character that could join the
+ * one before it.
+ */
 function sharedLength(old: string, line: string): number {
   let shared = 0;
   while (shared < line.length && old[shared] === line[shared]) shared += 1;

@@ -1,4 +1,7 @@
-/** The terminal itself: raw mode and bracketed paste while we have it, everything as it was after any end, even a violent one. */
+/**
+ * The terminal itself: raw mode and bracketed paste while we have it, and everything restored after any end, even a
+ * violent one.
+ */
 
 import { writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
@@ -6,17 +9,17 @@ import type { Size } from "../rows/rows.ts";
 import { createGuard, leaveAlternate, resetModes, terminalModes } from "./guard.ts";
 
 export type Terminal = {
-  /** Takes the terminal: keys come one by one, pastes are marked. */
+  /** Takes the terminal: keys arrive one by one, pastes are marked. */
   take(): void;
-  /** Gives it back as it was. Idempotent, and works while the process dies. */
+  /** Restores it. Idempotent, and works while the process dies. */
   release(): void;
-  /** From now on it is given back even when the process is killed. Costs a process; once is enough. */
+  /** From now on it is restored even when the process is killed. Costs a process; idempotent. */
   guard(): void;
-  /** Another program's screen is shown instead of ours, or no longer. */
+  /** Records that another program's screen is shown instead of ours, or no longer. */
   lend(lent: boolean): void;
   write(bytes: string | Buffer): void;
   size(): Size;
-  /** Looks whether the window has another size already, before the signal that tells it is heard. */
+  /** Checks for a new window size before its signal arrives. */
   look(): void;
   onData(listener: (chunk: string) => void): void;
   onResize(listener: () => void): void;
@@ -24,7 +27,7 @@ export type Terminal = {
 
 const takeModes = "\x1b[?2004h";
 
-/** The terminal on standard input and output, which both must be one. */
+/** Creates the terminal on standard input and output, which must be the same one. */
 export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout): Terminal {
   const guard = createGuard(stdout.fd);
   let taken = false;
@@ -35,7 +38,7 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
     taken = false;
     try {
       stdin.setRawMode(false);
-      // At the end of the process nothing that is queued would be written any more.
+      // At the end of the process queued output would be lost.
       writeSync(stdout.fd, resetModes + (lent ? leaveAlternate : ""));
       lent = false;
       guard.released();
@@ -63,7 +66,7 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
       if (taken) guard.taken(modes, lent);
     },
     write: (bytes) => void stdout.write(bytes),
-    // What Node itself does on SIGWINCH: when the size is another one, it emits `resize`.
+    // As Node does on SIGWINCH: emits `resize` when the size has changed.
     look: () => (stdout as { _refreshSize?: () => void })._refreshSize?.(),
     size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
     onData: (listener) => void stdin.on("data", listener),
