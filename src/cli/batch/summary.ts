@@ -1,6 +1,5 @@
 /** The results of a batch added up, as an object and as a table. Pure. */
 
-import stringWidth from "string-width";
 import { formatDuration, money, plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
 import { cut, filled } from "../../report/text/columns.ts";
@@ -58,7 +57,7 @@ export function summaryText(ending: BatchOutcome, width: number): string {
   const { tasks, tallies } = ending;
   const results = tasks.map(({ id }) => ({ id, last: tallies.get(id)?.last }));
   const open = results.length > mostRows ? results.filter(({ last }) => last?.state !== "done") : results;
-  const idWidth = Math.min(28, Math.max(4, ...open.map(({ id }) => stringWidth(id))));
+  const idWidth = Math.min(28, Math.max(4, ...open.map(({ id }) => id.length)));
   const rows = open.slice(0, mostRows).map(({ id, last }) => row(id, last, idWidth));
   const head = `${"task".padEnd(idWidth)}  state        calls       cost      time  `;
   const more = open.length > mostRows ? [`… and ${open.length - mostRows} more that are not done`] : [];

@@ -5,7 +5,7 @@ import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 import { findCall } from "../../core/questions.ts";
 import { describeCall } from "../../core/tool-calls.ts";
-import { cut, filled, wrap } from "../../report/text/columns.ts";
+import { cut, wrap } from "../../report/text/columns.ts";
 
 /** No line, or several, without a final newline. `width` in columns. */
 export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 100): string[] {
@@ -64,9 +64,9 @@ function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], 
   const call = findCall(events, event.toolUseId) ?? { name: event.toolName, input: {} };
   const title = describeCall(call, event.call);
   const room = Math.max(20, width - 45);
-  const subject = filled(oneLine(visible(title.subject), room), room);
+  const subject = oneLine(visible(title.subject), room);
   const facts = event.isError ? `failed${lastLine(event)}` : factsOf(event);
-  return `     ${event.isError ? "✗" : "✓"} ${visible(title.verb).padEnd(18)} ${subject}  ${facts}`;
+  return `     ${event.isError ? "✗" : "✓"} ${visible(title.verb).padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
 }
 
 function factsOf(event: EventOf<"tool_result">): string {
@@ -98,7 +98,7 @@ function tokens(count: number): string {
 /** The first line, cut; an ellipsis tells of more. */
 function oneLine(text: string, room: number): string {
   const line = text.split("\n")[0] ?? "";
-  return cut(line === text ? line : `${line} …`, room);
+  return cut(line === text || line.length >= room ? line : `${line} …`, room);
 }
 
 /** Nothing that a model or a tool wrote may steer the terminal. */

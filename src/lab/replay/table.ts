@@ -3,7 +3,6 @@
 import { basename } from "node:path";
 import { formatPercent, formatTokens, money, signedPercent } from "../../context/report/amounts.ts";
 import { addUsage, inputTotal, noUsage, type Usage } from "../../core/model-card.ts";
-import { filled } from "../../report/text/columns.ts";
 import type { ReplayRow } from "./run.ts";
 
 /** A row as it is shown: the figures of one recording, or of all together, under one stack at one price. */
@@ -162,7 +161,7 @@ function blocks(figures: readonly Figures[]): string {
   );
   const wide = Math.max(9, ...figures.map(({ context }) => context.length));
   const line = (name: string, context: string, row: readonly string[]) =>
-    `${filled(name, nameWidth)}  ${context.padEnd(wide)}  ${row.map((cell, index) => cell.padStart(widths[index] ?? 0)).join("  ")}`.trimEnd();
+    `${short(name).padEnd(nameWidth)}  ${context.padEnd(wide)}  ${row.map((cell, index) => cell.padStart(widths[index] ?? 0)).join("  ")}`.trimEnd();
   const head = line(
     "recording",
     "context",
@@ -173,6 +172,10 @@ function blocks(figures: readonly Figures[]): string {
     return `${isFirst ? "\n" : ""}${line(isFirst ? one.recording : "", one.context, cells[index] ?? [])}`;
   });
   return [head, ...body].join("\n");
+}
+
+function short(name: string): string {
+  return name.length > nameWidth ? `${name.slice(0, nameWidth - 1)}…` : name;
 }
 
 /** All figures, and every step's size, as JSON. */

@@ -1,41 +1,26 @@
 /** Text in columns for a terminal of 80. Pure. */
 
-import stringWidth from "string-width";
 import { formatPercent } from "../../context/report/amounts.ts";
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-
-/** At most `width` columns; an ellipsis stands for what is missing. */
+/** At most `width` characters; what is missing is told by an ellipsis. */
 export function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text;
-  let kept = "";
-  let left = width - 1;
-  for (const { segment } of segmenter.segment(text)) {
-    left -= stringWidth(segment);
-    if (left < 0) break;
-    kept += segment;
-  }
-  return `${kept}…`;
+  const characters = [...text];
+  return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : text;
 }
 
-/** Exactly `width` columns. */
+/** Exactly `width` characters. */
 export function filled(text: string, width: number): string {
   const short = cut(text, width);
-  return short + " ".repeat(width - stringWidth(short));
+  return short + " ".repeat(width - [...short].length);
 }
 
-/** Lines of at most `width` columns, broken between words. */
+/** Lines of at most `width` characters, broken between words. */
 export function wrap(text: string, width = 80): string[] {
   const lines: string[] = [];
-  let left = 0;
   for (const word of text.trim().split(/\s+/)) {
-    const columns = stringWidth(word);
-    left -= columns + 1;
-    if (lines.length > 0 && left >= 0) lines[lines.length - 1] += ` ${word}`;
-    else {
-      lines.push(word);
-      left = width - columns;
-    }
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
   }
   return lines;
 }
