@@ -1,4 +1,4 @@
-/** Choices of the command line and of settings, checked before a session is opened. */
+/** Checks choices of the command line and of settings before a session is opened. */
 
 import type { Settings } from "../config/settings.ts";
 import { duration } from "../config/values.ts";
@@ -10,7 +10,7 @@ import { overrideProblem } from "../models/cards.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
 
-/** Throws `UsageError` for a choice that cannot be, with the place where it was made. */
+/** Throws `UsageError` for an invalid choice, naming the place where it was made. */
 export function checkChoices(flags: SessionOptions, settings: Settings): void {
   const context = flags.context ?? settings.context;
   const named = flags.context === undefined ? "context in settings:" : "--context";
@@ -24,7 +24,7 @@ export function checkChoices(flags: SessionOptions, settings: Settings): void {
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
 
-/** A budget of the settings is meant for other models too: one without prices runs, and the person hears of it. */
+/** Warns about a budget from the settings that a model without prices cannot keep; it runs all the same. */
 export function warnUnpriced(
   { flags, warn }: { flags: SessionOptions; warn(text: string): void },
   { maxBudgetUsd }: Settings,

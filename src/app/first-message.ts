@@ -1,4 +1,4 @@
-/** The facts that go before the first user message: where we are, when, and what the project asks for. */
+/** The facts before the first user message: the folder, the date, and the project's instructions. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,12 @@ type Facts = {
   withheld: readonly string[];
 };
 
-/** Above this many names the rest is counted. */
+/** Above this many names the rest is only counted. */
 const mostNames = 40;
 
-/** Not part of the system prompt, so that its bytes are the same for every folder and every day. */
+/**
+ * Returns the facts. They are not part of the system prompt, whose bytes are the same for every folder and every day.
+ */
 export function environmentPreamble({ cwd, workspace, now, instructions, withheld }: Facts): TextBlock[] {
   const branch = gitBranch(workspace);
   const lines = [
@@ -35,14 +37,14 @@ export function environmentPreamble({ cwd, workspace, now, instructions, withhel
   return [environment, ...projects].map((text) => ({ type: "text", text }));
 }
 
-/** Names only, so that nobody guesses why a variable is not set. */
+/** Lists the names, so that nobody has to guess why a variable is not set. */
 function namesOf(names: readonly string[]): string {
   const rest = names.length - mostNames;
   const shown = names.slice(0, mostNames).map((name) => name.replace(/[^\w.-]/g, "?"));
   return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** The branch that `.git/HEAD` names; no git process, because a repository's configuration could run programs. */
+/** Returns the branch that `.git/HEAD` names, without git: a repository's configuration could run programs. */
 export function gitBranch(workspace: string): string | undefined {
   try {
     const head = readFileSync(join(workspace, ".git", "HEAD"), "utf8").trim();
@@ -52,7 +54,7 @@ export function gitBranch(workspace: string): string | undefined {
   }
 }
 
-/** Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) stands in for the clock where runs are to be the same. */
+/** Returns the date. Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) replaces the clock for reproducible runs. */
 export function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined>): number {
   return seconds && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
 }

@@ -1,4 +1,4 @@
-/** Pasted and piped text that is too long for the context goes to a file; its head stays. */
+/** Saves pasted and piped text that is too long for the context to a file, and keeps its head. */
 
 import { textTokens } from "../context/view/tokens.ts";
 import type { UserBlock } from "../core/blocks.ts";
@@ -7,7 +7,10 @@ import type { Artifacts } from "../core/ports.ts";
 
 const keptLines = 200;
 
-/** The same blocks, texts above `maxTokens` replaced by their head, up to half of that, and the path of the whole. */
+/**
+ * Returns the blocks with texts above `maxTokens` replaced by their head, up to half of that, and the path of the
+ * whole.
+ */
 export function offloadPastes(
   content: readonly UserBlock[],
   artifacts: Artifacts,

@@ -3,21 +3,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Absolute path of a file of the package. */
+/** Returns the absolute path of a file of the package. */
 export function packagePath(path: string): string {
   const built = new URL(`../${path}`, import.meta.url);
   return fileURLToPath(existsSync(built) ? built : new URL(`../../${path}`, import.meta.url));
 }
 
-/** The text of `prompts/<name>.md`, without its final newline. */
+/** Returns the text of `prompts/<name>.md`, without its final newline. */
 export function readPrompt(name: string): string {
   return readFileSync(packagePath(`prompts/${name}.md`), "utf8").trimEnd();
 }
 
-/** How the model is to use focuses; "none" where no policy folds them. */
+/** The directive for the model about focuses; "none" where no policy folds them. */
 export type FocusDirective = "aggressive" | "passive" | "none";
 
-/** The system prompt. The same bytes for every folder and every day, so that its cache entry serves all sessions. */
+/**
+ * Returns the system prompt. The same bytes for every folder and every day, so that its cache entry serves all
+ * sessions.
+ */
 export function systemPrompt(options: { focus: FocusDirective; append?: string | undefined }): string {
   const focus = options.focus === "none" ? "" : `${readPrompt(`focus-${options.focus}`)}\n\n`;
   const own = readPrompt("system").replace("{{focus}}\n\n", focus);

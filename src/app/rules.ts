@@ -1,4 +1,4 @@
-/** The rules in force and where each of them is kept: command line, settings, this folder's file, this session. */
+/** The rules in force and the place that stores each: command line, settings, this folder's file, this session. */
 
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -17,9 +17,9 @@ type Sources = {
   settings: Settings;
   /** Absolute folder of the user's configuration. */
   config: string;
-  /** Real path of the folder that is worked in. */
+  /** Real path of the workspace. */
   root: string;
-  /** The rules of this session; they are added here. */
+  /** The rules of this session, which are added here. */
   session: string[];
   env: Readonly<Record<string, string | undefined>>;
   warn(text: string): void;
@@ -83,7 +83,7 @@ export function standingRules(
   };
 }
 
-/** A file that cannot be read allows nothing, and is left as it is. */
+/** Reads the rules of a folder. An invalid file allows nothing, and is left as it is. */
 function rulesOfProject(file: string, root: string, warn: (text: string) => void): string[] {
   try {
     return readProjectRules(file, root);

@@ -1,4 +1,4 @@
-/** How a session's log begins, and what a resumed one changes. Checked before anything is written. */
+/** Writes the beginning of a session's log, and the changes of a resumed one. Checked before anything is written. */
 
 import type { Settings } from "../config/settings.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
@@ -15,7 +15,7 @@ import { systemPrompt } from "./prompts.ts";
 
 type Parts = { flags: SessionOptions; settings: Settings; cwd: string; model: Model; tools: Tool[] };
 
-/** Appends the first event of a new session; to a stored one, what changed since. Throws `UsageError`. */
+/** Appends the first event of a new session, or the changes to a stored one. Throws `UsageError`. */
 export function begin(session: OpenSession, parts: Parts): void {
   const events = session.log.events();
   const bodies = events.length === 0 ? [opening(session, parts)] : changes(events, parts);
@@ -60,7 +60,7 @@ function engineOf(flags: SessionOptions, settings: Settings): Record<string, num
   };
 }
 
-/** Model, effort, stack and window can change in the middle of a session; its system prompt cannot. */
+/** Lists changes of model, effort, stack and window, which are possible during a session, unlike its system prompt. */
 function changes(events: readonly LogEvent[], { flags, settings, model }: Parts): EventBody[] {
   if (flags.appendSystemPrompt !== undefined)
     throw new UsageError(
@@ -68,9 +68,9 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
     );
   const bodies: EventBody[] = [];
   const before = currentModel(events);
-  // What was chosen in the session counts before the settings, which a session begins with.
+  // A choice made in the session beats the settings, which only apply to new sessions.
   const effort = flags.effort ?? before.effort ?? settings.effort;
-  // The card of the same model may have changed too: in the settings, or with the program.
+  // The card of the same model may have changed too: in the settings, or with a new version.
   if (JSON.stringify(before.model) !== JSON.stringify(model.card) || effort !== before.effort)
     bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
   const { context, engine } = currentEngine(events);
@@ -83,10 +83,7 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   return bodies;
 }
 
-/**
- * A window that the fixed part all but fills would make every request fail: better to say so before the first.
- * Throws `UsageError`.
- */
+/** Throws `UsageError` for a window that the fixed part all but fills, before every request fails. */
 export function checkRoom(events: readonly LogEvent[]): void {
   const { soft, settings } = policyInputOf(events, applyEvents([]), 0);
   const fixed = fixedTokens(events);

@@ -1,4 +1,4 @@
-/** What `sawtooth --help` prints: usage and commands as text, the options from their table. Pure. */
+/** The output of `sawtooth --help`: usage and commands as text, the options from their table. Pure. */
 
 import { wrap } from "../report/text/columns.ts";
 import { commandNames } from "./arguments/option.ts";
@@ -35,7 +35,7 @@ Exit codes: 0 done, 1 could not finish, 2 usage, 3 limit reached, 4 credentials,
 const indent = 31;
 const width = 120;
 
-/** The whole help: 120 columns. */
+/** Returns the whole help in 120 columns. */
 export function helpText(): string {
   const sections = commandNames.flatMap((command) => {
     const own = allOptions.filter((option) => option.commands && takes(option, command));
@@ -55,7 +55,7 @@ function section(title: string, options: readonly NamedOption[]): string {
   return [title, ...options.flatMap(rows), ""].join("\n");
 }
 
-/** The option in one row, its text on as many more as it takes. */
+/** Returns the option in one row, with its text on as many more as it takes. */
 function rows({ name, short, value, help }: NamedOption): string[] {
   const head = `  ${short ? `-${short}, ` : "    "}--${name}${value ? ` ${value}` : ""}`;
   const [first = "", ...more] = wrap(help, width - indent);

@@ -1,4 +1,4 @@
-/** The entry: reads the command line and loads only what its mode needs. */
+/** The entry point: reads the command line and loads only the modules of its mode. */
 
 import { readFileSync } from "node:fs";
 import { exitCodeOf } from "../core/errors.ts";
@@ -43,7 +43,7 @@ async function dispatch(command: Command): Promise<number> {
   }
 }
 
-/** Without a terminal on both sides there is nobody to talk to, so piped text goes headless. */
+/** Returns true without a terminal on both sides: there is nobody to talk to, so piped text goes headless. */
 function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {
   return flags.print || !process.stdin.isTTY || !process.stdout.isTTY;
 }
@@ -59,5 +59,5 @@ function say(text: string): number {
 }
 
 process.exitCode = await main(process.argv.slice(2));
-// Sockets kept alive or a stdin that never ends must not hold the process: all output is written by now.
+// Open sockets or a stdin that never ends must not keep the process alive: all output is written by now.
 writeOut("", () => process.exit());

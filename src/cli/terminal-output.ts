@@ -1,17 +1,17 @@
 /**
- * The way of every text to stdout and stderr. On a terminal nothing that a model, a file or a server wrote steers it: no
- * escape sequences, no control or hidden characters. Through a pipe an answer goes as it was written.
+ * Writes all text to stdout and stderr. On a terminal no text of a model, a file or a server can control it: escape
+ * sequences and control or hidden characters are removed. Through a pipe an answer is unchanged.
  */
 
 import { cleanText } from "../core/clean-text.ts";
 import { showHidden } from "../core/hidden-characters.ts";
 
-/** To stdout; `onWritten` is called when it was taken. */
+/** Writes to stdout; `onWritten` is called once it was accepted. */
 export function writeOut(text: string, onWritten?: () => void): void {
   process.stdout.write(process.stdout.isTTY ? forTerminal(text) : text, onWritten);
 }
 
-/** Words of ours to stderr, with what they quote: cleaned always, since logs are looked at in terminals too. */
+/** Writes our own words to stderr, with quotations: always cleaned, since logs are read in terminals too. */
 export function writeError(text: string, onWritten?: () => void): void {
   process.stderr.write(forTerminal(text), onWritten);
 }
@@ -21,7 +21,10 @@ export function writeStack(error: unknown): void {
   writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
 }
 
-/** Writes one JSON line to stdout. What could steer a terminal or hide in it is escaped, which changes no value. */
+/**
+ * Writes one JSON line to stdout. Characters that could control a terminal or hide in it are escaped, which changes no
+ * value.
+ */
 export function writeLine(line: object): void {
   process.stdout.write(`${jsonLine(line)}\n`);
 }

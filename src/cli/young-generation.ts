@@ -1,15 +1,15 @@
-/** How much memory V8 sets aside for new objects. */
+/** Limits the memory that V8 sets aside for new objects. */
 
 import { PerformanceObserver } from "node:perf_hooks";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 
-/** Bytes of the young generation at which it grows no more. V8 would go to 32 MB, and keep them. */
+/** Bytes at which the young generation stops growing. V8 would go to 32 MB, and keep them. */
 const largest = 4 * 1024 * 1024;
 
 /**
- * Lets the young generation grow until it holds what a step makes, and then no further: three quarters of what V8
- * takes by itself is memory that a process at rest never gives back. A limit can be set by a flag of Node only before
- * it starts, so the growth is stopped while we run.
+ * Lets the young generation grow until it holds the objects of a step, and no further: otherwise three quarters of V8's
+ * memory are never given back by a process without work. A flag of Node can set a limit only before it starts, so the
+ * growth is stopped at run time.
  */
 export function limitYoungGeneration(): void {
   const observer = new PerformanceObserver(() => {

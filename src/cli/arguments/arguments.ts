@@ -1,4 +1,4 @@
-/** The command line, read into one plain value by the table of options. Pure. */
+/** Parses the command line into one plain value by the table of options. Pure. */
 
 import { parseArgs } from "node:util";
 import { UsageError } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ export type Command =
   | { name: "run"; prompt?: string; flags: FlagsOf<"run"> }
   | Named[NamedCommand];
 
-/** As `parseArgs` wants them: one entry a name, each as often as it is written. */
+/** The options in the form of `parseArgs`: one entry a name, each repeatable. */
 const parsed = Object.fromEntries(
   allOptions.map(({ name, kind, short }) => [
     name,
@@ -20,10 +20,10 @@ const parsed = Object.fromEntries(
   ]),
 );
 
-/** What was written after each option that was given, by its name. */
+/** The texts given for each option, by its name. */
 type Written = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the words after the program's name. Throws `UsageError`. */
+/** Parses the words after the program's name. Throws `UsageError`. */
 export function parseCommand(line: readonly string[]): Command {
   const { written, positionals } = parse(withBareValues(line));
   if (written.has("help")) return { name: "help" };
@@ -44,18 +44,18 @@ function namedCommand<C extends NamedCommand>(name: C, operands: string[], writt
   return command;
 }
 
-/** The values of all options that the command takes. Throws `ValueError`. */
+/** Reads the values of all options of the command. Throws `ValueError`. */
 function flagsFor<C extends CommandName>(command: C, written: Written): FlagsOf<C> {
   const fields = allOptions.flatMap((option) => {
     if (!takes(option, command)) return [];
     const value = option.read(written.get(option.name) ?? [], `--${option.name}`);
     return value === undefined ? [] : [[option.field, value]];
   });
-  // The table says both which fields there are and which types they have.
+  // The table determines both the fields and their types.
   return Object.fromEntries(fields) as FlagsOf<C>;
 }
 
-/** Throws `UsageError` that says which command the option belongs to. */
+/** Throws `UsageError` for an option of another command, which it names. */
 function refuseStray(written: Written, command: CommandName): void {
   for (const name of written.keys()) {
     const options = allOptions.filter((option) => option.name === name);
@@ -65,7 +65,7 @@ function refuseStray(written: Written, command: CommandName): void {
   }
 }
 
-/** An option that may stand without a value, which `parseArgs` does not know, gets an empty one. */
+/** Gives an empty value to an option that may stand without one, which `parseArgs` does not support. */
 function withBareValues(line: readonly string[]): string[] {
   return line.flatMap((word, index) => {
     const option = allOptions.find(({ bare, name, short }) => bare && isWritten(word, name, short));
@@ -99,10 +99,10 @@ function checkFix({ checks, commit, branch, reports }: FlagsOf<"fix">, [operand]
   if (odd !== undefined) throw new UsageError(`--report ${odd}: must end in .xml (JUnit), .sarif or .md`);
 }
 
-/** More agents than this on one machine wait for each other. */
+/** More agents than this on one machine only wait for each other. */
 const mostJobs = 64;
 
-/** `operands`: the file of tasks, or with --summary the folders. */
+/** Checks a batch. `operands`: the file of tasks, or with --summary the folders. */
 function checkBatch(
   { summary, jobs, out, outputFormat }: FlagsOf<"batch">,
   operands: readonly string[],
@@ -125,7 +125,7 @@ function checkBatch(
   else if (!out) throw new UsageError("batch needs a folder for the results: --out results");
 }
 
-/** Whether no other command takes the option. */
+/** Returns true when no other command takes the option. */
 export function isOwn({ commands = [] }: NamedOption, command: CommandName): boolean {
   return commands.length === 1 && commands[0] === command;
 }

@@ -1,9 +1,9 @@
-/** An option of the command line as data: how it is written, read and explained, and which commands take it. Pure. */
+/** An option of the command line as data: its syntax, its help, and the commands that take it. Pure. */
 
 import { amount, duration, oneOf, wholeNumber } from "../../config/values.ts";
 import { ValueError } from "../../core/errors.ts";
 
-/** The commands by name, in the order of the help. Without one of these words `run` is meant. */
+/** The commands by name, in the order of the help. `run` is the default. */
 export const commandNames = [
   "fix",
   "batch",
@@ -18,7 +18,7 @@ export const commandNames = [
 export type NamedCommand = (typeof commandNames)[number];
 export type CommandName = "run" | NamedCommand;
 
-/** The kind says how a value is written; a task of a batch and its JSON Schema follow from it. */
+/** The kind of a value, from which a task of a batch and its JSON Schema follow. */
 export type Kind =
   | "flag"
   | "text"
@@ -31,7 +31,7 @@ export type Kind =
   | "schema";
 
 type About<C extends CommandName> = {
-  /** Its long name, where that is not the name of the field with dashes. */
+  /** Its long name, where that is not the field's name in dashes. */
   name?: string;
   /** One letter. */
   short?: string;
@@ -40,28 +40,30 @@ type About<C extends CommandName> = {
   help: string;
   /** The commands that take it; every command when absent. */
   commands?: readonly C[];
-  /** May stand in a line of a file of tasks too: `max_turns` for `--max-turns`. */
+  /** True when it may also stand in a line of a file of tasks: `max_turns` for `--max-turns`. */
   task?: true;
-  /** Gives each task of a batch its value of another option, by field; the other one then counts for the whole batch. */
+  /**
+   * Gives each task of a batch its value of another option, by field; the other one then applies to the whole batch.
+   */
   eachTask?: string;
-  /** Concerns one session: a batch, which has one for each task, refuses it. */
+  /** True when it concerns one session, so that a batch refuses it. */
   oneSession?: true;
 };
 
 export type Option<T = unknown, C extends CommandName = CommandName> = About<C> & {
   kind: Kind;
-  /** The words that it takes, if it takes no others. */
+  /** The allowed words, if limited. */
   choices?: readonly string[];
-  /** May stand without a value, which is then the empty text. */
+  /** True when it may stand without a value, which is then the empty text. */
   bare?: true;
-  /** The value, of the texts that follow it on the command line. Throws `ValueError`, which begins with `name`. */
+  /** Converts the texts of the command line to a value. Throws `ValueError`, whose message begins with `name`. */
   read(texts: readonly string[], name: string): T;
 };
 
-/** `otherwise`: the value when it is not given. */
+/** `otherwise`: the default. */
 type Otherwise<D> = { otherwise?: D };
 
-/** Of several of the same name the last one counts. */
+/** Reads the last of several values. */
 function last<T, D>(read: (text: string, name: string) => T, otherwise: D | undefined) {
   return (texts: readonly string[], name: string): T | D => {
     const text = texts.at(-1);
@@ -69,7 +71,7 @@ function last<T, D>(read: (text: string, name: string) => T, otherwise: D | unde
   };
 }
 
-/** True when it is given. */
+/** An option without a value: true when given. */
 export function flag<const C extends CommandName = CommandName>(about: About<C>): Option<boolean, C> {
   return { ...about, kind: "flag", read: (texts) => texts.length > 0 };
 }
@@ -80,12 +82,12 @@ export function text<const C extends CommandName = CommandName>(
   return { ...about, kind: "text", read: last((text) => text, undefined) };
 }
 
-/** May be given several times. */
+/** An option that may be repeated. */
 export function texts<const C extends CommandName = CommandName>(about: About<C>): Option<string[], C> {
   return { ...about, kind: "texts", read: (all) => [...all] };
 }
 
-/** Words with commas between them. */
+/** A list separated by commas. */
 export function words<const C extends CommandName = CommandName>(
   about: About<C>,
 ): Option<string[] | undefined, C> {
@@ -103,14 +105,14 @@ export function number<const C extends CommandName = CommandName, D extends numb
   return { ...about, kind: "number", read };
 }
 
-/** Dollars. */
+/** An amount in dollars. */
 export function dollars<const C extends CommandName = CommandName>(
   about: About<C>,
 ): Option<number | undefined, C> {
   return { ...about, kind: "amount", read: last((text, name) => amount(name, text), undefined) };
 }
 
-/** Milliseconds. */
+/** A duration in milliseconds. */
 export function time<const C extends CommandName = CommandName>(
   about: About<C>,
 ): Option<number | undefined, C> {

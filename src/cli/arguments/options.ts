@@ -228,7 +228,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** The options of one command, as they were given: those of every command, and its own. */
+/** The options of one command as given: the common ones, and its own. */
 export type FlagsOf<C extends CommandName> = Present<Taken<C>>;
 /** The options that every command takes. */
 export type Flags = FlagsOf<CommandName>;
@@ -243,7 +243,7 @@ export const allOptions: readonly NamedOption[] = Object.entries<Option>(options
   name: option.name ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
 }));
 
-/** Whether the command takes the option. */
+/** Returns true when the command takes the option. */
 export function takes({ commands }: Option, command: CommandName): boolean {
   return commands === undefined || commands.includes(command);
 }

@@ -1,4 +1,4 @@
-/** The options that a line of a file of tasks may have, by the key that it has there. Pure. */
+/** The options that a line of a file of tasks may have, by their keys there. Pure. */
 
 import { isOwn } from "./arguments.ts";
 import { allOptions, type FlagsOf, type NamedOption } from "./options.ts";
@@ -11,7 +11,7 @@ export function taskKey({ name }: NamedOption): string {
   return name.replaceAll("-", "_");
 }
 
-/** The values that the command line of a batch gives every task, by key and as a line of the file would have them. */
+/** Returns the values that a batch's command line gives every task, by key and in the form of the file. */
 export function taskDefaults(flags: FlagsOf<"batch">): Record<string, string | number | boolean | object> {
   const values: Readonly<Record<string, unknown>> = flags;
   const found = taskOptions.flatMap((option) => {

@@ -1,4 +1,4 @@
-/** `sawtooth batch`: a file of tasks, each run by a process of its own on files of its own; to be gone on with. */
+/** `sawtooth batch`: runs a file of tasks, one process and one workspace each. An interrupted batch can be resumed. */
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -16,7 +16,7 @@ import { type BatchPorts, batchMark, blank, runTask } from "./task-run.ts";
 import { placed, readTasks, type Task } from "./tasks.ts";
 import type { Mirrors } from "./tree.ts";
 
-/** What is not run again. With --retry only what is done. */
+/** States that are not run again. With --retry only done tasks are kept. */
 const settled: readonly TaskState[] = ["done", "failed", "limit", "blocked"];
 const usualJobs = 4;
 
@@ -35,7 +35,7 @@ type Batch = {
   halt?: Halt;
 };
 
-/** Runs what has no result yet. Returns the exit code (design §5). Throws `UsageError` before anything is run. */
+/** Runs all tasks without a result. Returns the exit code (design §5). Throws `UsageError` before anything is run. */
 export async function runBatch(
   operands: readonly string[],
   flags: FlagsOf<"batch">,
@@ -53,7 +53,7 @@ export async function runBatch(
   try {
     const results = openResults(out);
     refuseAnother(all, out, shown);
-    // What a killed batch left running would go on spending.
+    // Processes left by a killed batch would continue to spend.
     ports.endFamily(batchMark, out);
     const tasks = all.filter((_, index) => inShard(index, flags.shard));
     const tell = batchProgress({ all: tasks.length, flags, out: shown });
@@ -89,7 +89,7 @@ export async function runBatch(
   }
 }
 
-/** A ceiling over all tasks can only be kept when each has one. */
+/** Checks the budgets: a limit over all tasks can only be kept when each has one. */
 function checkBudgets(tasks: readonly Task[], file: string, { maxBudgetUsd }: FlagsOf<"batch">): void {
   if (maxBudgetUsd === undefined) return;
   const open = tasks.find(({ options }) => options.max_budget_usd === undefined);
@@ -113,7 +113,7 @@ function inShard(index: number, shard: FlagsOf<"batch">["shard"]): boolean {
   return shard === undefined || index % shard.of === shard.part - 1;
 }
 
-/** A run without a result was cut off with its batch: it gets one, so that its dollars count, and its files go. */
+/** Writes a result for each run that was interrupted with its batch, so that its cost counts, and removes its files. */
 async function settleInterrupted(
   tasks: readonly Task[],
   out: string,
@@ -172,7 +172,7 @@ async function work(whole: Batch): Promise<void> {
   tell.quiet();
 }
 
-/** Whether what the next task may spend is left. What running tasks may spend is taken as spent. */
+/** Returns true when there is money for the next task. The limits of running tasks count as spent. */
 function mayBegin(whole: Batch, running: number): boolean {
   const { queue, flags, results, reserved } = whole;
   const [next] = queue;

@@ -1,4 +1,4 @@
-/** The process of one task: the program itself, headless, watched line by line; it ends when we do. */
+/** Runs the process of one task: the program itself, headless, watched line by line; it ends when we do. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -9,46 +9,46 @@ export type ChildOptions = {
   /** Path of the program's launcher. */
   program: string;
   words: readonly string[];
-  /** What it reads on its standard input. */
+  /** Standard input of the task. */
   input: string;
   cwd: string;
   env: Record<string, string | undefined>;
-  /** Folder that gets `stream.jsonl` and `stderr.txt`. */
+  /** Folder for `stream.jsonl` and `stderr.txt`. */
   folder: string;
   signal: AbortSignal;
-  /** Milliseconds after which it is ended from outside, should its own limit fail. */
+  /** Milliseconds after which it is stopped from outside, should its own limit fail. */
   longestMs: number | undefined;
-  /** Ends at once whatever it started. */
+  /** Kills every process that it started. */
   endFamily(): void;
   onTurns(turns: number): void;
 };
 
 export type ChildEnd = {
-  /** Undefined: it died before it could say how it ended. */
+  /** Undefined when it died before it could report. */
   result: ResultObject | undefined;
   exitCode: number | null;
   /** `exit 3`, `killed by SIGKILL`. */
   how: string;
-  /** The end of what it said on stderr. */
+  /** The end of its stderr. */
   said: string;
 };
 
-/** A process that was told to stop has this long for it. */
+/** Milliseconds that a process gets to stop. */
 const graceMs = 15_000;
-/** A longer line is kept in the file, and not looked into. */
+/** A longer line is kept in the file, but not parsed. */
 const longestLine = 32 * 1024 * 1024;
 const mostSaid = 4_000;
 const mostStderr = 4 * 1024 * 1024;
 
-/** Runs it to its end. Never throws for what the process does. */
+/** Runs the task to its end. Never throws for a failure of the process. */
 export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   const { program, words, cwd, env, folder, input } = options;
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
     env,
-    // The channel carries nothing: it tells the process when we are gone, even by SIGKILL.
+    // The channel carries no data: it tells the process when we are gone, even by SIGKILL.
     stdio: ["pipe", "pipe", "pipe", "ipc"],
-    // A Ctrl-C in the terminal is ours to pass on.
+    // We pass on a Ctrl-C in the terminal ourselves.
     detached: true,
   });
   child.stdin?.on("error", () => {});
@@ -110,7 +110,7 @@ function keepStderr(child: ChildProcess, path: string): () => string {
   return () => said.trim();
 }
 
-/** Passes an end of ours on, and sees to it that it comes. Returns what undoes that. */
+/** Passes our end on to the child, and enforces it. Returns the function that undoes this. */
 function stopWith(child: ChildProcess, { signal, longestMs, endFamily }: ChildOptions): () => void {
   let hard: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -121,7 +121,7 @@ function stopWith(child: ChildProcess, { signal, longestMs, endFamily }: ChildOp
     }, graceMs);
   };
   const late = longestMs === undefined ? undefined : setTimeout(stop, Math.min(longestMs, 2 ** 31 - 1));
-  // We may leave at once, by a second Ctrl-C or a bug: nothing of it stays.
+  // We may leave at once, by a second Ctrl-C or a bug: no process may stay.
   const leave = (): void => {
     child.kill("SIGKILL");
     endFamily();

@@ -1,4 +1,6 @@
-/** A folder copied for an agent to work in: modes, times and links as they are, and no way back into the original. */
+/**
+ * Copies a folder for an agent to work in: modes, times and links are kept, and no link leads back into the original.
+ */
 
 import { constants, type Stats } from "node:fs";
 import {
@@ -19,12 +21,12 @@ import { isInside } from "../../permissions/paths.ts";
 export type Copied = {
   files: number;
   bytes: number;
-  /** Links that lead out of the folder, and what is neither file, folder nor link. Inside the folder. */
+  /** Links that lead out of the folder, and special files. Paths inside the folder. */
   outside: string[];
   skipped: string[];
 };
 
-/** Why a folder cannot be copied: a sentence that names the file. */
+/** Thrown when a folder cannot be copied; the message names the file. */
 export class CopyError extends Error {}
 
 type Entry = { path: string; stats: Stats };
@@ -42,7 +44,7 @@ export async function copyFolder(source: string, target: string, except: string)
     await readable(async () => {
       if (await copyEntry(entry, source, target)) outside.push(entry.path);
     });
-  // Last, and the deepest first: into a folder that may not be written nothing can be copied.
+  // Last, deepest first: nothing can be copied into a read-only folder.
   for (const { path, stats } of entries.filter(({ stats }) => stats.isDirectory()).reverse()) {
     await chmod(join(target, path), stats.mode & 0o7777);
     await utimes(join(target, path), stats.atime, stats.mtime);
@@ -81,7 +83,7 @@ async function checkRoom(source: string, target: string, bytes: number): Promise
     );
 }
 
-/** Returns whether it is a link that leads out. */
+/** Copies one entry; returns true for a link that leads out. */
 async function copyEntry({ path, stats }: Entry, source: string, target: string): Promise<boolean> {
   const [from, to] = [join(source, path), join(target, path)];
   if (stats.isDirectory()) {
@@ -102,7 +104,7 @@ async function copyEntry({ path, stats }: Entry, source: string, target: string)
   return false;
 }
 
-/** A file may go while its folder is copied. */
+/** Ignores a file that disappears while its folder is copied. */
 function ignoreGone(error: NodeJS.ErrnoException): undefined {
   if (error.code === "ENOENT") return undefined;
   throw error;
@@ -118,16 +120,16 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Removes a folder with all in it, where that is permitted; folders that may not be written are made writable. */
+/** Removes a folder with everything in it, as far as permitted; read-only folders are made writable. */
 export async function removeFolder(folder: string): Promise<void> {
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  // A removal that failed may still be at work elsewhere in the folder.
+  // A failed removal may still be running elsewhere in the folder.
   const open = async (path: string): Promise<void> => {
     await chmod(path, 0o700).catch(ignoreGone);
     for (const entry of (await readdir(path, { withFileTypes: true }).catch(ignoreGone)) ?? [])
       if (entry.isDirectory()) await open(join(path, entry.name));
   };
-  // What cannot be removed even so stays: it costs room, and no task its result.
+  // A file that cannot be removed stays: it costs space, and no task its result.
   await remove().catch(() =>
     open(folder)
       .then(remove)
@@ -135,7 +137,7 @@ export async function removeFolder(folder: string): Promise<void> {
   );
 }
 
-/** Bytes as people read them. */
+/** Formats bytes for people. */
 export function megabytes(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,4 +1,4 @@
-/** What a batch says: a line for each event on stderr, one redrawn line on a terminal, and a table at its end. */
+/** The output of a batch: a line for each event on stderr, one redrawn line on a terminal, and a table at its end. */
 
 import { resolve } from "node:path";
 import { money, plural } from "../../context/report/amounts.ts";
@@ -14,13 +14,13 @@ import type { Task } from "./tasks.ts";
 export type BatchProgress = ReturnType<typeof batchProgress>;
 
 const redrawMs = 250;
-/** Where nothing is redrawn, a line says now and then that it goes on. */
+/** Milliseconds between progress lines where nothing is redrawn. */
 const heartbeatMs = 60_000;
 
-/** Lines on stderr, and below them the state, drawn over itself; without a terminal said now and then. */
+/** Writes lines on stderr, and below them the state, redrawn in place; without a terminal repeated now and then. */
 function liveLine(state: () => string, isBusy: () => boolean) {
   const { stderr } = process;
-  // A terminal that was closed takes no more lines; the batch still ends in order.
+  // A closed terminal takes no more lines; the batch still ends in order.
   stderr.on("error", () => {});
   const say = (text: string): void => {
     stderr.write(`${stderr.isTTY ? "\r\x1b[K" : ""}${showHidden(cleanLine(text))}\n`);
@@ -41,7 +41,7 @@ function liveLine(state: () => string, isBusy: () => boolean) {
   };
 }
 
-/** `all`: how many tasks; `out`: the folder as the user named it. */
+/** Creates the reporter. `all`: number of tasks; `out`: the folder as the user named it. */
 export function batchProgress({ all, flags, out }: { all: number; flags: Flags; out: string }) {
   /** Model calls of the running tasks. */
   const live = new Map<string, number>();
@@ -79,7 +79,7 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
       const facts = `${plural(line.num_turns, "call")}, ${money(line.total_cost_usd)}, ${runTime(line.duration_ms)}`;
       say(`${line.id}: ${line.state}, ${facts}${cut(why, 300)} [${ended}/${all}]`);
     },
-    /** Nothing is redrawn from here on. */
+    /** Stops redrawing. */
     quiet: stop,
     end(ending: Omit<BatchOutcome, "tallies"> & { results: Results; queue: readonly Task[] }): number {
       const { results, halt, signal } = ending;
@@ -114,7 +114,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** `--summary`: the results in these folders as one batch. Returns the exit code. Throws `UsageError`. */
+/** Runs `--summary`: reports the results in these folders as one batch. Returns the exit code. Throws `UsageError`. */
 export function tellSummary(folders: readonly string[], flags: Flags): number {
   const read = folders.map((folder) => readResults(resolve(folder)));
   for (const warning of read.flatMap(({ warnings }) => warnings)) writeError(`sawtooth: ${warning}\n`);

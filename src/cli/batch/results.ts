@@ -1,4 +1,4 @@
-/** The folder of a batch: what it was begun with, and one line for each run of a task, never rewritten. */
+/** The folder of a batch: its options, and one line for each run of a task, never rewritten. */
 
 import {
   closeSync,
@@ -20,7 +20,7 @@ import { StartError, UsageError } from "../../core/errors.ts";
 import { makeFolders } from "../../core/make-folders.ts";
 import type { TaskOptions } from "./tasks.ts";
 
-/** How a run of a task ended. The last four say nothing of the task: it is run again. */
+/** The outcome of a run. The last four do not depend on the task, which is run again. */
 export type TaskState =
   | "done"
   | "failed"
@@ -31,7 +31,7 @@ export type TaskState =
   | "error"
   | "interrupted";
 
-/** Where the files came from. `bytes` and `files`: of a copy. */
+/** The origin of the files. `bytes` and `files`: for a copy. */
 export type Origin = { kind: "clone" | "copy" | "empty"; commit?: string; files?: number; bytes?: number };
 
 /** A line of results.jsonl. Paths are inside the folder of the batch. */
@@ -60,14 +60,14 @@ export type ResultLine = {
 
 const resultsName = "results.jsonl";
 
-/** The newest run of a task: what going on with the batch and its table ask of it. */
+/** The newest run of a task, reduced to the fields that resuming and the table need. */
 export type LastRun = Pick<ResultLine, "hash" | "state" | "num_turns" | "total_cost_usd" | "duration_ms"> & {
   changedFiles: number;
   /** At most 300 characters of the first error. */
   error: string | undefined;
 };
 
-/** All runs of a task together. */
+/** The totals of all runs of a task. */
 export type TaskTally = {
   id: string;
   last: LastRun;
@@ -82,14 +82,14 @@ export type TaskTally = {
   lastAt: number;
 };
 
-/** By task, in the order of their first results. What is kept of a result does not grow with what the model said. */
+/** Tallies by task, in the order of their first results. Their size does not grow with the model's answers. */
 export type Tallies = Map<string, TaskTally>;
 
 const mostError = 300;
 
 function lastRunOf(line: ResultLine): LastRun {
   const { hash, state, num_turns, total_cost_usd, duration_ms, changed_files: changed } = line;
-  // A part of a text would hold the whole of it: a copy does not.
+  // A substring would keep the whole text alive; a copy does not.
   const error = line.errors[0] === undefined ? undefined : copyOf(line.errors[0].slice(0, mostError));
   return { hash, state, num_turns, total_cost_usd, duration_ms, changedFiles: changed.length, error };
 }
@@ -113,7 +113,7 @@ function count(tallies: Tallies, line: ResultLine): void {
   tally.durationMs += durationMs;
 }
 
-/** The tallies of several folders as one batch: of a task in more than one, the run that began last is the newest. */
+/** Merges the tallies of several folders; the newest run of a task is the one that began last. */
 export function merged(all: readonly ReadonlyMap<string, Readonly<TaskTally>>[]): Tallies {
   const found: Tallies = new Map();
   for (const tally of all.flatMap((tallies) => [...tallies.values()])) {
@@ -138,7 +138,7 @@ function sumOf(a: TaskTally, b: TaskTally): TaskTally {
   };
 }
 
-/** The results of an existing folder by task, and what is wrong with its file. Throws `UsageError`. */
+/** Reads the results of an existing folder by task, with warnings about its file. Throws `UsageError`. */
 export function readResults(folder: string): { tallies: Tallies; warnings: string[] } {
   const file = join(folder, resultsName);
   const tallies: Tallies = new Map();
@@ -162,7 +162,7 @@ export function readResults(folder: string): { tallies: Tallies; warnings: strin
 
 const pieceBytes = 64 * 1024;
 
-/** Line after line, so that only one is held. Throws what reading a file throws. */
+/** Reads line by line, so that only one is held. Throws the errors of reading a file. */
 function* linesOf(file: string): Generator<string> {
   const fd = openSync(file, "r");
   try {
@@ -194,7 +194,10 @@ function resultIn(line: string): ResultLine | undefined {
 
 export type Results = ReturnType<typeof openResults>;
 
-/** Appends durably: a line is on the disk when `append` returns. Throws `StartError` when it cannot be written. */
+/**
+ * Opens the results for durable appends: a line is on the disk when `append` returns. Throws `StartError` when it
+ * cannot be written.
+ */
 export function openResults(folder: string) {
   const { tallies, warnings } = readResults(folder);
   const file = join(folder, resultsName);
@@ -216,7 +219,7 @@ export function openResults(folder: string) {
   };
 }
 
-/** Dollars of all runs of all tasks. */
+/** Returns the dollars of all runs of all tasks. */
 export function costOf(tallies: ReadonlyMap<string, Readonly<TaskTally>>): number {
   return [...tallies.values()].reduce((sum, { cost }) => sum + cost, 0);
 }
@@ -238,14 +241,14 @@ function makeOut(folder: string, shown: string): void {
   }
 }
 
-/** Makes the folder, or checks that it is the one of this batch. Throws `UsageError`. */
+/** Creates the folder, or checks that it belongs to this batch. Throws `UsageError`. */
 export function enterFolder(folder: string, shown: string, options: TaskOptions): void {
   const file = join(folder, "batch.json");
   if (!existsSync(file)) {
     const strange = existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith("lock."));
     if (strange) throw new UsageError(`${shown} holds other files: name a new folder with --out`);
     makeOut(folder, shown);
-    // The results may lie in the project: they are none of its files.
+    // The results may lie in the project, but are not part of it.
     writeFileSync(join(folder, ".gitignore"), "*\n");
     replaceFile(file, `${JSON.stringify({ version: 1, options: lasting(options) })}\n`);
     return;
@@ -266,7 +269,9 @@ function optionText(flag: string, value: unknown): string {
   return value === undefined ? `no ${flag}` : `${flag} ${Array.isArray(value) ? value.join(" ") : value}`;
 }
 
-/** Limits may be raised from one run to the next; what else changes would mix two batches. As JSON keeps it. */
+/**
+ * Returns the options that must not change between runs, which would mix two batches; limits may be raised. As JSON.
+ */
 function lasting({ max_turns: _, max_budget_usd: __, max_time: ___, ...options }: TaskOptions): TaskOptions {
   return JSON.parse(JSON.stringify(options)) as TaskOptions;
 }
@@ -279,7 +284,7 @@ function replaceFile(file: string, text: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Folders of the runs of a task, inside the folder of the batch, oldest first. */
+/** Returns the folders of the runs of a task, inside the folder of the batch, oldest first. */
 export function runsOf(folder: string, id: string): string[] {
   const place = join(folder, "tasks", id);
   const names = existsSync(place) ? readdirSync(place).filter((name) => /^run-\d+$/.test(name)) : [];

@@ -1,4 +1,4 @@
-/** The file of a batch: one JSON object a line, checked as a whole before anything is run. */
+/** Reads the file of a batch: one JSON object a line, checked as a whole before anything is run. */
 
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -12,14 +12,14 @@ export type Task = {
   id: string;
   /** From 1, in the file. */
   line: number;
-  /** Of what the line says, whatever the order of its keys: a changed line is another task. */
+  /** Hash of the line's content, whatever the order of its keys: a changed line is another task. */
   hash: string;
   prompt?: string;
   /** Absolute folder, or a URL. */
   repo?: string;
   ref?: string;
   setup?: string;
-  /** Under the names of the file; the line's own before those of the whole batch. */
+  /** Options under the names of the file; the line's own override those of the whole batch. */
   options: TaskOptions;
 };
 
@@ -33,10 +33,10 @@ const kinds: Readonly<Record<string, Kind>> = {
 };
 
 const example = '{"id": "one", "prompt": "…", "repo": "../project"}';
-/** What one word of a command line can hold, with room to spare. */
+/** Length that fits one word of a command line, with room to spare. */
 const longestHint = 100_000;
 
-/** All tasks of the text of `file`, in order. `base`: folder that paths in it count from. Throws `UsageError`. */
+/** Reads all tasks of the text of `file`, in order. `base`: folder for relative paths in it. Throws `UsageError`. */
 export function readTasks(file: string, defaults: TaskOptions): Task[] {
   const base = file === "-" ? process.cwd() : dirname(resolve(file));
   const lines = readText(file)
@@ -146,7 +146,7 @@ function checkField(key: string, value: unknown, tell: Tell): void {
   if (kind !== undefined && !fine[kind]) tell(`${key} must be ${wanted[kind]}`);
 }
 
-/** The same for the same content: keys sorted at every depth, no white space. */
+/** Hashes the content: keys sorted at every depth, no white space. */
 function hashOf(fields: Fields): string {
   const sorted = JSON.stringify(fields, (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -156,7 +156,7 @@ function hashOf(fields: Fields): string {
   return createHash("sha256").update(sorted).digest("hex");
 }
 
-/** Whether git takes this as the address of another machine, or of a repository by URL. */
+/** Returns true when git takes this as the address of another machine, or of a repository by URL. */
 export function isUrl(repo: string): boolean {
   return /^(https?|ssh|git|file):\/\/[^-]|^[\w][\w.-]*@[\w.-]+:[^-]/.test(repo);
 }
@@ -170,7 +170,7 @@ function repoOf(repo: string, base: string, tell: Tell): string {
   return isFolder ? folder : tell(`repo ${repo}: there is no such folder (paths count from ${base})`);
 }
 
-/** Files that options name count from where these options are written. */
+/** Resolves files that options name against the folder of their source. */
 export function placed(options: TaskOptions, base: string): TaskOptions {
   const { model, add_dir: folders, json_schema: schema } = options;
   const [, provider, file] =
@@ -184,7 +184,7 @@ export function placed(options: TaskOptions, base: string): TaskOptions {
   };
 }
 
-/** Rules add up; of everything else the line's own counts. */
+/** Combines options: rules add up; for everything else the line's own wins. */
 function together(defaults: TaskOptions, options: TaskOptions): TaskOptions {
   const rules = ["allow", "deny", "add_dir"].flatMap((key) => {
     const all = [...listOf(defaults[key]), ...listOf(options[key])];
@@ -197,7 +197,7 @@ function listOf(value: TaskValue | undefined): string[] {
   return value === undefined ? [] : ((Array.isArray(value) ? value : [value]) as string[]);
 }
 
-/** The command line of the task's own process, which gets the prompt of a task without a check on its input. */
+/** Returns the command line of the task's own process, which gets the prompt of a task without a check on its input. */
 export function wordsOf({ prompt, options }: Task): string[] {
   const flags = Object.entries(options).flatMap(([key, value]) => {
     const flag = `--${key.replaceAll("_", "-")}`;
@@ -210,7 +210,7 @@ export function wordsOf({ prompt, options }: Task): string[] {
   return ["fix", ...flags, ...(prompt === undefined ? [] : [`--prompt=${prompt}`])];
 }
 
-/** The program's own reader of command lines says what is wrong with a value. */
+/** Checks values with the program's own command-line parser. */
 function checkWords(task: Task, tell: Tell): void {
   const { prompt = "", options } = task;
   if (options.check !== undefined && options.json_schema !== undefined)

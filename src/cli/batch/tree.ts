@@ -1,4 +1,4 @@
-/** The files that a task works on: fetched from a repository at a commit, or copied; never the user's own. */
+/** Prepares the files that a task works on: fetched from a repository at a commit, or copied; never the user's own. */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
@@ -11,20 +11,20 @@ import { isUrl, type Task } from "./tasks.ts";
 
 export type Prepared = { origin: Origin /** What was done, for a person. */; how: string };
 
-/** Repositories of other machines, each fetched once for all its tasks. */
+/** Local copies of remote repositories, each fetched once for all its tasks. */
 export type Mirrors = Map<string, Promise<string>>;
 
 type Checkout = {
   /** Absolute folder of the batch. */
   out: string;
-  /** What git gets of the environment. */
+  /** The environment for git. */
   env: Record<string, string>;
   mirrors: Mirrors;
 };
 
 /**
- * Fills the folder `tree`, which is new and becomes a repository of its own: what the agent commits, stashes or pushes
- * reaches no other. Throws `GitError` or `CopyError`.
+ * Fills the new folder `tree`, which becomes a repository of its own: the agent's commits, stashes and pushes reach no
+ * other. Throws `GitError` or `CopyError`.
  */
 export async function prepareTree(task: Task, tree: string, place: Checkout): Promise<Prepared> {
   const { repo, ref } = task;
@@ -40,7 +40,7 @@ export async function prepareTree(task: Task, tree: string, place: Checkout): Pr
   if (!isRepository) return begun(git, await copied(source, tree, place, "no git repository"));
   const isBare = await isBareAt(source, place);
   if (ref !== undefined || isBare) return fetchCommit(task, tree, source, place);
-  // Into submodules git would look with their own settings.
+  // Git would look into submodules with their own settings.
   const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
   const isDirty = (await gitIn(source, place.env)(status)) !== "";
   const head = await commitOf(source, "HEAD", place);
@@ -51,7 +51,7 @@ export async function prepareTree(task: Task, tree: string, place: Checkout): Pr
   return copied(source, tree, place, "it has changes that are not committed", head);
 }
 
-/** The first commit of files that have no history: the agent can ask git what it changed. */
+/** Makes the first commit of files without history, so that the agent can ask git for its changes. */
 async function begun(git: Git, prepared: Prepared): Promise<Prepared> {
   const who = ["-c", "user.name=sawtooth", "-c", "user.email=sawtooth@localhost"];
   await git(["add", "--all"]);
@@ -78,7 +78,7 @@ async function copied(
   return { origin, how: `copied (${why}): ${facts.join("; ")}` };
 }
 
-/** The folder is the top of a repository, or a bare one. */
+/** Returns true for the top of a repository, or a bare one. */
 async function isTop(source: string, { env }: Checkout): Promise<boolean> {
   if (existsSync(join(source, ".git"))) return true;
   if (!existsSync(join(source, "HEAD")) || !existsSync(join(source, "objects"))) return false;
@@ -89,7 +89,7 @@ async function isBareAt(source: string, { env }: Pick<Checkout, "env">): Promise
   return (await gitAt(source, env)(["rev-parse", "--is-bare-repository"])).trim() === "true";
 }
 
-/** A bare repository has to be named: git itself takes none that it merely finds. */
+/** Names a bare repository: git itself uses none that it merely finds. */
 function gitAt(folder: string, env: Checkout["env"]): Git {
   return gitIn(folder, env, existsSync(join(folder, ".git")) ? {} : { repository: { GIT_DIR: folder } });
 }
@@ -105,7 +105,7 @@ async function commitOf(source: string, name: string, { env }: Checkout): Promis
   );
 }
 
-/** Only this commit and what it is made of: later history, where the answer may stand, stays away. */
+/** Fetches only this commit and its objects: later history, which may hold the answer, stays away. */
 async function fetchCommit(
   { repo = "", ref }: Task,
   tree: string,
@@ -125,7 +125,7 @@ async function fetchCommit(
   return { origin: { kind: "clone", commit }, how: `${shown} at ${commit.slice(0, 10)}` };
 }
 
-/** A commit that no branch of the other machine leads to, such as that of a pull request. */
+/** Fetches a commit that no branch of the remote contains, such as that of a pull request. */
 async function fetchMissing(
   repo: string,
   ref: string,
@@ -165,12 +165,12 @@ async function makeMirror(repo: string, { out, env }: Checkout): Promise<string>
   return folder;
 }
 
-/** Nobody is there for a password or the key of a host. */
+/** Stops git from asking for a password or a host key. */
 function quiet(env: Record<string, string>): Record<string, string> {
   return { GIT_SSH_COMMAND: "ssh -oBatchMode=yes", ...env };
 }
 
-/** A URL as it may be shown: without the name and the password in it. */
+/** Returns a URL without the user name and the password in it. */
 function withoutUser(repo: string): string {
   return repo.replace(/^(\w+:\/\/)[^/@]*@/, "$1");
 }

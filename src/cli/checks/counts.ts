@@ -1,4 +1,4 @@
-/** How many tests a check ran, read off what common test runners print. Pure. */
+/** Counts the tests that a check ran, by the output of common test runners. Pure. */
 
 import { cleanText } from "../../core/clean-text.ts";
 
@@ -6,7 +6,7 @@ export type TestCount = { total: number; failed: number; skipped: number };
 
 type Runner = (text: string) => TestCount | undefined;
 
-/** The numbers of the first runner that is recognised, summed over its runs; undefined when none is. */
+/** Returns the numbers of the first runner that is recognised, summed over its runs; undefined when none is. */
 export function countTests(output: string): TestCount | undefined {
   const text = cleanText(output.replaceAll("\r\n", "\n"));
   for (const runner of runners) {
@@ -16,7 +16,7 @@ export function countTests(output: string): TestCount | undefined {
   return undefined;
 }
 
-/** Sums what `take` makes of each match. */
+/** Sums the results of `take` over all matches. */
 function summed(pattern: RegExp, take: (groups: Record<string, string | undefined>) => TestCount): Runner {
   return (text) => {
     const matches = [...text.matchAll(pattern)];
@@ -33,7 +33,7 @@ function summed(pattern: RegExp, take: (groups: Record<string, string | undefine
 
 const number = (value: string | undefined): number => Number(value ?? 0);
 
-/** `2 failed, 3 passed | 1 skipped`: the number before each word. */
+/** Parses `2 failed, 3 passed | 1 skipped`: the number before each word. */
 function words(list: string, total?: number): TestCount {
   const of = (name: RegExp): number =>
     [...list.matchAll(/(\d+) ([a-z]+)/g)]
@@ -65,7 +65,7 @@ const unittest = summed(
   },
 );
 
-/** Lines of the Test Anything Protocol; only top-level ones count. */
+/** Counts lines of the Test Anything Protocol at the top level. */
 const tap: Runner = (text) => {
   const lines = text.split("\n").filter((line) => /^(?:not )?ok\b/.test(line));
   if (!/^(?:TAP version|\d+\.\.\d+)/m.test(text)) return undefined;
@@ -74,7 +74,7 @@ const tap: Runner = (text) => {
   return { total: lines.length, failed: failed.length, skipped: skipped.length };
 };
 
-/** Go names each test only with -v; without it there is nothing to count. */
+/** Counts Go tests, which are only named with -v. */
 const go: Runner = (text) => {
   if (!/^=== RUN /m.test(text)) return undefined;
   const count = (name: string): number => [...text.matchAll(new RegExp(`^\\s*--- ${name}:`, "gm"))].length;

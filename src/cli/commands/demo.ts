@@ -20,7 +20,7 @@ const task =
   "Some tests of this project fail. Find out why, repair the causes in the source (not in the tests), " +
   "and show that the whole suite passes.";
 
-/** Exit code 0 only when the tests of the repaired copy pass. */
+/** Runs the demo. Exit code 0 only when the tests of the repaired copy pass. */
 export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-demo-"));
   const repository = join(folder, "shop");
@@ -78,7 +78,7 @@ async function work(run: Run, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What came of it: the answer, the diff, the tests run by us, the context and the bill. */
+/** Shows the outcome: the answer, the diff, the tests run by us, the context and the bill. */
 async function show(run: Run, repository: string): Promise<number> {
   const events = run.agent.log.events();
   say(`\nThe answer\n\n${lastText(events)}\n`);
@@ -101,7 +101,7 @@ async function show(run: Run, repository: string): Promise<number> {
   return passed ? 0 : 1;
 }
 
-/** Node's test runner takes a mark of its parent's runner as an order to print for a machine. */
+/** Removes the mark of a parent test runner, which would change the output format of Node's. */
 function testEnvironment(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
   return withoutSecrets(rest);

@@ -1,4 +1,4 @@
-/** `sawtooth replay`: from the words of the command line to the lab, and its result to the screen. */
+/** `sawtooth replay`: passes the command line to the lab, and shows its result. */
 
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -19,7 +19,7 @@ type Format = ReplayCommand["flags"]["tableFormat"];
 
 const defaultPrices = "anthropic/claude-sonnet-5-5";
 
-/** Replays what the operands name. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
+/** Replays the operands. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
 export async function runReplay(command: ReplayCommand): Promise<number> {
   const plan = planOf(command);
   if (command.flags.tune) return tune(plan);
@@ -44,7 +44,7 @@ async function tune(plan: Plan): Promise<number> {
   return problems.length > 0 ? 1 : 0;
 }
 
-/** Throws `UsageError` for words that make no sense, before anything is read. */
+/** Plans a replay. Throws `UsageError` for an invalid command line, before anything is read. */
 function planOf({ operands, flags }: ReplayCommand): Plan {
   if (operands.length === 0)
     throw new UsageError("replay needs recordings: sawtooth replay <files or folders> (see sawtooth --help)");
@@ -57,7 +57,7 @@ function planOf({ operands, flags }: ReplayCommand): Plan {
     throw new UsageError(`no recordings in ${operands.join(", ")}: .jsonl, .traj, .traj.json`);
   return {
     files,
-    // What everything is compared with is always there.
+    // The baseline is always included.
     contexts: [...new Set(["raw", ...contexts])],
     prices: [...new Set(prices)],
     gaps: flags.gaps,
@@ -114,7 +114,7 @@ function complain(line: string): void {
 
 const barWidth = 24;
 
-/** A bar that is drawn over itself; nothing where stderr is no terminal. */
+/** Draws a progress bar in place; nothing where stderr is no terminal. */
 function progress(out: NodeJS.WriteStream): {
   onProgress?: (done: number, all: number, label: string) => void;
 } {

@@ -1,4 +1,4 @@
-/** `sawtooth sessions`: what is stored, one session to read, or one as a file. */
+/** `sawtooth sessions`: lists the stored sessions, shows one, or exports it. */
 
 import { cleanLine } from "../../core/clean-text.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -10,15 +10,15 @@ import type { FlagsOf } from "../arguments/options.ts";
 
 type Stored = { id: string; turns: number; title: string; name?: string; cwd: string };
 
-/** The store, as these commands need it. */
+/** The session store, as these commands need it. */
 export type StoredSessions = {
-  /** Newest first; of every folder without `cwd`. */
+  /** Lists sessions, newest first; of every folder without `cwd`. */
   list(cwd: string | undefined): Stored[];
-  /** By a beginning of its id; without one, the newest of this folder. Throws `SessionError`. */
+  /** Reads a session by a prefix of its id; without one, the newest of this folder. Throws `SessionError`. */
   read(id: string | undefined): readonly LogEvent[];
 };
 
-/** What the command prints. Throws `UsageError`. */
+/** Returns the output of the command. Throws `UsageError`. */
 export async function sessionsOutput(
   [verb = "list", id, ...rest]: readonly string[],
   flags: FlagsOf<"sessions">,
@@ -39,7 +39,7 @@ export async function sessionsOutput(
   }
 }
 
-/** A session in one of the formats; secrets of this environment and of well-known shapes are taken out. */
+/** Exports a session in one of the formats, with secrets of this environment and of well-known shapes redacted. */
 export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
   const hide = redactor(secretsOf(process.env));
   if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);
@@ -49,7 +49,7 @@ export async function exported(events: readonly LogEvent[], format: ExportFormat
   return format === "md" ? exportMarkdown(whole) : exportText(whole);
 }
 
-/** One line a session; `cwd`: the list is of this folder only, so that it need not be named in each line. */
+/** Formats one line a session; `cwd`: the list is of this folder only, so the lines need not name it. */
 function sessionsText(sessions: readonly Stored[], cwd: string | undefined): string {
   if (sessions.length === 0) return cwd ? "no sessions of this folder\n" : "no sessions\n";
   return sessions

@@ -1,4 +1,4 @@
-/** `sawtooth undo`: puts back what a session did to files, and lists what could be put back. */
+/** `sawtooth undo`: reverts a session's file changes, and lists its snapshots. */
 
 import { relative } from "node:path";
 import { asReminder } from "../../context/reminders/wording.ts";
@@ -9,10 +9,13 @@ import type { FileChange, SnapshotRow, Snapshots, Undone } from "../../core/undo
 import { undoNotice } from "../../core/undo-port.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 
-/** A stored session, opened to be its only user. */
+/** A stored session, opened with its lock held. */
 export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: Snapshots; close(): void };
 
-/** `open`: by a beginning of its id; without one, the newest session of this folder that wrote. Throws `SessionError`. */
+/**
+ * Runs the command. `open`: by a prefix of the id; without one, the newest session of this folder that wrote. Throws
+ * `SessionError`.
+ */
 export async function runUndo(
   [id, ...rest]: readonly string[],
   { list, to, redo }: FlagsOf<"undo">,
@@ -30,7 +33,7 @@ export async function runUndo(
       };
     const undone = await snapshots.undo({ ...(to === undefined ? {} : { to }), ...(redo ? { redo } : {}) });
     if (!undone) return { text: nothingText(session.id, { to, redo }), exitCode: to === undefined ? 0 : 2 };
-    // The model would go on as if its changes still stood.
+    // Otherwise the model would assume that its changes still stand.
     if (undone.files.length > 0)
       log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
     return {
@@ -48,10 +51,10 @@ function nothingText(id: string, { to, redo }: { to: number | undefined; redo: b
   return redo ? `no undo to take back in session ${id}\n` : `nothing to undo in session ${id}\n`;
 }
 
-/** Where paths count from, and what a person types to go on. */
+/** The folder that paths are relative to, and the command to type next. */
 type Told = { cwd: string; how: string };
 
-/** One line a snapshot, with the files that the step changed. Pure. */
+/** Formats one line a snapshot, with the files that the step changed. Pure. */
 export function snapshotsText(id: string, rows: readonly SnapshotRow[], { cwd, how }: Told): string {
   if (rows.length === 0) return `no snapshots of session ${id}\n`;
   const turns = [...new Set(rows.map(({ turn }) => turn))];
@@ -70,7 +73,7 @@ const words: Record<FileChange["how"], string> = {
   removed: "removed",
 };
 
-/** What an undo did, for a person. Pure. */
+/** Reports an undo to the user. Pure. */
 export function undoneText({ to, files, copies, lost, notes }: Undone, { cwd, how }: Told): string {
   const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
   const chapters = [
@@ -90,7 +93,7 @@ export function undoneText({ to, files, copies, lost, notes }: Undone, { cwd, ho
   return `${chapters.flat().join("\n")}\n`;
 }
 
-/** Local time with the date: a session can be of any day. */
+/** Formats local time with the date, as a session can be of any day. */
 function clockTime(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19).replace("T", " ");

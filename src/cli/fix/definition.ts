@@ -1,18 +1,18 @@
-/** What a check is made of in the project: the scripts, targets and files that its command runs. Pure. */
+/** Finds the definition of a check in the project: the scripts, targets and files that its command runs. Pure. */
 
 import { readCommandLine } from "../../permissions/bash/command-line.ts";
 import { programsOf } from "../../permissions/bash/programs.ts";
 import { nameOf, plain, resolvePath } from "../../permissions/paths.ts";
 
-/** The text of a file of the project by its absolute path; undefined when there is none. */
+/** Returns the text of a file of the project by its absolute path; undefined when there is none. */
 export type ReadFile = (path: string) => string | undefined;
 
-/** One thing that a check runs. `path` is the absolute path of the file that defines it. */
+/** One part that a check runs. `path` is the absolute path of the file that defines it. */
 export type Definition = { path: string; text: string };
 
 const packageManagers = /^(?:npm|pnpm|yarn|bun)$/;
 const interpreters = /^(?:ba|da|z|k)?sh$|^(?:node|bun|deno|python\d?(?:\.\d+)?|ruby|perl|php|tsx|ts-node)$/;
-/** Programs that are told what to do by one file. */
+/** Programs that one file controls. */
 const fileOf: Record<string, string[]> = {
   tox: ["tox.ini"],
   nox: ["noxfile.py"],
@@ -24,7 +24,7 @@ const makefiles = ["GNUmakefile", "makefile", "Makefile"];
 const checkName = /(?:^|[/._-])(?:tests?|checks?|ci|lint|verify|specs?|e2e)(?:[/._-]|$)/i;
 const depthLimit = 6;
 
-/** What the commands run, by name. `cwd` is absolute. Changing any of it would change the check. */
+/** Returns the parts that the commands run, by name. `cwd` is absolute. Changing any of them would change the check. */
 export function definitionsOf(
   commands: readonly string[],
   cwd: string,
@@ -61,10 +61,10 @@ function follow(command: string, folder: string, search: Search, depth: number):
   }
 }
 
-/** The program itself, or what an interpreter is given, when its name says that it checks something. */
+/** Returns the program itself, or an interpreter's script, when its name says that it checks something. */
 function scriptFiles(program: string, rest: readonly string[]): string[] {
   const file = interpreters.test(nameOf(program)) ? rest.find((word) => !word.startsWith("-")) : program;
-  // A program without a folder is looked for on the PATH, not here.
+  // A program without a folder is looked up on the PATH, not here.
   const isFile = file !== undefined && (file !== program || file.includes("/"));
   return isFile && checkName.test(file) ? [file] : [];
 }
@@ -104,7 +104,7 @@ function followScript(
   for (const script of [`pre${name}`, name, `post${name}`]) {
     const text = scripts[script];
     const key = `${path} script ${script}`;
-    // A hook that is not there yet must not appear either.
+    // A hook that does not exist yet must not appear either.
     if (typeof text !== "string") search.found.set(key, { path, text: "" });
     else if (!search.found.has(key)) {
       search.found.set(key, { path, text });
@@ -141,7 +141,7 @@ function followMake(given: readonly string[], from: string, search: Search, dept
   );
   const targets = named.length > 0 ? named : [/^([\w.-]+)\s*:(?!=)/m.exec(text)?.[1] ?? "all"];
   for (const target of targets) {
-    // Without the file's name: a GNUmakefile put before the Makefile changes the same definition.
+    // Without the file's name: a GNUmakefile added before the Makefile changes the same definition.
     const key = `${folder} make ${target}`;
     if (search.found.has(key)) continue;
     const part = targetPart(text, target);
@@ -152,7 +152,7 @@ function followMake(given: readonly string[], from: string, search: Search, dept
 
 type TargetPart = { text: string; recipe: string[] };
 
-/** The rules of a target, of what it needs when that checks too, and the settings that change how they run. */
+/** Returns the rules of a target, of its prerequisites that also check, and the settings that change how they run. */
 function targetPart(text: string, target: string, seen = new Set<string>()): TargetPart {
   seen.add(target);
   const lines = text.split("\n");
@@ -178,7 +178,7 @@ function targetPart(text: string, target: string, seen = new Set<string>()): Tar
   };
 }
 
-/** What stands behind the colon when the line is a rule (or a variable) of the target. */
+/** Returns the text after the colon when the line is a rule (or a variable) of the target. */
 function headOf(line: string, target: string): string | undefined {
   const match = /^([^\s#:=][^:=#]*?)\s*::?(?!=)(.*)$/.exec(line);
   return match?.[1]?.split(/\s+/).includes(target) ? match[2] : undefined;
@@ -187,7 +187,7 @@ function headOf(line: string, target: string): string | undefined {
 const settings =
   /^(?:override\s+|export\s+)*(?:SHELL|\.SHELLFLAGS|MAKEFLAGS|GNUMAKEFLAGS)\s*[:+?!]{0,3}=|^\.(?:IGNORE|ONESHELL|DEFAULT)\b/;
 
-/** Lines that set how recipes run, and those that set a variable which the recipe uses. */
+/** Returns lines that set how recipes run, and those that set a variable which the recipe uses. */
 function settingsFor(lines: readonly string[], recipe: string): string[] {
   const used = [...recipe.matchAll(/\$[({](\w+)[)}]/g)].map((match) => match[1] ?? "");
   const sets = (line: string): boolean =>

@@ -1,4 +1,4 @@
-/** Where a repair goes: a patch file, a commit, a commit on a new branch. */
+/** Delivers a repair: as a patch file, a commit, or a commit on a new branch. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -9,12 +9,12 @@ import { GitError } from "../../git/run.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 
 export type Target = {
-  /** Writes what was asked for; `patch` as bytes, one character each. Throws `GitError` or what writing throws. */
+  /** Writes the requested output; `patch` as bytes, one character each. Throws `GitError` or the errors of writing. */
   deliver(repair: { patch: string; paths: string[]; message: string }): Promise<Delivered>;
 };
 export type Delivered = { patch: string | null; commit: string | null; branch: string | null };
 
-/** Checks that the repair can go where it shall, before anything is done. Throws `UsageError`. */
+/** Checks that the repair can be delivered as requested, before anything is done. Throws `UsageError`. */
 export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: string): Promise<Target> {
   const { commit, branch, patch } = flags;
   const wanted = branch === undefined ? commit && "--commit" : "--branch";
@@ -32,7 +32,7 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
   };
 }
 
-/** Makes folders on the way. The patch is written as the bytes it stands for. */
+/** Writes a patch as the bytes it stands for, creating folders on the way. */
 export function writePatch(file: string, patch: string): void {
   makeFolders(dirname(file), (folder) => mkdirSync(folder));
   writeFileSync(file, Buffer.from(patch, "latin1"));
@@ -63,7 +63,7 @@ async function checkBranch({ git }: Tree, branch: string): Promise<void> {
     throw new UsageError(`--branch ${branch}: there is such a branch already`);
 }
 
-/** A commit of such a file would hold what the filter keeps out of the repository. */
+/** Refuses files that go through a filter: a commit of them would include content that the filter keeps out. */
 async function checkFilters(tree: Tree, paths: readonly string[]): Promise<void> {
   const [path] = await tree.filtered(paths);
   if (path === undefined) return;
@@ -75,8 +75,8 @@ async function checkFilters(tree: Tree, paths: readonly string[]): Promise<void>
 type Repair = { patch: string; paths: string[]; message: string };
 
 /**
- * The repair alone as a commit on the head from before the first attempt: what else was changed in the folder stays
- * as it is. No hook runs. With a branch the folder is on it afterwards.
+ * Commits only the repair, on the head from before the first attempt: other changes in the folder stay uncommitted. No
+ * hook runs. With a branch the folder is on it afterwards.
  */
 async function commitRepair(
   { git, beside }: Tree,
@@ -96,12 +96,12 @@ async function commitRepair(
     await git(["update-ref", "-m", "sawtooth fix", `refs/heads/${branch}`, commit, ""]);
     await git(["symbolic-ref", "-m", "sawtooth fix", "HEAD", `refs/heads/${branch}`]);
   }
-  // The index had these files as they were before.
+  // The index still had the earlier versions of these files.
   await git(["--literal-pathspecs", "reset", "--quiet", "--", ...paths]);
   return commit;
 }
 
-/** The user's own name where git was told one. */
+/** Returns the user's own name where git knows one. */
 async function identity(git: Tree["git"]): Promise<string[]> {
   if (process.env.GIT_AUTHOR_EMAIL && process.env.GIT_COMMITTER_EMAIL) return [];
   const known = await git(["config", "user.email"]).catch(() => "");

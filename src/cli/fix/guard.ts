@@ -1,4 +1,4 @@
-/** Does a repair cheat? What may not be done to tests and checks on the way to a green run. Pure. */
+/** Detects cheating in a repair: forbidden changes to tests and checks on the way to a green run. Pure. */
 
 import type { TreeChange } from "../../git/frozen-tree.ts";
 import { globExpression, nameOf } from "../../permissions/paths.ts";
@@ -29,7 +29,7 @@ const testFile =
   /(?:^|\/)(?:tests?|__tests__|specs?|e2e|testdata|fixtures)\/|(?:[._-](?:test|spec)|(?:Test|Tests|Spec|IT))\.\w+$|(?:^|\/)(?:test_[^/]*\.py|conftest\.py|[^/]+_test\.\w+|[^/]+\.bats|[^/]+\.t)$/;
 const runnerFile =
   /(?:^|\/)(?:(?:jest|vitest|vite|playwright|cypress|karma|ava|wdio|nightwatch|stryker)\.(?:config|conf)\.\w+|\.mocharc(?:\.\w+)?|pytest\.ini|tox\.ini|setup\.cfg|noxfile\.py|\.coveragerc|phpunit\.xml(?:\.dist)?|\.rspec|bunfig\.toml|\.npmrc|\.yarnrc(?:\.yml)?|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|\.eslintignore|biome\.jsonc?|tsconfig[^/]*\.json|mypy\.ini|\.flake8|ruff\.toml|\.pylintrc|\.shellcheckrc|clippy\.toml|\.gitlab-ci\.yml)$|(?:^|\/)\.(?:github|circleci)\//;
-/** Of files that hold more than settings, only the parts that steer a test runner or a linter. */
+/** Files that hold more than settings: only the parts that configure a test runner or a linter. */
 const runnerParts: Record<string, (text: string) => string> = {
   "package.json": (text) =>
     jsonParts(text, ["jest", "mocha", "ava", "vitest", "c8", "nyc", "tap", "eslintConfig"]),
@@ -45,21 +45,21 @@ const silencers =
 const assertions =
   /\bassert\w*\b|\bexpect\s*\(|\.should\b|\brequire\.\w+\(|\b(?:t|is)\.(?:is|ok|not|equal|same|deepEqual|throws|Error|Fatal|Errorf|Fatalf)\w*\s*\(|#\[test\]|@Test\b|@test\b|\b(?:test|it)\s*\(|\bdef test_|\bfunc Test/g;
 
-/** Whether a path is one of tests: by its folder or by its name. */
+/** Returns true for a path of tests, by its folder or its name. */
 function isTest(path: string): boolean {
   return testFile.test(path);
 }
 
 export type Guarded = {
   changes: readonly TreeChange[];
-  /** What the checks run, before and after, by name. */
+  /** The definitions of the checks, before and after, by name. */
   definitions: { before: ReadonlyMap<string, Definition>; after: ReadonlyMap<string, Definition> };
   /** Absolute top of the project. */
   root: string;
   allowPaths: readonly string[];
 };
 
-/** What a repair did that it may not do. A path that `allowPaths` names may lose lines of a test, but not the test. */
+/** Returns the violations of a repair. A path that `allowPaths` names may lose lines of a test, but not the test. */
 export function violationsOf(guarded: Guarded): Violation[] {
   const named = guarded.allowPaths.map((glob) => globExpression(trimmed(glob)));
   const allowed = (path: string): boolean =>
@@ -122,7 +122,7 @@ function fewer(pattern: RegExp, before: string, after: string): boolean {
   return (after.match(pattern) ?? []).length < (before.match(pattern) ?? []).length;
 }
 
-/** A line that was there and is not there any more; comments, imports and blank lines do not count. */
+/** Returns a line that was removed; comments, imports and blank lines do not count. */
 function lostLine(before: string, after: string): string | undefined {
   const left = new Map<string, number>();
   for (const line of lines(after)) left.set(line, (left.get(line) ?? 0) + 1);
@@ -150,7 +150,7 @@ function jsonParts(text: string, names: readonly string[]): string {
     const value = JSON.parse(text || "{}") as Record<string, unknown>;
     return JSON.stringify(names.map((name) => value[name] ?? null));
   } catch {
-    // A file that was broken before may be mended.
+    // A file that was broken before may be repaired.
     return JSON.stringify(names.map(() => null));
   }
 }
@@ -163,7 +163,7 @@ function tomlSections(text: string, wanted: RegExp): string {
     .trim();
 }
 
-/** Fewer tests than before, or more of them skipped, in the run of a check that is green now. */
+/** Reports fewer tests than before, or more skipped ones, in the run of a check that is green now. */
 export function countViolation(
   command: string,
   before: TestCount | undefined,

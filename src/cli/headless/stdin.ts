@@ -1,4 +1,4 @@
-/** Reads what is piped to us, without ever waiting for somebody who will not write. */
+/** Reads piped input, without ever waiting for a writer that does not write. */
 
 import { fstatSync } from "node:fs";
 import type { ReadStream } from "node:tty";
@@ -6,8 +6,8 @@ import type { ReadStream } from "node:tty";
 export type Piped = { text: string; warning?: string };
 
 /**
- * Text on standard input. `patient`: wait for its end, because the prompt itself comes from there; otherwise at most
- * `waitMs` for the first byte and as long between two pieces. A terminal, a closed or absent input give "".
+ * Reads standard input as text. `patient`: waits for its end, because the prompt itself comes from there; otherwise at
+ * most `waitMs` for the first byte and as long between two pieces. A terminal, a closed or absent input give "".
  */
 export async function readStdin(patient: boolean, waitMs = 1500): Promise<Piped> {
   if (!isPiped()) return { text: "" };
@@ -36,7 +36,7 @@ export async function readStdin(patient: boolean, waitMs = 1500): Promise<Piped>
   return { text, warning };
 }
 
-/** A pipe, a file or a socket; not a terminal, /dev/null or a closed descriptor. */
+/** Returns true for a pipe, a file or a socket; not for a terminal, /dev/null or a closed descriptor. */
 function isPiped(): boolean {
   try {
     const stat = fstatSync(0);

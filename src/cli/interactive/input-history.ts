@@ -1,14 +1,14 @@
-/** What stays between sessions of what a person typed. */
+/** Stores the user's input between sessions. */
 
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolders } from "../../core/make-folders.ts";
 
 const keptLines = 1000;
-/** Longer texts are worth no second use from memory. */
+/** Longer texts are not stored. */
 const longest = 10_000;
 
-/** Lines typed in earlier sessions, oldest first; none when the file cannot be read. */
+/** Returns lines typed in earlier sessions, oldest first; none when the file cannot be read. */
 export function typedLines(file: string): string[] {
   try {
     const lines = readFileSync(file, "utf8").split("\n").filter(Boolean).slice(-keptLines);
@@ -25,13 +25,13 @@ export function typedLines(file: string): string[] {
   }
 }
 
-/** Failures are ignored: losing a line of history must not disturb the session. */
+/** Appends a line. Failures are ignored: losing a line of history must not disturb the session. */
 export function rememberTyped(file: string, text: string): void {
   if (text.length > longest) return;
   try {
     makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
     appendFileSync(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
   } catch {
-    // Read-only or full: then it is remembered in this session only.
+    // Read-only or full: the line is remembered in this session only.
   }
 }

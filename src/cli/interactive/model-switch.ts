@@ -1,4 +1,4 @@
-/** The models that a session can go on with, and the change to one of them. */
+/** Lists the models that a session can continue with, and switches to one of them. */
 
 import { join } from "node:path";
 import { chooseModel, summaryModels } from "../../app/models.ts";
@@ -16,7 +16,7 @@ import { dialectOf } from "../../models/openai/openai.ts";
 import type { ModelChoice, Models } from "../../tui/ports/session-actions.ts";
 import type { SessionActionOptions } from "./slash-commands.ts";
 
-/** Those that there is a key for, the present one among them whatever it is. */
+/** Returns the models with a key, always including the current one. */
 export function modelsOf({ agent }: Run, options: SessionActionOptions): Models {
   const { model } = currentModel(agent.log.events());
   const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, options.env));
@@ -28,14 +28,14 @@ function settingsOf({ flags, env }: SessionActionOptions): Settings {
   return flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
 }
 
-/** The cards of the file, and those that the settings describe. */
+/** Returns the cards of the file, and those in the settings. */
 function known({ models = {} }: Settings): ModelCard[] {
   const ids = listCards().map(({ id }) => id);
   const own = Object.keys(models).filter((id) => !ids.includes(id));
   return [...ids, ...own].map((id) => findCard(id, models).card);
 }
 
-/** A server of one's own has models of its own: the cards of the public one say nothing of it. */
+/** Returns true when a key fits. A self-hosted server has models of its own: the public cards do not apply to it. */
 function hasKey(id: string, env: SessionActionOptions["env"]): boolean {
   if (id.startsWith("anthropic/")) return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
   if (!dialectOf(env.OPENAI_BASE_URL).official) return !listCards().some((card) => card.id === id);
@@ -54,7 +54,7 @@ function lackingOf(env: SessionActionOptions["env"]): string[] {
   ];
 }
 
-/** Throws `UsageError` or `StartError`, with nothing changed. */
+/** Finds a model. Throws `UsageError` or `StartError`, with nothing changed. */
 export async function findModel(
   name: string,
   { agent }: Run,
@@ -91,13 +91,13 @@ export async function findModel(
   };
 }
 
-/** A summary model that was set for another provider does not fit: this one writes its own. */
+/** Drops a summary model of another provider: this model then writes its own summaries. */
 function summaryModelOf({ summaryModel }: Settings, { id }: ModelCard): string | undefined {
   const [provider] = id.split("/");
   return !summaryModel?.includes("/") || summaryModel.startsWith(`${provider}/`) ? summaryModel : "own";
 }
 
-/** A part of a name will do when only one model has it. */
+/** Expands a part of a name that only one model has. */
 function fullName(name: string, cards: readonly ModelCard[], env: SessionActionOptions["env"]): string {
   if (/^(anthropic|openai|scripted|recorded)\//.test(name) || /\s/.test(name)) return name;
   const ids = cards.map(({ id }) => id);

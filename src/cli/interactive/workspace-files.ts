@@ -1,4 +1,4 @@
-/** The files that a person can name: what git lists, else what is found in the folder. */
+/** Lists the files that the user can name: those that git lists, else those found in the folder. */
 
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -6,7 +6,7 @@ import { listFiles } from "../../git/list-files.ts";
 
 const most = 200_000;
 
-/** Paths relative to `cwd`, shortest first among neighbours as git lists them; ignored files are left out. */
+/** Returns paths relative to `cwd`, shortest first among neighbours as git lists them, without ignored files. */
 export async function workspaceFiles(cwd: string): Promise<string[]> {
   return (await listFiles(cwd, process.env))?.slice(0, most) ?? walk(cwd);
 }

@@ -37,7 +37,7 @@ function schemaOf({ kind, choices = [] }: NamedOption): Schema {
   }
 }
 
-/** Unlike our output, a task has no fields that a later version might know. */
+/** Unlike our output, a task has no fields of later versions. */
 const task: Schema = {
   type: "object",
   properties: fields,

@@ -1,4 +1,4 @@
-/** The words that the schemas of our lines are written in. Pure. */
+/** Building blocks of the JSON schemas. Pure. */
 
 export type Schema = { [key: string]: unknown };
 
@@ -11,13 +11,13 @@ export const orNull = (schema: Schema): Schema => ({ anyOf: [schema, { type: "nu
 export const oneOf = (...values: string[]): Schema => ({ enum: values });
 export const list = (items: Schema): Schema => ({ type: "array", items });
 
-/** An object with these fields; all are required but those named as optional. Others may come in later versions. */
+/** An object with these fields, all required except the optional ones. Later versions may add others. */
 export function object(properties: Record<string, Schema>, optional: string[] = []): Schema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required };
 }
 
-/** A line of the type `type`. */
+/** A line of type `type`. */
 export function line(type: string, properties: Record<string, Schema>, optional: string[] = []): Schema {
   return object({ type: { const: type }, ...properties }, optional);
 }

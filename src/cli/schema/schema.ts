@@ -1,4 +1,4 @@
-/** `sawtooth schema`: JSON Schema of every line that `stream-json` writes, and of those that it reads. Pure. */
+/** `sawtooth schema`: JSON Schema of every line that `stream-json` writes or reads. Pure. */
 
 import { permissionModes } from "../../core/decision.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -207,7 +207,7 @@ const known: Record<string, { title: string; lines: Record<string, Schema> }> = 
   results: { title: "A line of results.jsonl that sawtooth batch writes", lines: results },
 };
 
-/** The schema named on the command line, as text. Throws `UsageError`. */
+/** Returns the schema named on the command line, as text. Throws `UsageError`. */
 export function schemaText([name = "events", ...more]: readonly string[]): string {
   const found = known[name];
   if (!found || more.length > 0) {
