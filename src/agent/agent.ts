@@ -35,12 +35,14 @@ export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: 
 /** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
 export type OtherModels = { cards: readonly ModelCard[]; always: boolean; open(card: ModelCard): Model };
 
-export type Agent = {
+/** Composed once, by the composition root; what changes in the middle of a session is read through a getter. */
+export type Agent = Readonly<{
   log: EventLog;
+  /** The one that the log names now. */
   model: Model;
-  tools: Tool[];
-  policies: Policy[];
-  limits: Limits;
+  tools: readonly Tool[];
+  policies: readonly Policy[];
+  limits: Readonly<Limits>;
   clock: Clock;
   artifacts: Artifacts;
   permit(tool: Tool, input: Record<string, unknown>, signal: AbortSignal): Promise<Permission>;
@@ -75,4 +77,4 @@ export type Agent = {
   pathExists(path: string): boolean;
   /** The words of reminders: prompts/reminders.md. */
   reminderWords: string;
-};
+}>;

@@ -31,12 +31,13 @@ import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/branch.ts";
 import { shellParser } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
+import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
 import { environmentPreamble, today } from "./first-message.ts";
 import { chooseModel, summaryModels } from "./models.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import { offloadPastes } from "./paste.ts";
-import { type OpenQuestions, permitAsking, permitHeadless } from "./permissions.ts";
+import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
 import type { OpenOptions, Run } from "./session.ts";
@@ -89,9 +90,9 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
 async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
   const { flags, env } = options;
   const cwd = folderOf(session, options);
-  const model = await chooseModel(modelChoice(session, options, settings));
-  checkPriced(flags, model);
-  warnUnpriced(options, settings, model);
+  const redact = workspaceRedactor(env, workspaceOf(cwd, options));
+  const first = await firstModel(session, options, settings, redact);
+  const { model } = first;
   const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
   const tools = sessionTools({ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings });
   begin(session, { flags, settings, cwd, model, tools });
@@ -109,6 +110,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...outside(options),
   });
   const questions: OpenQuestions = new Set();
+  const models = openedModels(session.log, first);
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
   const uncaught = watchUncaught((error) => crash(session, options, error));
@@ -120,12 +122,14 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     mode,
     snapshots: kept.snapshots,
     rules: standing,
+    models,
     judgeAgain() {
       for (const again of [...questions]) again();
     },
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
-      ...{ options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions },
+      ...{ options, settings, cwd, models, redact, tools },
+      ...{ mode, shell, kept, parser, standing, questions },
       guard: uncaught.guard,
     }),
     say: (content) => say(session, options, content),
@@ -153,6 +157,21 @@ function crash(session: OpenSession, { crashed }: OpenOptions, error: unknown): 
       process.exit(1);
     }
   }
+}
+
+/** The model that the session begins with. Throws `UsageError` and `StartError`. */
+async function firstModel(
+  session: OpenSession,
+  options: OpenOptions,
+  settings: Settings,
+  redact: Run["agent"]["redact"],
+): Promise<OpenedModel> {
+  const { wrapModel = (model) => model } = options;
+  const choice = modelChoice(session, options, settings);
+  const model = wrapModel(await chooseModel(choice), redact);
+  checkPriced(options.flags, model);
+  warnUnpriced(options, settings, model);
+  return { model, summaries: summaryModels(model.card, settings.summaryModel, choice) };
 }
 
 /** Appends a user message; the session's first one carries the facts about the folder. */
@@ -189,9 +208,11 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
 }
 
-type Parts = { cwd: string; model: Model; tools: Tool[] };
-
-type AgentParts = Parts & {
+type AgentParts = {
+  cwd: string;
+  models: OpenedModels;
+  redact(text: string): string;
+  tools: Tool[];
   options: OpenOptions;
   settings: Settings;
   mode: PermissionMode;
@@ -204,11 +225,9 @@ type AgentParts = Parts & {
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, model, tools, mode, shell, kept, parser, standing, questions, guard } =
-    parts;
-  const { flags, env } = options;
+  const { options, settings, cwd, models, tools, mode, shell, kept, parser, standing, questions } = parts;
+  const { env, person, driver, refuse } = options;
   const place = folders(env);
-  const { person } = options;
   const readable = readableFolders(session);
   const rules = () => ({
     parser,
@@ -229,26 +248,34 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   });
   return {
     log: session.log,
-    model,
+    get model() {
+      return models.current().model;
+    },
+    get summaries() {
+      return models.current().summaries;
+    },
     tools,
     policies: stackNamed(currentEngine(session.log.events()).context).policies,
-    limits: limitsOf(flags, settings),
+    limits: limitsOf(options, settings),
     clock: Date.now,
     artifacts: session.artifacts,
-    guard,
+    guard: parts.guard,
     beforeWrite: kept.beforeWrite,
-    permit: person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules),
-    takeSteering: () => person?.takeSteering().map((content) => shortened(session, content)) ?? [],
+    permit: refusing(
+      person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
+      refuse && ((tool, input) => refuse(tool, input, session.folder)),
+    ),
+    takeSteering: () =>
+      (person ?? driver)?.takeSteering().map((content) => shortened(session, content)) ?? [],
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
     onWaiting: person?.onWaiting,
-    redact: workspaceRedactor(env, workspaceOf(cwd, options)),
+    redact: parts.redact,
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     changedFiles: fileWatch(),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),
     summaryPrompt: readPrompt("summary"),
-    summaries: summaryModels(model.card, settings.summaryModel, modelChoice(session, options, settings)),
     pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
   };
@@ -272,7 +299,7 @@ function realHome(env: OpenOptions["env"]): string {
   return existsSync(home) ? realpathSync(home) : home;
 }
 
-function limitsOf(flags: SessionOptions, settings: Settings): Run["agent"]["limits"] {
+function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Run["agent"]["limits"] {
   const { maxTime } = settings;
   const maxTurns = flags.maxTurns ?? settings.maxTurns;
   const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
@@ -280,7 +307,7 @@ function limitsOf(flags: SessionOptions, settings: Settings): Run["agent"]["limi
   return {
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
-    ...(!maxTimeMs ? {} : { deadline: Date.now() + maxTimeMs }),
+    ...(deadline || maxTimeMs ? { deadline: deadline ?? Date.now() + Number(maxTimeMs) } : {}),
   };
 }
 

@@ -1,25 +1,42 @@
 /** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
+import type { Tool } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import { decidePermission, type PermissionDecision, type PermissionInput } from "../permissions/decide.ts";
 import { type LinkScope, linksIn } from "../permissions/links.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { ParserFor } from "./bash-grammar.ts";
-import type { Answer, Person, Question } from "./session.ts";
+import type { Answer, Person, Question, SettleHeadless } from "./session.ts";
 
 type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
   parser: ParserFor;
   standing: Pick<StandingRules, "list">;
 };
 
-/** For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. */
-export function permitHeadless(rules: () => Rules): Agent["permit"] {
-  return permitBy(rules, async ({ reason, suggestion, rule }) => {
+/**
+ * For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. `settle`:
+ * who decides what rules and mode leave open; nobody when absent, and then it is denied.
+ */
+export function permitHeadless(rules: () => Rules, settle?: SettleHeadless): Agent["permit"] {
+  return permitBy(rules, async ({ reason, suggestion, rule }, { toolName, input, signal }) => {
     const way = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
     const text = `${reason} Nobody is here to be asked.${way} Go on with what is allowed, or say what you need.`;
-    return { decision: "deny", rule: suggestion ?? rule, by: "headless", asked: { reason }, reason: text };
+    const denied = {
+      ...{ decision: "deny" as const, rule: suggestion ?? rule, by: "headless" as const },
+      ...{ asked: { reason }, reason: text },
+    };
+    return settle ? settle({ toolName, input, signal }, denied) : denied;
   });
+}
+
+/** `refuse` is heard before the rules and the mode; undefined leaves the call to them. */
+export function refusing(
+  permit: Agent["permit"],
+  refuse: ((tool: Tool, input: Record<string, unknown>) => Permission | undefined) | undefined,
+): Agent["permit"] {
+  if (!refuse) return permit;
+  return async (tool, input, signal) => refuse(tool, input) ?? permit(tool, input, signal);
 }
 
 /** The open questions: each entry judges its question again, and closes it when rules and mode now answer it. */

@@ -1,14 +1,15 @@
 /** One session made ready to run: what print mode and the demo get from the wiring. */
 
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, Permission } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
-import type { BackgroundJobs } from "../core/ports.ts";
+import type { BackgroundJobs, Model, Tool } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { PathLink } from "../permissions/links.ts";
 import type { RuleScope, StandingRules } from "../permissions/rules.ts";
+import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
 
 export type Run = {
@@ -21,6 +22,8 @@ export type Run = {
   snapshots: Snapshots;
   jobs: BackgroundJobs;
   rules: StandingRules;
+  /** The models opened so far; the log says which of them is the current one. */
+  models: OpenedModels;
   /** Judges the open questions again, where a person has changed the mode; those that it answers are closed. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */
@@ -56,12 +59,29 @@ export type Answer =
   | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
   | { decision: "deny"; say: string };
 
+/** Decides a call that rules and mode leave open. `denied`: the answer when it has none. */
+export type SettleHeadless = (
+  call: { toolName: string; input: Record<string, unknown>; signal: AbortSignal },
+  denied: Extract<Permission, { decision: "deny" }>,
+) => Promise<Permission>;
+
+/** A program at the other end of standard input: it steers, and decides what nobody else has decided. */
+export type Driver = Pick<Agent, "takeSteering"> & { settle: SettleHeadless };
+
 export type OpenOptions = {
   flags: SessionOptions;
   /** Of a branch: how many events of the other session it begins with; by default all. */
   events?: number | undefined;
-  /** Undefined: nobody is there, and what would ask is denied. */
+  /** Undefined: nobody is there, and what would ask is denied, unless `driver` decides it. */
   person?: Person;
+  /** A program that talks to the session. */
+  driver?: Driver | undefined;
+  /** Refuses calls before rules and mode are heard. `folder`: the session's own. */
+  refuse?: (tool: Tool, input: Record<string, unknown>, folder: string) => Permission | undefined;
+  /** Puts something around each model that is opened. `redact` takes secrets out. */
+  wrapModel?: ((model: Model, redact: Agent["redact"]) => Model) | undefined;
+  /** Milliseconds since 1970 at which the run must stop, where it began before the session. */
+  deadline?: number | undefined;
   cwd: string;
   env: Record<string, string | undefined>;
   /** One line for the person; never for the model. */

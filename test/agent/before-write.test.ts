@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Agent } from "../../src/agent/agent.ts";
 import { runTurn } from "../../src/agent/loop.ts";
 import type { Access } from "../../src/core/ports.ts";
-import { fakeTool, testAgent } from "../support/agents.ts";
+import { type Composing, fakeTool, testAgent } from "../support/agents.ts";
 
 const path = "/w/app/a";
 const accesses: Record<string, Access> = {
@@ -12,7 +12,7 @@ const accesses: Record<string, Access> = {
   run: { kind: "execute", command: "make" },
 };
 
-function agentWith(order: string[], changes: Partial<Agent>): Agent {
+function agentWith(order: string[], changes: Partial<Composing>): Agent {
   const tools = Object.entries(accesses).map(([name, access]) => ({
     ...fakeTool(name, () => {
       order.push(name);

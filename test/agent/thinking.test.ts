@@ -1,7 +1,6 @@
 /** Thinking over a whole session (T32): interruptions, refusals, other models and other providers in between. */
 
 import { afterEach, describe, expect, test } from "vitest";
-import type { Agent } from "../../src/agent/agent.ts";
 import { runTurn } from "../../src/agent/loop.ts";
 import { applyEvents } from "../../src/context/view/view.ts";
 import { isThinking } from "../../src/core/blocks.ts";
@@ -11,7 +10,7 @@ import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
 import { openaiModel } from "../../src/models/openai/openai.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
-import { fakeTool, testAgent } from "../support/agents.ts";
+import { type Composing, fakeTool, testAgent } from "../support/agents.ts";
 import { memoryLog, user } from "../support/logs.ts";
 import { startOpenaiServer } from "../support/mock-openai.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
@@ -26,7 +25,7 @@ const look = (step: string): ScriptedReply => ({
 let server: MockServer | undefined;
 afterEach(() => server?.close());
 
-type Session = { agent: Agent; log: EventLog; stop: { now(): void } };
+type Session = { agent: Composing; log: EventLog; stop: { now(): void } };
 
 /** A session on `id`. `stop.now` interrupts the turn that runs. */
 async function session(
@@ -41,7 +40,7 @@ async function session(
     return { content: `saw ${command} ${"word ".repeat(100)}` };
   });
   const { agent, log } = testAgent({ turns: [], tools: [bash], realCard: card });
-  const live: Agent = { ...agent, model: anthropicModel({ card, apiKey: "k", baseUrl: server.url }) };
+  const live: Composing = { ...agent, model: anthropicModel({ card, apiKey: "k", baseUrl: server.url }) };
   const say = (words: string) => {
     const controller = new AbortController();
     stop.now = () => controller.abort();

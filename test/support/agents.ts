@@ -37,7 +37,10 @@ export function fakeTool(
   };
 }
 
-export type TestAgent = { agent: Agent; requests: ModelRequest[]; log: EventLog };
+/** A test may change a part before the agent runs. */
+export type Composing = Omit<{ -readonly [K in keyof Agent]: Agent[K] }, "tools"> & { tools: Tool[] };
+
+export type TestAgent = { agent: Composing; requests: ModelRequest[]; log: EventLog };
 
 /** `turns`: what the model answers. `context`: name of the policy stack. */
 export function testAgent(options: {
@@ -49,7 +52,7 @@ export function testAgent(options: {
   realCard?: ModelCard;
   engine?: Partial<EngineSettings>;
   prompt?: string;
-  changes?: Partial<Agent>;
+  changes?: Partial<Composing>;
 }): TestAgent {
   const card = options.realCard ?? testCard(...(options.card ?? []));
   const clock = fixedClock();
@@ -73,7 +76,7 @@ export function testAgent(options: {
     writeFileSync(file, text);
     return file;
   };
-  const agent: Agent = {
+  const agent: Composing = {
     log,
     model,
     tools: options.tools ?? [fakeTool("bash", (input) => ({ content: `ran ${String(input.command)}` }))],

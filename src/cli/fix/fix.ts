@@ -2,18 +2,20 @@
 
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Permission } from "../../agent/agent.ts";
 import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { TurnEnd } from "../../core/events.ts";
+import type { Access } from "../../core/ports.ts";
 import type { TreeChange } from "../../git/frozen-tree.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { isInside } from "../../permissions/paths.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import { type CheckPlace, type CheckProcesses, runCheck } from "../checks/check.ts";
-import { followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
+import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
 import { lastText } from "../headless/result.ts";
 import { writeStack } from "../terminal-output.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
@@ -126,6 +128,7 @@ async function runAgain(
 async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
   const { flags, stop, tell, warnings, first } = whole;
   const attempts: Attempt[] = [];
+  const debug = debugTo(flags.debug);
   const run = await openRun({
     flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
     cwd: whole.place.cwd,
@@ -135,11 +138,12 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
       writeStack(error);
       tell.end({ state: "stopped", first, attempts });
     },
+    deadline,
+    wrapModel: debug?.wrapModel,
+    refuse: (tool, input, folder) => refusalOutside(tool.access(input), [whole.tree.root, folder]),
   });
-  if (deadline !== undefined) run.agent.limits.deadline = deadline;
-  else stop.stopAt(run.agent.limits.deadline);
-  keepInside(run, whole.tree.root);
-  tell.begin(run, followRun(run, flags));
+  if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
+  tell.begin(run, followRun(run, flags, debug));
   warnings.begin(run);
   const state = await attemptAll(whole, run, attempts);
   const best = state === "repaired" ? undefined : await keepBest(whole, run, attempts);
@@ -228,18 +232,13 @@ function doubts({ first }: Fix, checks: readonly CheckState[], changes: readonly
   return chance ? [...counts, { rule: "nothing-changed", message }] : counts;
 }
 
-/** `auto`, but the editor stays inside the project. */
-function keepInside(run: Run, root: string): void {
-  const { agent, folder } = run;
-  const decide = agent.permit;
-  agent.permit = async (tool, input, signal) => {
-    const access = tool.access(input);
-    const paths = access.kind === "write" ? access.paths : [];
-    const outside = paths.find((path) => !isInside(path, root) && !isInside(path, folder));
-    if (outside === undefined) return decide(tool, input, signal);
-    const reason = `${outside} is outside of the project, and a repair stays inside.`;
-    return { decision: "deny", rule: "fix: inside the workspace", by: "fix", reason };
-  };
+/** `auto`, but the editor stays inside the project and the session's folder. */
+function refusalOutside(access: Access, folders: readonly string[]): Permission | undefined {
+  const paths = access.kind === "write" ? access.paths : [];
+  const outside = paths.find((path) => !folders.some((folder) => isInside(path, folder)));
+  if (outside === undefined) return undefined;
+  const reason = `${outside} is outside of the project, and a repair stays inside.`;
+  return { decision: "deny", rule: "fix: inside the workspace", by: "fix", reason };
 }
 
 /** The attempt that came nearest, as a patch; undefined when nothing was changed. */

@@ -4,6 +4,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import type { Run } from "../../app/session.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
+import type { Model } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine } from "../terminal-output.ts";
@@ -65,9 +66,9 @@ export function warningsOf(flags: Flags) {
 }
 
 /** Shows the events of a run in the wanted format as they come. Returns what ends that. */
-export function followRun(run: Run, flags: Flags): () => void {
+export function followRun(run: Run, flags: Flags, debug: Debug | undefined): () => void {
   const { log } = run.agent;
-  if (flags.debug !== undefined) writeDebug(run, flags.debug);
+  debug?.follow(run);
   if (flags.verbose) {
     log.subscribe((event) => {
       for (const line of stepLines(event, log.events())) writeError(`${line}\n`);
@@ -91,21 +92,29 @@ function streamEvents(run: Run): () => void {
   };
 }
 
-/** Every event and every exact request, one JSON line each, secrets taken out; readable for its owner only. */
-function writeDebug({ agent }: Run, file: string): void {
+export type Debug = NonNullable<ReturnType<typeof debugTo>>;
+
+/**
+ * Every event and every exact request go to `file`, one JSON line each, secrets taken out; readable for its owner only.
+ * Throws `UsageError` when it cannot be written.
+ */
+export function debugTo(file: string | undefined) {
+  if (file === undefined) return undefined;
   try {
     writeFileSync(file, "", { mode: 0o600 });
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }
-  const write = (line: object) => appendFileSync(file, `${agent.redact(JSON.stringify(line))}\n`);
-  agent.log.subscribe(write);
-  const { model } = agent;
-  agent.model = {
-    ...model,
-    send(request, body, onPart, signal) {
-      write({ type: "request", body });
-      return model.send(request, body, onPart, signal);
-    },
+  const write = (line: object, redact: (text: string) => string) =>
+    appendFileSync(file, `${redact(JSON.stringify(line))}\n`);
+  return {
+    wrapModel: (model: Model, redact: (text: string) => string): Model => ({
+      ...model,
+      send(request, body, onPart, signal) {
+        write({ type: "request", body }, redact);
+        return model.send(request, body, onPart, signal);
+      },
+    }),
+    follow: ({ agent }: Run) => agent.log.subscribe((event) => write(event, agent.redact)),
   };
 }

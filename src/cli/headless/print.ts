@@ -8,7 +8,7 @@ import type { LogEvent } from "../../core/events.ts";
 import { enclosed } from "../../core/tags.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
-import { followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
+import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import {
   isLimit,
   lastText,
@@ -50,16 +50,17 @@ async function printed(
   const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
   const stop = stopOnSignals();
   const warnings = warningsOf(flags);
+  const debug = debugTo(flags.debug);
   const crashed = (error: unknown, events: readonly LogEvent[]) => {
     writeStack(error);
     writeEnd(resultObject(events, { durationMs: Date.now() - startedAt }), flags, lastText(events));
   };
   const run = await openRun({
-    ...{ flags, cwd: process.cwd(), env: process.env },
-    ...{ warn: warnings.warn, crashed },
+    ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed },
+    ...{ wrapModel: debug?.wrapModel, driver: input.driver },
   });
   stop.stopAt(run.agent.limits.deadline);
-  const unfollow = followRun(run, flags);
+  const unfollow = followRun(run, flags, debug);
   warnings.begin(run);
   if (input.warning) warnings.warn(input.warning);
   const answer = await work(run, { ...input, stop, shape });
@@ -113,7 +114,7 @@ type Work = Input & { stop: Stop; shape: AnswerShape | undefined };
 async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<Answer | undefined> {
   const { agent } = run;
   let answer: Answer | undefined;
-  driver?.attach(agent);
+  driver?.warnIn(agent.log);
   try {
     for (let next: UserBlock[] | undefined = blocks; next; next = await driver?.next(stop.signal)) {
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;

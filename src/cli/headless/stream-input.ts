@@ -1,8 +1,10 @@
 /** `--input-format stream-json`: a program talks to the session in lines of JSON on standard input. */
 
 import { createInterface } from "node:readline";
-import type { Agent, Permission } from "../../agent/agent.ts";
+import type { Permission } from "../../agent/agent.ts";
+import type { Driver as SessionDriver, SettleHeadless } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
+import type { EventLog } from "../../core/ports.ts";
 
 export type Driver = ReturnType<typeof readDriver>;
 
@@ -52,18 +54,13 @@ export function readDriver(input: NodeJS.ReadableStream, write: (line: object) =
       state.turn = new AbortController();
       return state.turn.signal;
     },
-    /** Lets the agent hear steering, and the driver decide what nobody else has decided. */
-    attach(agent: Agent): void {
-      const decide = agent.permit;
-      state.warn = (text) => agent.log.append({ type: "warning", text });
-      agent.takeSteering = () => state.steering.splice(0);
-      agent.permit = async (tool, call, signal) => {
-        const decided = await decide(tool, call, signal);
-        if (decided.decision === "allow" || decided.by !== "headless") return decided;
-        return ask(state, { tool: tool.name, input: call, decided, signal });
-      };
+    /** From here on warnings go to the log, and so to the driver as one of its lines. */
+    warnIn(log: EventLog): void {
+      state.warn = (text) => log.append({ type: "warning", text });
     },
-  };
+    takeSteering: () => state.steering.splice(0),
+    settle: (call, denied) => ask(state, call, denied),
+  } satisfies SessionDriver & Record<string, unknown>;
 }
 
 function endInput(state: State): void {
@@ -156,28 +153,25 @@ function takeAnswer({ questions }: State, response: Line["response"]): void {
   );
 }
 
-type Denied = Extract<Permission, { decision: "deny" }>;
-type Question = { tool: string; input: object; decided: Denied; signal: AbortSignal };
-
 /** The driver's decision; no within a minute, at the end of its input, and when the turn is stopped. */
-async function ask(state: State, { tool, input, decided, signal }: Question): Promise<Permission> {
-  if (state.ended) return decided;
+async function ask(
+  state: State,
+  { toolName, input, signal }: Parameters<SettleHeadless>[0],
+  denied: Parameters<SettleHeadless>[1],
+): Promise<Permission> {
+  if (state.ended) return denied;
   const id = `permission_${crypto.randomUUID()}`;
   const reply = await new Promise<Reply>((resolve) => {
     const no = (message: string) => resolve({ behavior: "deny", message });
     setTimeout(() => no(`The driving program did not answer in ${answerMs / 1000} s.`), answerMs).unref();
     signal.addEventListener("abort", () => no("Stopped while waiting for an answer."), { once: true });
     state.questions.set(id, resolve);
-    const request = { subtype: "can_use_tool", tool_name: tool, input, suggested_rule: decided.rule };
+    const request = { subtype: "can_use_tool", tool_name: toolName, input, suggested_rule: denied.rule };
     state.write({ type: "control_request", request_id: id, request });
   });
   state.questions.delete(id);
-  const record = {
-    rule: decided.rule,
-    by: "driver" as const,
-    ...(decided.mode ? { mode: decided.mode } : {}),
-  };
-  const { reason = "" } = decided.asked ?? {};
+  const record = { rule: denied.rule, by: "driver" as const };
+  const { reason = "" } = denied.asked ?? {};
   if (reply.behavior === "allow") return { decision: "allow", ...record, asked: { reason } };
   const { message } = reply;
   const unanswered = signal.aborted;

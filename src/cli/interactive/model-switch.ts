@@ -57,7 +57,7 @@ function lackingOf(env: SessionActionOptions["env"]): string[] {
 /** Finds a model. Throws `UsageError` or `StartError`, with nothing changed. */
 export async function findModel(
   name: string,
-  { agent }: Run,
+  { agent, models }: Run,
   options: SessionActionOptions,
 ): Promise<ModelChoice> {
   const { flags, env, cwd } = options;
@@ -80,11 +80,8 @@ export async function findModel(
     cost: switchCost(events, model.card, agent.clock()),
     warnings,
     take() {
-      agent.model = model;
-      agent.summaries = summaryModels(model.card, summaryModelOf(settings, model.card), {
-        ...choice,
-        warn: () => {},
-      });
+      const wanted = summaryModelOf(settings, model.card);
+      models.add({ model, summaries: summaryModels(model.card, wanted, { ...choice, warn: () => {} }) });
       agent.log.append(changed);
       options.chosen.model = model.card.id;
     },
