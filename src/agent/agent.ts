@@ -3,6 +3,7 @@
 import type { Policy } from "../context/policies/policy.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { DecisionRecord } from "../core/decision.ts";
+import type { EventOf, TurnEnd } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type {
   Access,
@@ -78,3 +79,10 @@ export type Agent = Readonly<{
   /** The words of reminders: prompts/reminders.md. */
   reminderWords: string;
 }>;
+
+/** The end of one attempt at a step. */
+export type StepOutcome =
+  | { type: "reply"; reply: EventOf<"assistant_message"> }
+  /** The history was repaired, or the reply thrown away: the step is made again. */
+  | { type: "again" }
+  | { type: "end"; reason: TurnEnd; detail?: string };

@@ -7,8 +7,7 @@ import { checkRequest, type PreviousRequest } from "../context/rules/sequence.ts
 import type { View } from "../context/view/view.ts";
 import type { ContextEdit, LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
-import type { Agent } from "./agent.ts";
-import type { StepOutcome } from "./step.ts";
+import type { Agent, StepOutcome } from "./agent.ts";
 
 /** A request that may go out, or what is done in its place. `held`: kept to check the next request against. */
 export type Checked =

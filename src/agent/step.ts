@@ -5,20 +5,14 @@ import { watchRepetition } from "../context/reminders/repetition.ts";
 import { unexpectedMiss } from "../context/request/cache-miss.ts";
 import type { Composed } from "../context/request/compose.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
-import type { EventOf, TurnEnd } from "../core/events.ts";
+import type { EventOf } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, StepOutcome } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
 import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
 import { wellFormedValue } from "./well-formed.ts";
-
-export type StepOutcome =
-  | { type: "reply"; reply: EventOf<"assistant_message"> }
-  /** The history was repaired, or the reply thrown away: the step is made again. */
-  | { type: "again" }
-  | { type: "end"; reason: TurnEnd; detail?: string };
 
 /** Sends the request and appends what came of it. */
 export async function sendStep(

@@ -5,7 +5,7 @@ import type { ParseShell } from "../core/shell-tree.ts";
 import { isPlainWords } from "../permissions/bash/cross-check.ts";
 import { packagePath } from "./prompts.ts";
 
-/** What an access has to be judged with; undefined where nothing is to be parsed, and where the grammar does not load. */
+/** Loads the parser that an access has to be judged with; undefined where nothing is to be parsed, and where the grammar does not load. */
 export type ParserFor = (access: Access) => Promise<ParseShell | undefined>;
 
 /** That it does not load is told once: commands are then asked for unless they are plain words. */

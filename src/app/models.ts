@@ -100,7 +100,7 @@ export function summaryModels(own: ModelCard, wanted: string | undefined, choice
   return { cards: others.map(({ id }) => cardOf(id, choice)), always, open };
 }
 
-/** What puts requests of a stored session into bytes, no key needed. OpenAI's depend on the host of `env`. */
+/** The encoder of the requests of a stored session; it needs no key. OpenAI's depend on the host of `env`. */
 function encoderOf(card: ModelCard, env: Environment = process.env): Model["encode"] {
   const dialect = dialectOf(env.OPENAI_BASE_URL);
   if (card.id.startsWith("openai/")) return (request) => encodeOpenai(request, dialect);

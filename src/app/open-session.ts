@@ -281,7 +281,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   };
 }
 
-/** What is pasted or piped may hide as much as a file. */
+/** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
 function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserBlock[] {
   const shown = content.map((block) =>
     block.type === "text" ? { ...block, text: showHidden(block.text) } : block,

@@ -1,4 +1,4 @@
-/** What opening a session needs to be told. Types only. */
+/** The options of opening a session. Types only. */
 
 import type { PermissionMode } from "../core/decision.ts";
 

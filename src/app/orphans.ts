@@ -1,4 +1,4 @@
-/** What the person should know of this machine while a session runs on it. */
+/** Warnings about this machine while a session runs on it. */
 
 import type { EventLog } from "../core/ports.ts";
 import { findOrphans } from "../tools/bash/shell/orphans.ts";

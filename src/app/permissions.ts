@@ -3,7 +3,8 @@
 import type { Agent, Permission } from "../agent/agent.ts";
 import type { Tool } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
-import { decidePermission, type PermissionDecision, type PermissionInput } from "../permissions/decide.ts";
+import { decidePermission } from "../permissions/decide.ts";
+import type { PermissionDecision, PermissionInput } from "../permissions/decision.ts";
 import { type LinkScope, linksIn } from "../permissions/links.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { ParserFor } from "./bash-grammar.ts";

@@ -70,7 +70,7 @@ export type Driver = Pick<Agent, "takeSteering"> & { settle: SettleHeadless };
 
 export type OpenOptions = {
   flags: SessionOptions;
-  /** Of a branch: how many events of the other session it begins with; by default all. */
+  /** The number of events of the other session that a branch begins with; by default all. */
   events?: number | undefined;
   /** Undefined: nobody is there, and what would ask is denied, unless `driver` decides it. */
   person?: Person;

@@ -9,7 +9,7 @@ import { type Candidate, programsOf } from "./bash/programs.ts";
 import { onlyReads, pathsRead } from "./bash/read-only.ts";
 import { gitRunsPrograms, gitVariableRuns } from "./bash/readers/git.ts";
 import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
-import type { PermissionDecision, PermissionQuery } from "./decide.ts";
+import type { PermissionDecision, PermissionQuery } from "./decision.ts";
 import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { decidePaths } from "./files.ts";
 import { isInWorkspace, type NotFree, notFree, pathsOf, runsInGit, streams } from "./free.ts";

@@ -1,7 +1,7 @@
 /** Decides whether files may be read or written. Pure. */
 
 import { deniedWrite } from "./always-denied.ts";
-import type { PermissionDecision, PermissionQuery } from "./decide.ts";
+import type { PermissionDecision, PermissionQuery } from "./decision.ts";
 import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { holdsSecret, isRunElsewhere } from "./names.ts";
 import { isInside } from "./paths.ts";

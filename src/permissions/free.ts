@@ -7,7 +7,7 @@ import { gitFolder } from "./bash/readers/git.ts";
 import { nothing, type Reading } from "./bash/readers/reading.ts";
 import { readingOf, readingOver } from "./bash/readers/table.ts";
 import type { SimpleCommand } from "./bash/scanner.ts";
-import type { FolderSurvey, PermissionQuery } from "./decide.ts";
+import type { FolderSurvey, PermissionQuery } from "./decision.ts";
 import { isKnown } from "./decision.ts";
 import { holdsSecret } from "./names.ts";
 import { hasGlob, isInside, plain, resolvePath } from "./paths.ts";

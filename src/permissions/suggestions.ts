@@ -1,7 +1,7 @@
 /** Suggests the narrowest rule that would usefully allow a call. Pure. */
 
 import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
-import type { PermissionQuery } from "./decide.ts";
+import type { PermissionQuery } from "./decision.ts";
 import { notFree, streams } from "./free.ts";
 import { holdsSecret } from "./names.ts";
 import { isInside, nameOf, parentOf, plain } from "./paths.ts";

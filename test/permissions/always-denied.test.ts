@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { Access } from "../../src/core/ports.ts";
-import { decidePermission, type PermissionInput, type PermissionMode } from "../../src/permissions/decide.ts";
+import { decidePermission, type PermissionMode } from "../../src/permissions/decide.ts";
+import type { PermissionInput } from "../../src/permissions/decision.ts";
 import { growthOver4 } from "../support/growth.ts";
 import { parse } from "./bash/parser.ts";
 

@@ -3,7 +3,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 
 import { describe, expect, test } from "vitest";
-import type { FolderSurvey } from "../../src/permissions/decide.ts";
+import type { FolderSurvey } from "../../src/permissions/decision.ts";
 import { modes, read, run, write } from "./bash/cases.ts";
 
 const inEveryMode = (command: string) => modes.map((mode) => run(command, { mode }).decision);

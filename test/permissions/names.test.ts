@@ -1,7 +1,7 @@
 /** Protected names in any case and spelling, as a pure function: nothing here runs a command. */
 
 import { describe, expect, test } from "vitest";
-import type { PermissionInput } from "../../src/permissions/decide.ts";
+import type { PermissionInput } from "../../src/permissions/decision.ts";
 import { decide, home, modes, run as runIn } from "./bash/cases.ts";
 
 const place: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };

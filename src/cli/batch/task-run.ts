@@ -2,11 +2,12 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { CheckProcesses } from "../../app/machine.ts";
 import { redactor } from "../../core/redact.ts";
 import { secretsOf } from "../../core/secrets.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
-import { type CheckProcesses, runCheck } from "../checks/check.ts";
+import { runCheck } from "../checks/check.ts";
 import { writePatch } from "../fix/deliver.ts";
 import type { ResultObject } from "../headless/result.ts";
 import { runChild } from "./child.ts";

@@ -5,14 +5,8 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CheckProcesses } from "../../app/machine.ts";
 import { countTests, type TestCount } from "./counts.ts";
-
-/** What only the wiring can give. `mark` names the processes of one run of a check. */
-export type CheckProcesses = {
-  environment(mark: string): Record<string, string>;
-  /** Ends whatever carries the mark. */
-  endMarked(mark: string): Promise<void>;
-};
 
 export type CheckRun = {
   command: string;

@@ -5,33 +5,20 @@ import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import type { Machine } from "../../app/machine.ts";
 import { packagePath } from "../../app/prompts.ts";
 import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import { projectRulesFile, readProjectRules } from "../../config/kept-rules.ts";
 import { readSettings } from "../../config/settings.ts";
 import { plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
 import { wrap } from "../../report/text/columns.ts";
-import { rulesCheck } from "./doctor-rules.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `stops`: without it no work is done. `advice`: what to do. */
 export type Check = { name: string; state: "ok" | "note" | "stops"; says: string; advice?: string };
-
-/** The parts of the machine that other layers know. */
-export type Machine = {
-  env: Environment;
-  /** Folder of all sessions. */
-  sessionRoot: string;
-  /** Whether a terminal for the shell can be opened. */
-  hasPty(): Promise<boolean>;
-  leftovers(): { pid: number; command: string }[];
-  endLeftovers(): Promise<void>;
-  /** Locks of processes that are gone. */
-  staleLocks(): string[];
-  removeStaleLocks(): void;
-  output: { isTTY?: boolean; columns?: number; rows?: number; getColorDepth?(): number };
-};
 
 /** All checks, in the order they are told. `clean`: leftovers are ended and stale locks removed. */
 export async function doctorChecks(machine: Machine, clean: boolean): Promise<Check[]> {
@@ -214,6 +201,28 @@ function settingsCheck(env: Environment): Check {
     return { name: "settings", state: "ok", says: existsSync(file) ? file : `none (${file})` };
   } catch (error) {
     return { name: "settings", state: "stops", says: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The rules for `cwd`'s workspace; a file that cannot be read stops no work: nothing is allowed by it. */
+function rulesCheck(env: Readonly<Record<string, string | undefined>>, cwd: string): Check {
+  const root = workspaceRoot(cwd);
+  const file = projectRulesFile(folders(env).config, root);
+  try {
+    const rules = readProjectRules(file, root);
+    if (rules.length === 0) return { name: "rules", state: "ok", says: `none for ${root}` };
+    return {
+      name: "rules",
+      state: "ok",
+      says: `${plural(rules.length, "rule")} for ${root}: ${rules.join(", ")} (${file})`,
+    };
+  } catch (error) {
+    return {
+      name: "rules",
+      state: "note",
+      says: (error as Error).message,
+      advice: "until then no rule for this folder counts",
+    };
   }
 }
 

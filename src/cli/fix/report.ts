@@ -3,7 +3,7 @@
 import { cleanText, headOf, tailOf, utf8Length } from "../../core/clean-text.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
 import type { CheckRun } from "../checks/check.ts";
-import type { FixOutcome } from "./result.ts";
+import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
 
 /** What of the result object a report tells. */

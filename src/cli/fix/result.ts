@@ -10,21 +10,8 @@ import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
 import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
-import type { Delivered } from "./deliver.ts";
 import { reportFor } from "./report.ts";
-import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
-
-export type FixOutcome = {
-  state: "green" | "repaired" | "failed" | "stopped";
-  /** The checks before the first attempt. */
-  first: CheckState[];
-  attempts: Attempt[];
-  /** The attempt that came nearest, as a patch file. */
-  best?: { file: string; attempt: number | null };
-  /** The repair as bytes, one character each. */
-  patch?: string;
-  delivered?: Delivered;
-};
+import { type Attempt, type FixOutcome, isFlaky, isGreen, runText } from "./task.ts";
 
 export type ProgressReporter = ReturnType<typeof progressReporter>;
 

@@ -5,6 +5,7 @@ import type { Artifacts } from "../../core/ports.ts";
 import { enclosed } from "../../core/tags.ts";
 import { truncateOutput } from "../../core/truncate-output.ts";
 import type { CheckRun } from "../checks/check.ts";
+import type { Delivered } from "./deliver.ts";
 import type { Violation } from "./guard.ts";
 
 /** Runs of one check with nothing changed in between. */
@@ -21,6 +22,18 @@ export type Attempt = {
   refused: Violation[];
   checks: CheckState[];
   passed: boolean;
+};
+
+export type FixOutcome = {
+  state: "green" | "repaired" | "failed" | "stopped";
+  /** The checks before the first attempt. */
+  first: CheckState[];
+  attempts: Attempt[];
+  /** The attempt that came nearest, as a patch file. */
+  best?: { file: string; attempt: number | null };
+  /** The repair as bytes, one character each. */
+  patch?: string;
+  delivered?: Delivered;
 };
 
 /** Room for the output of all failing checks, in bytes. */

@@ -10,6 +10,7 @@ import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
 import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import {
+  type Answer,
   isLimit,
   lastText,
   type ResultObject,
@@ -21,7 +22,7 @@ import {
 import { readStdin } from "./stdin.ts";
 import type { Driver } from "./stream-input.ts";
 import { turnLine } from "./stream-json.ts";
-import type { Answer, AnswerShape } from "./structured.ts";
+import type { AnswerShape } from "./structured.ts";
 
 type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
 

@@ -5,7 +5,9 @@ import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
-import type { Answer } from "./structured.ts";
+
+/** An answer as a value that fits its schema, or why there is none. */
+export type Answer = { value: unknown } | { error: string };
 
 export type Subtype =
   | "success"

@@ -3,8 +3,8 @@
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { spending, started } from "../../core/questions.ts";
+import type { Answer } from "./result.ts";
 import { lastText, wireUsage } from "./result.ts";
-import type { Answer } from "./structured.ts";
 
 /** The first line of every run. */
 export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {

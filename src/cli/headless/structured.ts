@@ -10,10 +10,7 @@ import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
-import { lastText } from "./result.ts";
-
-/** The answer as a value that fits, or why there is none. */
-export type Answer = { value: unknown } | { error: string };
+import { type Answer, lastText } from "./result.ts";
 
 export type AnswerShape = {
   /** One message to rest, and to an answer that fits. `answer` is undefined when the turn did not come to rest. */

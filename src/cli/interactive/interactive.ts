@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
 import { gitBranch } from "../../app/first-message.ts";
+import { machineAt } from "../../app/machine.ts";
 import { sessionRoot } from "../../app/open-session.ts";
 import { tellLeftovers } from "../../app/orphans.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { Person, Run } from "../../app/session.ts";
+import { sessionsUnder, shortened } from "../../app/stored-sessions.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import type { PermissionMode } from "../../core/decision.ts";
@@ -17,7 +19,6 @@ import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets.ts";
 import { enclosed } from "../../core/tags.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
-import { endOrphans, findOrphans } from "../../tools/bash/shell/orphans.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
 import type { Host, Tui, Watching } from "../../tui/ports/session.ts";
@@ -28,7 +29,7 @@ import { writeOut, writeStack } from "../terminal-output.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
 import { sessionActions } from "./slash-commands.ts";
-import { sessionsUnder, shortened, undoOf } from "./stored-sessions.ts";
+import { undoOf } from "./undo.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
 /** What the person chose since the start; it holds for the sessions that follow, too. */
@@ -143,6 +144,7 @@ function personOf(tui: Tui, chosen: Chosen): Person {
 function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root: string }): Host {
   const { agent } = run;
   const { cwd } = started(agent.log.events());
+  const machine = machineAt(root);
   const typed = join(folders(process.env).state, "typed.jsonl");
   return {
     log: agent.log,
@@ -171,10 +173,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     say: run.say,
     jobs: run.jobs,
     desk: sessionActions(run, { flags, env: process.env, cwd, chosen }),
-    leftovers: {
-      find: () => findOrphans(root),
-      end: () => endOrphans(findOrphans(root)),
-    },
+    leftovers: { find: machine.leftovers, end: machine.endLeftovers },
     rules: run.rules,
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),

@@ -2,14 +2,13 @@
 
 import { openRun, sessionRoot } from "../../app/open-session.ts";
 import type { OpenOptions, Person, Run } from "../../app/session.ts";
-import { exitCodeOf } from "../../core/errors.ts";
+import { sessionsUnder } from "../../app/stored-sessions.ts";
+import { exitCodeOf, UsageError } from "../../core/errors.ts";
 import type { EventBody } from "../../core/events.ts";
-import { SessionError } from "../../session/errors.ts";
 import { isEmpty, sessionsRequest } from "../../tui/dialogs/stored.ts";
 import type { Beginning } from "../../tui/ports/session.ts";
 import type { Open, PickRequest } from "../../tui/ports/sessions.ts";
 import type { Flags } from "../arguments/options.ts";
-import { sessionsUnder } from "./stored-sessions.ts";
 
 /** A session to come: how it is opened, and how it begins on screen. */
 export type NextSession = {
@@ -25,7 +24,7 @@ export function nextAfter(leave: Open, flags: Flags): NextSession {
   return { flags: flagsFor(flags, leave), events, append, begin: { draft } };
 }
 
-/** The list to choose from before there is a session. Throws `SessionError` when there is nothing in it. */
+/** The list to choose from before there is a session. Throws `UsageError` when there is nothing in it. */
 export function listBefore(flags: Flags): PickRequest {
   const cwd = process.cwd();
   const request = sessionsRequest(
@@ -33,7 +32,7 @@ export function listBefore(flags: Flags): PickRequest {
     Date.now(),
   );
   if (!isEmpty(request)) return request;
-  throw new SessionError("no session is stored yet: start one without --resume");
+  throw new UsageError("no session is stored yet: start one without --resume");
 }
 
 type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {

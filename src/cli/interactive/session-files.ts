@@ -1,19 +1,16 @@
 /** What `/report`, `/export` and `/doctor` do; loaded when the first of them is asked for. */
 
-import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { machineAt, openPage } from "../../app/machine.ts";
 import { encodingOf } from "../../app/models.ts";
 import type { Run } from "../../app/session.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { ExportFormat } from "../../core/formats.ts";
 import { reportHtml } from "../../report/page/html.ts";
-import { childEnvironment } from "../../tools/bash/shell/environment.ts";
 import { doctorChecks, doctorText, version } from "../commands/doctor.ts";
 import { exported } from "../commands/sessions.ts";
-import { machineAt } from "../commands.ts";
 
 type Environment = Record<string, string | undefined>;
 
@@ -26,28 +23,6 @@ export async function writeReport(
   const events = agent.log.events();
   write(file, reportHtml(events, encodingOf(events)));
   return { file, opened: await openPage(file, env) };
-}
-
-/** How long the opener may take to fail. */
-const openMs = 1500;
-
-/** Whether something was there to open it with, and did not say that it could not. */
-async function openPage(file: string, env: Environment): Promise<boolean> {
-  const mac = process.platform === "darwin";
-  if (!mac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false;
-  if (mac && env.SSH_CONNECTION) return false;
-  const child = spawn(mac ? "open" : "xdg-open", [file], {
-    env: childEnvironment(env),
-    stdio: "ignore",
-    detached: true,
-  });
-  child.unref();
-  const ended = new Promise<boolean>((resolveWith) => {
-    child.on("error", () => resolveWith(false));
-    child.on("exit", (code) => resolveWith(code === 0));
-  });
-  // A browser that was not running may stay in front of its opener.
-  return Promise.race([ended, sleep(openMs, true, { ref: false })]);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { compactNow } from "../../agent/compact.ts";
+import { findModel, modelsOf, type SwitchOptions } from "../../app/model-switch.ts";
 import { sessionRoot } from "../../app/open-session.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
@@ -16,19 +17,8 @@ import { applyEvents } from "../../context/view/view.ts";
 import { openFocus, spending } from "../../core/questions.ts";
 import { commands } from "../../tui/commands/commands.ts";
 import type { Compacted, OwnCommands, SessionActions } from "../../tui/ports/session-actions.ts";
-import type { Flags } from "../arguments/options.ts";
-import { findModel, modelsOf } from "./model-switch.ts";
 
-export type SessionActionOptions = {
-  flags: Flags;
-  env: Record<string, string | undefined>;
-  /** Where the session works. */
-  cwd: string;
-  /** Gets the model that the person goes on with: a new session begins with it. */
-  chosen: { model?: string };
-};
-
-export function sessionActions(run: Run, options: SessionActionOptions): SessionActions {
+export function sessionActions(run: Run, options: SwitchOptions): SessionActions {
   const own = ownCommandsOf(run, options);
   const { flags, env, cwd } = options;
   return {
@@ -66,7 +56,7 @@ function foldFocus({ agent, folder }: Run): string | undefined {
 /** The person's commands, and the project's once they are trusted; read once, so that what is trusted is what is said. */
 function ownCommandsOf(
   { agent }: Run,
-  { flags, env, cwd }: SessionActionOptions,
+  { flags, env, cwd }: SwitchOptions,
 ): Pick<SessionActions, "own" | "trust"> {
   const none: OwnCommands = { commands: [], notes: [] };
   if (flags.bare) return { own: () => none, trust() {} };

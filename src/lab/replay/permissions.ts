@@ -5,7 +5,8 @@ import type { LogEvent } from "../../core/events.ts";
 import type { Access } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
 import { touchesOf } from "../../core/tool-calls.ts";
-import { decidePermission, type PermissionDecision, type PermissionInput } from "../../permissions/decide.ts";
+import { decidePermission } from "../../permissions/decide.ts";
+import type { PermissionDecision, PermissionInput } from "../../permissions/decision.ts";
 
 export type RecordedCall = {
   toolUseId: string;

@@ -5,7 +5,7 @@
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realTarget } from "../../disk/real-path.ts";
-import type { FolderSurvey } from "../../permissions/decide.ts";
+import type { FolderSurvey } from "../../permissions/decision.ts";
 import { canBe, hasGlob, isInside, plain } from "../../permissions/paths.ts";
 
 const mostNames = 2_000;

@@ -1,11 +1,8 @@
 /** Decisions for the tests of permissions: a home, a workspace, and nothing allowed or denied unless said. */
 
 import type { Access } from "../../../src/core/ports.ts";
-import {
-  decidePermission,
-  type PermissionInput,
-  type PermissionMode,
-} from "../../../src/permissions/decide.ts";
+import { decidePermission, type PermissionMode } from "../../../src/permissions/decide.ts";
+import type { PermissionInput } from "../../../src/permissions/decision.ts";
 import { parse } from "./parser.ts";
 
 export const home = "/home/u";

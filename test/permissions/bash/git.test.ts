@@ -1,7 +1,7 @@
 /** By what git is made to run other programs, as a pure function: nothing here runs a command. */
 
 import { describe, expect, test } from "vitest";
-import type { PermissionInput } from "../../../src/permissions/decide.ts";
+import type { PermissionInput } from "../../../src/permissions/decision.ts";
 import { run as runIn } from "./cases.ts";
 
 const place: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };

@@ -1,30 +1,39 @@
 /** Lists the models that a session can continue with, and switches to one of them. */
 
 import { join } from "node:path";
-import { chooseModel, summaryModels } from "../../app/models.ts";
-import { checkPriced } from "../../app/open-session.ts";
-import type { Run } from "../../app/session.ts";
-import { checkRoom } from "../../app/start-log.ts";
-import { folders } from "../../config/folders.ts";
-import { readSettings, type Settings } from "../../config/settings.ts";
-import { switchCost } from "../../context/report/switch-cost.ts";
-import { UsageError } from "../../core/errors.ts";
-import type { ModelCard } from "../../core/model-card.ts";
-import { currentModel } from "../../core/questions.ts";
-import { findCard, listCards } from "../../models/cards.ts";
-import { dialectOf } from "../../models/openai/openai.ts";
-import type { ModelChoice, Models } from "../../tui/ports/session-actions.ts";
-import type { SessionActionOptions } from "./slash-commands.ts";
+import { folders } from "../config/folders.ts";
+import { readSettings, type Settings } from "../config/settings.ts";
+import { switchCost } from "../context/report/switch-cost.ts";
+import { UsageError } from "../core/errors.ts";
+import type { ModelCard } from "../core/model-card.ts";
+import { currentModel } from "../core/questions.ts";
+import { findCard, listCards } from "../models/cards.ts";
+import { dialectOf } from "../models/openai/openai.ts";
+import type { ModelChoice, Models } from "../tui/ports/session-actions.ts";
+import { chooseModel, summaryModels } from "./models.ts";
+import { checkPriced } from "./open-session.ts";
+import type { SessionOptions } from "./options.ts";
+import type { Run } from "./session.ts";
+import { checkRoom } from "./start-log.ts";
+
+export type SwitchOptions = {
+  flags: SessionOptions;
+  env: Record<string, string | undefined>;
+  /** Where the session works. */
+  cwd: string;
+  /** Gets the model that the person goes on with: a new session begins with it. */
+  chosen: { model?: string };
+};
 
 /** Returns the models with a key, always including the current one. */
-export function modelsOf({ agent }: Run, options: SessionActionOptions): Models {
+export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
   const { model } = currentModel(agent.log.events());
   const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, options.env));
   const listed = cards.some(({ id }) => id === model.id) ? cards : [model, ...cards];
   return { cards: listed, current: model.id, lacking: lackingOf(options.env) };
 }
 
-function settingsOf({ flags, env }: SessionActionOptions): Settings {
+function settingsOf({ flags, env }: SwitchOptions): Settings {
   return flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
 }
 
@@ -36,13 +45,13 @@ function known({ models = {} }: Settings): ModelCard[] {
 }
 
 /** Returns true when a key fits. A self-hosted server has models of its own: the public cards do not apply to it. */
-function hasKey(id: string, env: SessionActionOptions["env"]): boolean {
+function hasKey(id: string, env: SwitchOptions["env"]): boolean {
   if (id.startsWith("anthropic/")) return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
   if (!dialectOf(env.OPENAI_BASE_URL).official) return !listCards().some((card) => card.id === id);
   return Boolean(env.OPENAI_API_KEY);
 }
 
-function lackingOf(env: SessionActionOptions["env"]): string[] {
+function lackingOf(env: SwitchOptions["env"]): string[] {
   const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
   const openai = env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
   return [
@@ -58,7 +67,7 @@ function lackingOf(env: SessionActionOptions["env"]): string[] {
 export async function findModel(
   name: string,
   { agent, models }: Run,
-  options: SessionActionOptions,
+  options: SwitchOptions,
 ): Promise<ModelChoice> {
   const { flags, env, cwd } = options;
   const settings = settingsOf(options);
@@ -95,7 +104,7 @@ function summaryModelOf({ summaryModel }: Settings, { id }: ModelCard): string |
 }
 
 /** Expands a part of a name that only one model has. */
-function fullName(name: string, cards: readonly ModelCard[], env: SessionActionOptions["env"]): string {
+function fullName(name: string, cards: readonly ModelCard[], env: SwitchOptions["env"]): string {
   if (/^(anthropic|openai|scripted|recorded)\//.test(name) || /\s/.test(name)) return name;
   const ids = cards.map(({ id }) => id);
   const exact = ids.find((id) => id === name || id.endsWith(`/${name}`));

@@ -1,0 +1,110 @@
+/** The stored sessions: listed, read, opened for an undo, and added up. */
+
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname } from "node:path";
+import { UsageError } from "../core/errors.ts";
+import type { LogEvent } from "../core/events.ts";
+import { spending } from "../core/questions.ts";
+import { redactor } from "../core/redact.ts";
+import { secretsOf } from "../core/secrets.ts";
+import { SessionError, SessionLocked } from "../session/errors.ts";
+import {
+  findSession,
+  listSessions,
+  logFile,
+  type SessionSummary,
+  sessionAt,
+  sessionFolders,
+} from "../session/listing.ts";
+import { holderOf, lockFolder } from "../session/lock.ts";
+import { readTail } from "../session/read.ts";
+import { readSession } from "../session/store.ts";
+import type { Sessions, StoredSession } from "../tui/ports/sessions.ts";
+import { openStoredSnapshots } from "../undo/stored.ts";
+
+/** Sessions that a list shows at most. */
+const mostListed = 500;
+/** Bytes of a log that hold the end of what was said. */
+const tailBytes = 256 * 1024;
+
+/** The sessions under `root`. `cwd`: the folder that counts as this one. `open`: id of the one that is no choice. */
+export function sessionsUnder(root: string, cwd: string, open?: string): Sessions {
+  const here = realpathSync(cwd);
+  const hide = redactor(secretsOf(process.env));
+  const stored = (summary: SessionSummary): StoredSession => ({
+    ...summary,
+    title: hide(summary.title),
+    shortCwd: shortened(summary.cwd),
+    heldBy: summary.id === open ? undefined : holderOf(summary.folder),
+  });
+  const folderOf = (id: string) => findSession({ root, cwd: here, id });
+  return {
+    list: (everywhere) =>
+      listSessions(root, everywhere ? undefined : here, mostListed)
+        .filter(({ id, turns, name }) => id !== open && (turns > 0 || name !== undefined))
+        .map(stored),
+    tail: (id) => readTail(logFile(folderOf(id)), tailBytes),
+    find(which) {
+      const folder = folderOf(which);
+      const summary = sessionAt(folder);
+      if (!summary) throw new SessionError(`session ${basename(folder)} cannot be read: choose another one`);
+      if (!existsSync(summary.cwd))
+        throw new SessionError(`the folder of this session is gone: ${summary.cwd}`);
+      return stored(summary);
+    },
+  };
+}
+
+/** A folder as a person calls it. */
+export function shortened(cwd: string): string {
+  const home = process.env.HOME ?? homedir();
+  return cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
+}
+
+/** The events of a stored session: by its id, the beginning of one or its name; without, the newest of this folder. */
+export function storedEvents(root: string, id: string | undefined, warn: (text: string) => void) {
+  const which = id ? { id } : { newest: true, cwd: process.cwd() };
+  return readSession({ root, ...which, warn }).events;
+}
+
+/** Newest first; of every folder without `cwd`. */
+export function storedList(root: string, cwd: string | undefined): SessionSummary[] {
+  return listSessions(root, cwd);
+}
+
+/** A stored session, opened to be its only user. Throws `SessionError`. */
+export function openForUndo(root: string, id: string | undefined, warn: (text: string) => void) {
+  return openStoredSnapshots({ id, root, cwd: process.cwd(), clock: Date.now, warn });
+}
+
+/** Claims a folder for this process; returns the release. Throws `UsageError` when another has it. */
+export function claimFolder(folder: string, shown: string): () => void {
+  try {
+    return lockFolder(folder, shown);
+  } catch (error) {
+    if (!(error instanceof SessionLocked)) throw error;
+    throw new UsageError(`${shown} is in use by process ${error.pid}: let it end, or name another --out`);
+  }
+}
+
+/** The model calls and dollars of all sessions under `root`, and the id of the first. */
+export function spentIn(root: string): { turns: number; cost: number; sessionId: string | null } {
+  const logs = sessionFolders(root).map((folder) => ({ folder, events: readable(folder) }));
+  const all = logs.filter(({ events }) => events.length > 0).map(({ events }) => spending(events));
+  return {
+    turns: all.reduce((sum, { turns }) => sum + turns, 0),
+    cost: all.reduce((sum, { cost }) => sum + cost, 0),
+    sessionId: logs[0] ? basename(logs[0].folder) : null,
+  };
+}
+
+/** Its writer may have been killed: no events when the log cannot be read. */
+function readable(folder: string): readonly LogEvent[] {
+  try {
+    return readSession({ root: dirname(dirname(folder)), id: basename(folder), warn: () => {} }).events;
+  } catch (error) {
+    if (error instanceof SessionError) return [];
+    throw error;
+  }
+}
