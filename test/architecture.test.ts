@@ -36,7 +36,7 @@ const usualMostFiles = 20;
 /** Fewer files than this may share the first word of their names: four are a folder. */
 const sameWord = 4;
 /** Rooms whose doc comments begin with a verb or a noun; the others follow. */
-const plainRooms = /^src\/(agent|app|config|disk|git|models|permissions|report|session|tools|tui|undo)\//;
+const plainRooms = /^src\//;
 const pure = /^src\/(core|permissions|context)\//;
 const impureNames =
   /^(Date|Promise|process|set(Timeout|Interval|Immediate)|queueMicrotask|fetch|console|performance|crypto|globalThis)$/;

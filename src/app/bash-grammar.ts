@@ -8,7 +8,7 @@ import { packagePath } from "./prompts.ts";
 /** Loads the parser that an access has to be judged with; undefined where nothing is to be parsed, and where the grammar does not load. */
 export type ParserFor = (access: Access) => Promise<ParseShell | undefined>;
 
-/** That it does not load is told once: commands are then asked for unless they are plain words. */
+/** Creates the loader. A failure is reported once: commands then need permission unless they are plain words. */
 export function shellParser(warn: (text: string) => void): ParserFor {
   let loading: Promise<ParseShell | undefined> | undefined;
   const load = async (): Promise<ParseShell | undefined> => {

@@ -1,4 +1,4 @@
-/** From what the user named to a model that can be called. */
+/** Turns a model's name into a model that can be called. */
 
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -23,20 +23,20 @@ import type { SessionOptions } from "./options.ts";
 
 type Environment = Record<string, string | undefined>;
 type Choice = {
-  /** `provider/id`; undefined: what the environment has a key for. */
+  /** `provider/id`; undefined: the model that the environment has a key for. */
   name: string | undefined;
   flags: SessionOptions;
   env: Environment;
   cwd: string;
-  /** Replies that the session already has: a script goes on after them. */
+  /** Number of replies that the session already has: a script continues after them. */
   startAt: number;
   overrides: Parameters<typeof findCard>[1];
-  /** A cassette of this run has begun: it goes on. */
+  /** True when a cassette of this run has begun, which then continues. */
   recording?: boolean;
   warn(text: string): void;
 };
 
-/** Throws `UsageError` for an unknown model and `StartError` when its key is missing. */
+/** Chooses the model. Throws `UsageError` for an unknown model and `StartError` when its key is missing. */
 export async function chooseModel(choice: Choice): Promise<Model> {
   const name = choice.name ?? defaultName(choice.env);
   const slash = name.indexOf("/");
@@ -78,8 +78,8 @@ async function make(provider: string, id: string, name: string, choice: Choice):
 }
 
 /**
- * The models that may write summaries in place of `own`: those of its provider, on the provider's own host, as others
- * need not have them. `wanted`: "auto", "own", or one model that is asked whatever it costs. Throws `UsageError`.
+ * Returns the models that may write summaries in place of `own`: those of its provider, on the provider's own host, as
+ * other hosts may not have them. `wanted`: "auto", "own", or one model, used whatever it costs. Throws `UsageError`.
  */
 export function summaryModels(own: ModelCard, wanted: string | undefined, choice: Choice): OtherModels {
   const [provider = ""] = own.id.split("/");
@@ -107,7 +107,7 @@ function encoderOf(card: ModelCard, env: Environment = process.env): Model["enco
   return card.id.startsWith("anthropic/") ? encodeAnthropic : JSON.stringify;
 }
 
-/** Each request of a session as the model of its step puts it on the wire. */
+/** Encodes each request of a session as the model of its step does. */
 export function encodingOf(events: readonly LogEvent[]): Model["encode"] {
   const cards = events.flatMap((event) =>
     "model" in event && typeof event.model === "object" ? [event.model] : [],
@@ -143,7 +143,7 @@ function anthropic(card: ModelCard, env: Environment): Model {
   });
 }
 
-/** One to a line, as `Name: value`: what a gateway between us and the API asks for. */
+/** Parses headers, one to a line as `Name: value`, for a gateway between us and the API. */
 function headersOf(lines: string): Record<string, string> {
   const pairs = lines.split("\n").map((line) => /^\s*([^:]*?)\s*:(.*)$/s.exec(line));
   return Object.fromEntries(pairs.flatMap((pair) => (pair?.[1] ? [[pair[1], (pair[2] ?? "").trim()]] : [])));

@@ -45,7 +45,7 @@ import { begin } from "./start-log.ts";
 import { sessionTools } from "./tools.ts";
 import { watchUncaught } from "./uncaught.ts";
 
-/** A session ready to run: a new one, or the stored one that the flags name. */
+/** Opens a session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
   const place = folders(options.env);
   const settings = options.flags.bare ? {} : readSettings(join(place.config, "settings.json"));
@@ -61,7 +61,7 @@ export async function openRun(options: OpenOptions): Promise<Run> {
   }
 }
 
-/** The folder that holds all sessions. */
+/** Returns the folder that holds all sessions. */
 export function sessionRoot({ flags, env, cwd }: Pick<OpenOptions, "flags" | "env" | "cwd">): string {
   return flags.sessionDir ? resolve(cwd, flags.sessionDir) : join(folders(env).state, "sessions");
 }
@@ -191,7 +191,7 @@ export function checkPriced({ maxBudgetUsd }: SessionOptions, { card }: Model): 
   );
 }
 
-/** The folder of a stored session is where it was; of a new one, where we are. */
+/** Returns the folder of a session: for a stored one the original, for a new one the current folder. */
 function folderOf(session: OpenSession, options: OpenOptions): string {
   const first = session.log.events()[0];
   const cwd = first?.type === "session_started" ? first.cwd : realpathSync(options.cwd);
@@ -289,7 +289,9 @@ function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserB
   return offloadPastes(shown, artifacts, pasteLimit(log.events()));
 }
 
-/** The session's own folder, and those of the sessions it was branched from, whose artifacts its history names. */
+/**
+ * Returns the session's own folder, and those of the sessions it was branched from, whose artifacts its history names.
+ */
 function readableFolders({ folder, log }: OpenSession): string[] {
   return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
 }
@@ -311,7 +313,7 @@ function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Run["ag
   };
 }
 
-/** Where the agent works, links resolved. */
+/** Returns the folder that the agent works in, with links resolved. */
 function workspaceOf(cwd: string, { flags, cwd: here }: OpenOptions): string[] {
   return [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, here))];
 }
@@ -324,7 +326,7 @@ function existing(folder: string, cwd: string): string {
   }
 }
 
-/** The facts that go before the first words; `knowledge` as in the event. */
+/** Returns the facts before the first user message; `knowledge` as in the event. */
 function preambleOf(
   cwd: string,
   { flags, env, warn }: OpenOptions,

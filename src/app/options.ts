@@ -2,12 +2,12 @@
 
 import type { PermissionMode } from "../core/decision.ts";
 
-/** Undefined where a setting, the stored session or a default decides. */
+/** A field is undefined where a setting, the stored session or a default decides. */
 export type SessionOptions = {
   /** `provider/id`. */
   model?: string;
   effort?: string;
-  /** Model calls, over the whole session. */
+  /** Maximum model calls over the whole session. */
   maxTurns?: number;
   maxBudgetUsd?: number;
   maxTimeMs?: number;
@@ -15,7 +15,7 @@ export type SessionOptions = {
   /** Rules of the command line. */
   allow: string[];
   deny: string[];
-  /** Folders to work in beside the workspace. */
+  /** Additional folders to work in. */
   addDirs: string[];
   /** Name of the policy stack. */
   context?: string;
@@ -23,7 +23,7 @@ export type SessionOptions = {
   window?: number;
   /** Opens the newest session of the folder instead of a new one. */
   continueNewest: boolean;
-  /** The session to open: its id, the beginning of one, or its name. */
+  /** The session to open: its id, a prefix of it, or its name. */
   resume?: string;
   /** Branches off the stored session. */
   fork: boolean;
@@ -32,8 +32,8 @@ export type SessionOptions = {
   /** Folder of all sessions. */
   sessionDir?: string;
   appendSystemPrompt?: string;
-  /** File that gets every model exchange. */
+  /** File that records every model exchange. */
   record?: string;
-  /** A cassette is played by order, not by request. */
+  /** Plays a cassette by order instead of by request. */
   loose: boolean;
 };

@@ -4,12 +4,12 @@ import type { EventLog } from "../core/ports.ts";
 import { findOrphans } from "../tools/bash/shell/orphans.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
 
-/** `root`: folder of all sessions. `warn`: one line for the person. `leftovers`: whether to tell of them here. */
+/** `root`: folder of all sessions. `warn`: shows one line to the user. `leftovers`: true to report orphans here. */
 type ShellLocation = { root: string; warn(text: string): void; leftovers: boolean };
 
 /**
- * Tells each thing once. Leftovers are looked up while the model thinks, so that no start waits for it; a run that is
- * over sooner tells of them at its end: the function that is returned is to be called then.
+ * Reports each finding once. Orphans are looked up while the model thinks, so that no start waits for it. Call the
+ * returned function at the end of the run, which may come sooner.
  */
 export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLocation): () => void {
   let pending = surroundings.leftovers;
@@ -34,7 +34,7 @@ export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLoc
   return tell;
 }
 
-/** One line about the processes that killed runs left, when there are any; `how`: what ends them. */
+/** Reports the processes that killed runs left, if any, in one line; `how`: the command that ends them. */
 export function tellLeftovers(root: string, how: string, warn: (text: string) => void): void {
   const found = findOrphans(root);
   if (found.length === 0) return;

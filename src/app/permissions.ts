@@ -1,4 +1,4 @@
-/** The permission decision, and who settles what it leaves open: a person, or the rule that nobody can be asked. */
+/** Decides about calls, and settles open questions: by asking the user, or by a rule where nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
 import type { Tool } from "../core/ports.ts";
@@ -43,7 +43,7 @@ export function refusing(
 /** The open questions: each entry judges its question again, and closes it when rules and mode now answer it. */
 export type OpenQuestions = Set<() => void>;
 
-/** The same with a person, whose words reach the model where the answer is no. */
+/** Creates `Agent.permit` with a user at the screen, whose words reach the model where the answer is no. */
 export function permitAsking(
   rules: () => Rules,
   ask: Person["ask"],
@@ -78,7 +78,7 @@ function denialText(say: string, stopped: boolean): string {
   return stopped ? "The turn was stopped before the user answered." : "The user did not allow this.";
 }
 
-/** The folder that relative paths of a call begin at: the shell's for a command, else the workspace. */
+/** Returns the folder that relative paths of a call start from: the shell's for a command, else the workspace. */
 function linkScope(toolName: string, { cwd, workspace, home, realPath }: Rules): LinkScope {
   const [root = "/"] = workspace;
   return { cwd: toolName === "bash" ? (cwd ?? root) : root, home, realPath };
@@ -86,7 +86,7 @@ function linkScope(toolName: string, { cwd, workspace, home, realPath }: Rules):
 
 type Answered = ({ type: "answered" } & Answer) | { type: "judged"; decided: PermissionDecision };
 
-/** Waits for the person, or until a change of mode or rules answers the question. */
+/** Waits for the user, or until a change of mode or rules answers the question. */
 async function answerOrJudgement(
   question: Question,
   { signal, judge }: Asking,
@@ -111,11 +111,11 @@ type Asking = {
   input: Record<string, unknown>;
   facts: CallFacts;
   signal: AbortSignal;
-  /** The decision by the rules and the mode in force now. */
+  /** Decides by the rules and the mode in force now. */
   judge(): PermissionDecision;
 };
 
-/** Settles what rules and mode leave open. */
+/** Settles a question that rules and mode leave open. */
 type Settle = (open: PermissionDecision, asking: Asking) => Promise<Permission>;
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
@@ -134,7 +134,7 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   };
 }
 
-/** The record of a decision by the mode or a rule, with the place that the rule is kept in. */
+/** Records a decision by the mode or a rule, with the place that stores the rule. */
 function recorded(decided: PermissionDecision, { mode, standing }: Rules): Permission {
   const { decision, rule, by, reason } = decided;
   const kept =

@@ -1,4 +1,4 @@
-/** One session made ready to run: what print mode and the demo get from the wiring. */
+/** One session made ready to run, as print mode and the demo get it. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
@@ -18,13 +18,13 @@ export type Run = {
   /** Absolute folder of the session. */
   folder: string;
   mode: PermissionMode;
-  /** The files as they were before each step that wrote. */
+  /** Snapshots of the files before each step that wrote. */
   snapshots: Snapshots;
   jobs: BackgroundJobs;
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
-  /** Judges the open questions again, where a person has changed the mode; those that it answers are closed. */
+  /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */
   say(content: UserBlock[]): void;
@@ -32,16 +32,16 @@ export type Run = {
   close(): Promise<void>;
 };
 
-/** Somebody at a screen: can be asked, types while it works, and watches. */
+/** The user at the screen, who can be asked, types during a turn, and watches. */
 export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onWaiting"> & {
-  /** The mode that the person chose since the start, if any. */
+  /** Returns the mode that the user chose since the start, if any. */
   mode(): PermissionMode | undefined;
-  /** Allow rules for as long as the person stays; what is added here counts. */
+  /** Allow rules for as long as the user stays; added ones count at once. */
   allowed: string[];
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
 };
 
-/** `suggestion`: the rule that would let it through from now on. */
+/** A call that needs the user's permission. `suggestion`: the rule that would allow it from now on. */
 export type Question = {
   toolName: string;
   input: Record<string, unknown>;
@@ -51,10 +51,10 @@ export type Question = {
   suggestion?: string | undefined;
   /** Paths in the call that lead elsewhere through a link. */
   links?: readonly PathLink[] | undefined;
-  /** Where a rule would be kept, by its scope. */
+  /** The place that would store a rule, by scope. */
   places?: StandingRules["places"];
 };
-/** `say`: what to do instead; may be empty. */
+/** `say`: what the model should do instead; may be empty. */
 export type Answer =
   | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
   | { decision: "deny"; say: string };
@@ -84,7 +84,7 @@ export type OpenOptions = {
   deadline?: number | undefined;
   cwd: string;
   env: Record<string, string | undefined>;
-  /** One line for the person; never for the model. */
+  /** Shows one line to the user; never to the model. */
   warn(text: string): void;
   /** Says what bug ends the program. The log is closed and holds it, the process exits with 1 afterwards. */
   crashed(error: unknown, events: readonly LogEvent[]): void;

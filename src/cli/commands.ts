@@ -81,7 +81,7 @@ async function report(command: Extract<Headless, { name: "report" }>): Promise<n
   return say(`${stepBody(events, step, encodingOf(events))}\n`);
 }
 
-/** Only for its owner, as the session is. Throws `UsageError` when the file cannot be written. */
+/** Writes for the owner only, like the session. Throws `UsageError` when the file cannot be written. */
 async function writePage(file: string, events: readonly LogEvent[]): Promise<number> {
   const { reportHtml } = await import("../report/page/html.ts");
   const page = reportHtml(events, encodingOf(events));

@@ -157,8 +157,8 @@ export type EventBody =
       fold?: { objective: string };
     }
   /**
-   * What the engine tells the model. `turn_scoped` counts for one step and stays in place, `tail` is in one step's
-   * request only, `logged` stays. `about` is what its spacing is counted by.
+   * A message of the engine to the model. `turn_scoped` counts for one step and stays in place, `tail` is in one step's
+   * request only, `logged` stays. `about` is the subject by which its spacing is counted.
    */
   | {
       type: "reminder";

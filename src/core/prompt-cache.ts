@@ -85,8 +85,8 @@ export function promptTokens(blocks: readonly PromptBlock[]): number {
 }
 
 /**
- * What the API would bill for the input, and the cache afterwards. From each breakpoint the longest warm prefix
- * within the look-back is found and refreshed; the longest of them is read; what lies between it and each later
+ * Computes the bill of the API for the input, and the cache afterwards. From each breakpoint the longest warm prefix
+ * within the look-back is found and refreshed; the longest of them is read; the input between it and each later
  * breakpoint is written at that breakpoint's TTL; the rest is plain input.
  */
 export function billRequest(request: BilledRequest, cache: CacheState): { usage: Usage; cache: CacheState } {

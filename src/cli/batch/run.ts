@@ -1,11 +1,11 @@
-/** What a batch needs of sessions, locks and processes. */
+/** Connects a batch to sessions, locks and processes. */
 
 import { type CheckProcesses, endFamily } from "../../app/machine.ts";
 import { packagePath } from "../../app/prompts.ts";
 import { claimFolder, spentIn } from "../../app/stored-sessions.ts";
 import type { BatchPorts } from "./task-run.ts";
 
-/** `processes`: how checks and set-ups of tasks are run. */
+/** `processes`: runs checks and set-ups of tasks. */
 export const batchPorts = (processes: CheckProcesses): BatchPorts => ({
   processes,
   program: packagePath("bin/sawtooth.js"),

@@ -1,4 +1,4 @@
-/** The results of a batch added up, as an object and as a table. Pure. */
+/** Adds up the results of a batch, as an object and as a table. Pure. */
 
 import { formatDuration, money, plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/clean-text.ts";
@@ -6,7 +6,7 @@ import { cut, filled } from "../../report/text/columns.ts";
 import type { RunSignal } from "../headless/result.ts";
 import type { LastRun, TaskTally } from "./results.ts";
 
-/** Why no further task was begun. */
+/** The reason why no further task was started. */
 export type Halt = "signal" | "max_time" | "max_budget" | "credentials";
 
 export type BatchOutcome = {
@@ -16,7 +16,7 @@ export type BatchOutcome = {
   signal?: RunSignal;
 };
 
-/** Of the tasks the newest results; dollars and calls of all their runs. */
+/** Summarises the newest results of the tasks, with dollars and calls of all their runs. */
 export function summaryOf({ tasks, tallies, halt }: BatchOutcome) {
   const ids = new Set(tasks.map(({ id }) => id));
   const states: Record<string, number> = {};
@@ -39,7 +39,7 @@ export function summaryOf({ tasks, tallies, halt }: BatchOutcome) {
   };
 }
 
-/** 0: all done; what stopped the batch counts before what became of its tasks. */
+/** Returns 0 when all are done; a reason that stopped the batch beats the outcome of its tasks. */
 export function exitCodeOf(ending: BatchOutcome): number {
   const { done, tasks } = summaryOf(ending);
   const { halt, signal } = ending;
@@ -49,10 +49,10 @@ export function exitCodeOf(ending: BatchOutcome): number {
   return done === tasks ? 0 : 1;
 }
 
-/** Of many tasks only those that are not done have a row. */
+/** With more tasks, only those that are not done have a row. */
 const mostRows = 40;
 
-/** One row a task and a total, in at most `width` columns. */
+/** Returns one row a task and a total, in at most `width` columns. */
 export function summaryText(ending: BatchOutcome, width: number): string {
   const { tasks, tallies } = ending;
   const results = tasks.map(({ id }) => ({ id, last: tallies.get(id)?.last }));
@@ -80,7 +80,7 @@ function totalText(ending: BatchOutcome): string {
   return `${plural(tasks, "task")}: ${parts.join(", ")}; ${plural(turns, "call")}, ${money(cost)}, ${runTime(ms)} of work`;
 }
 
-/** Milliseconds, exact enough for a task of some seconds. */
+/** Formats milliseconds, exact enough for a task of a few seconds. */
 export function runTime(ms: number): string {
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatDuration(ms);
 }

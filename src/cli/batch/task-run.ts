@@ -1,4 +1,4 @@
-/** One run of one task, from its files to its result line. What goes wrong with it stays its own. */
+/** Runs one task once, from its files to its result line. Its failures affect no other task. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,16 +16,19 @@ import type { Origin, ResultLine, TaskState } from "./results.ts";
 import { type Task, wordsOf } from "./tasks.ts";
 import { type Mirrors, prepareTree } from "./tree.ts";
 
-/** What only the wiring can give. A family is the processes that carry the mark of a batch, or of a run of it. */
+/**
+ * Functions that only the composition root can provide. A family is the processes that carry the mark of a batch, or of
+ * a run of it.
+ */
 export type BatchPorts = {
   processes: CheckProcesses;
   /** Path of the program's launcher. */
   program: string;
   /** Claims a folder for this process; returns the release. Throws `UsageError` when another has it. */
   claim(folder: string, shown: string): () => void;
-  /** What the sessions in a folder cost, by their logs. */
+  /** Returns the cost of the sessions in a folder, by their logs. */
   spent(sessions: string): { turns: number; cost: number; sessionId: string | null };
-  /** Ends at once every process that was started with this variable and value in its environment. */
+  /** Kills every process that was started with this variable and value in its environment. */
   endFamily(variable: string, value: string): void;
 };
 
@@ -41,14 +44,14 @@ export type RunPlace = {
   onTurns(turns: number): void;
 };
 
-/** The variables that mark what a batch, and what a run of a task started. */
+/** Variables that mark the processes of a batch, and of a run of a task. */
 export const batchMark = "SAWTOOTH_BATCH";
 const runMark = "SAWTOOTH_BATCH_RUN";
-/** Room of a task beyond its own time limit, for its end. */
+/** Milliseconds beyond a task's own time limit, for its end. */
 const lateMs = 60_000;
 const mostText = 4_000;
 
-/** Runs it in the new folder `run` (inside the batch's). `until`: milliseconds that its time limit gives. */
+/** Runs the task in the new folder `run` (inside the batch's). `until`: milliseconds that its time limit gives. */
 export async function runTask(
   task: Task,
   run: string,
@@ -70,7 +73,7 @@ export async function runTask(
   return tidied(line);
 }
 
-/** A line for a run of which nothing is known but that it began. */
+/** Returns the line for a run of which only the start is known. */
 export function blank({ id, hash }: Pick<Task, "id" | "hash">, run: string, startedAt: number): ResultLine {
   return {
     id,
@@ -95,7 +98,7 @@ export function blank({ id, hash }: Pick<Task, "id" | "hash">, run: string, star
   };
 }
 
-/** A folder that cannot be had or a program that is missing costs one task; a bug of ours ends the batch. */
+/** Words a problem. A missing folder or program fails one task; a bug of ours ends the batch. */
 function problem(error: unknown, stopped: boolean): Partial<ResultLine> {
   const code = (error as NodeJS.ErrnoException).code;
   if (!(error instanceof GitError || error instanceof CopyError) && code === undefined) throw error;
@@ -126,7 +129,7 @@ async function worked(
   try {
     const before = await files.take();
     const ended = await asked(task, until, place, origin);
-    // Nothing of the task may write any more while its files are compared.
+    // No process of the task may write while its files are compared.
     ports.endFamily(runMark, folder);
     return { ...ended, ...(await kept(files, before, line.run, out)) };
   } finally {
@@ -150,7 +153,7 @@ async function setUp(
   return { state: "error", errors: [`setup failed (${how}): ${last}`.slice(0, 300)] };
 }
 
-/** The agent's own part. */
+/** Runs the agent. */
 async function asked(
   task: Task,
   until: number | undefined,
@@ -201,7 +204,7 @@ function factsOf(result: ResultObject, exitCode: number | null, stopped: boolean
   };
 }
 
-/** By the exit codes of a headless run (design §5). */
+/** Converts the exit code of a headless run (design §5). */
 function stateOf(exitCode: number | null): TaskState {
   const states: Record<number, TaskState> = {
     0: "done",
@@ -217,7 +220,7 @@ function stateOf(exitCode: number | null): TaskState {
   return states[exitCode ?? -1] ?? "error";
 }
 
-/** What the task changed, as a patch beside its log. */
+/** Writes the changes of the task as a patch beside its log. */
 async function kept(files: Tree, before: string, run: string, out: string): Promise<Partial<ResultLine>> {
   const after = await files.take();
   const patch = await files.patch(before, after);
@@ -227,7 +230,7 @@ async function kept(files: Tree, before: string, run: string, out: string): Prom
   return { patch: `${run}/patch.diff`, changed_files: changed.map(({ path }) => path) };
 }
 
-/** No secret of ours and no text without end in a line of results. */
+/** Redacts and shortens the texts of a result line. */
 function tidied(line: ResultLine): ResultLine {
   const redact = redactor(secretsOf(process.env));
   const short = (text: string): string => redact(text).slice(0, mostText).toWellFormed();

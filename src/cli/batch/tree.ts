@@ -9,7 +9,7 @@ import { copyFolder, megabytes } from "./copy.ts";
 import type { Origin } from "./results.ts";
 import { isUrl, type Task } from "./tasks.ts";
 
-export type Prepared = { origin: Origin /** What was done, for a person. */; how: string };
+export type Prepared = { origin: Origin /** A description of the preparation, for people. */; how: string };
 
 /** Local copies of remote repositories, each fetched once for all its tasks. */
 export type Mirrors = Map<string, Promise<string>>;

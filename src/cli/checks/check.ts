@@ -1,4 +1,4 @@
-/** Runs a check as a person would: in bash, with nothing of ours in its environment, and with an end. */
+/** Runs a check as a user would: in bash, without our environment, and with a time limit. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -25,11 +25,11 @@ export type CheckPlace = { cwd: string; processes: CheckProcesses; signal: Abort
 
 const longestMs = 30 * 60_000;
 const mostBytes = 200 * 1024 * 1024;
-/** Of longer output the head and the tail are kept. */
+/** Longer output is reduced to head and tail. */
 const headBytes = 1024 * 1024;
 const tailBytes = 7 * 1024 * 1024;
 
-/** One run. Its background processes end with it. An aborted run has not passed. */
+/** Runs the check once. Its background processes end with it. An aborted run has not passed. */
 export async function runCheck(command: string, { cwd, processes, signal }: CheckPlace): Promise<CheckRun> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-check-"));
   const mark = `check-${randomUUID()}`;
@@ -40,7 +40,7 @@ export async function runCheck(command: string, { cwd, processes, signal }: Chec
       cwd,
       env: processes.environment(mark),
       stdio: ["ignore", fd, fd],
-      // A group of its own can be ended as a whole.
+      // A process group of its own can be ended as a whole.
       detached: true,
     });
     const end = await ended(child, fd, signal);
@@ -94,7 +94,7 @@ function endGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name);
   } catch {
-    // The group is gone already.
+    // The group is already gone.
   }
 }
 

@@ -1,4 +1,4 @@
-/** `sawtooth doctor`: what works on this machine, and what to do about the rest. Asks nothing that costs. */
+/** `sawtooth doctor`: checks this machine and advises how to fix problems. Never makes a paid request. */
 
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
@@ -17,10 +17,10 @@ import { wrap } from "../../report/text/columns.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `stops`: without it no work is done. `advice`: what to do. */
+/** A check. `stops`: nothing works without it. `advice`: what to do. */
 export type Check = { name: string; state: "ok" | "note" | "stops"; says: string; advice?: string };
 
-/** All checks, in the order they are told. `clean`: leftovers are ended and stale locks removed. */
+/** Runs all checks, in display order. `clean`: ends orphans and removes stale locks. */
 export async function doctorChecks(machine: Machine, clean: boolean): Promise<Check[]> {
   const { env } = machine;
   const outside = await Promise.all([
@@ -52,7 +52,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
   ];
 }
 
-/** As aligned text of 80 columns, with what to do below what needs it. Pure. */
+/** Formats the checks as aligned text of 80 columns, with advice below. Pure. */
 export function doctorText(checks: readonly Check[], version: string): string {
   const marks = { ok: "ok", note: "note", stops: "FAIL" };
   const lines = checks.flatMap(({ name, state, says, advice }) => {
@@ -67,12 +67,12 @@ export function doctorText(checks: readonly Check[], version: string): string {
   return `${[`Sawtooth ${version} on ${process.platform} ${process.arch}`, "", ...lines, "", `${end}${notes > 0 ? ` ${plural(notes, "note")}.` : ""}`].join("\n")}\n`;
 }
 
-/** 0 when nothing stops work. */
+/** Returns 0 when nothing stops work. */
 export function doctorExitCode(checks: readonly Check[]): number {
   return checks.some(({ state }) => state === "stops") ? 1 : 0;
 }
 
-/** The version of Sawtooth. */
+/** Returns the version of Sawtooth. */
 export function version(): string {
   return String(
     (JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string }).version,
@@ -95,7 +95,7 @@ async function ptyCheck({ hasPty, env }: Machine): Promise<Check> {
 
 type Wanted = { pattern: RegExp; least?: [number, number]; missing?: string };
 
-/** `missing`: what its absence means; without it there is no work. */
+/** Checks a program. `missing`: the effect of its absence; without this text it is required. */
 async function programCheck(
   { PATH, HOME }: Environment,
   name: string,
@@ -140,7 +140,7 @@ function terminalChecks({ env, output }: Machine): Check[] {
 
 const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"];
 
-/** Names only, never values. */
+/** Lists names only, never values. */
 function keyCheck(env: Environment): Check {
   const present = [...keyNames, "OPENAI_BASE_URL"].filter((name) => env[name]);
   if (present.length > 0) return { name: "keys", state: "ok", says: present.join(", ") };
@@ -150,7 +150,7 @@ function keyCheck(env: Environment): Check {
 
 type Server = { url: string; from: string };
 
-/** The servers that would be talked to: those that there is a key for. */
+/** Returns the servers of the providers that have a key. */
 function servers(env: Environment): Server[] {
   const { ANTHROPIC_BASE_URL, OPENAI_BASE_URL } = env;
   const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
@@ -165,7 +165,7 @@ function servers(env: Environment): Server[] {
 
 const reachMs = 2000;
 
-/** Opens a connection and says nothing on it. */
+/** Opens a connection without sending anything. */
 async function reachCheck({ url, from }: Server): Promise<Check> {
   if (!URL.canParse(url))
     return { name: "server", state: "stops", says: "its address is no URL", advice: `correct ${from}` };
@@ -179,7 +179,7 @@ async function reachCheck({ url, from }: Server): Promise<Check> {
   return { name: "server", state: "stops", says: `${host} cannot be reached (${failure})`, advice };
 }
 
-/** What went wrong; undefined when it is connected. */
+/** Returns the failure; undefined when connected. */
 function connecting(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -229,7 +229,7 @@ function rulesCheck(env: Readonly<Record<string, string | undefined>>, cwd: stri
 const largeState = 5 * 2 ** 30;
 const littleRoom = 200 * 2 ** 20;
 
-/** Not being able to save does not stop work, it only cannot be gone on with. */
+/** Checks the session folder. A session that cannot be saved can still run, but not be resumed. */
 function stateChecks(root: string): Check[] {
   const place = nearestExisting(root);
   const says = `${bytesText(sizeOf(root))} in ${root}`;

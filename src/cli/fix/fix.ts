@@ -1,4 +1,6 @@
-/** `sawtooth fix`: checks that fail become the task, the harness runs them again, and a green run is looked into. */
+/**
+ * `sawtooth fix`: failing checks become the task; the harness reruns them and verifies that a green run is legitimate.
+ */
 
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
@@ -28,9 +30,9 @@ import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } f
 
 export type FixPorts = { openRun: OpenRun; processes: CheckProcesses };
 
-/** A check that fails is run twice more, and so is one that passes after a repair: chance shows. */
+/** Additional runs of a check that fails, or that passes after a repair, to detect flaky ones. */
 const moreRuns = 2;
-/** What a repair has no business with; the deliverables are the harness's work. */
+/** Commands that a repair must not run; the harness commits and pushes. */
 const denied = ["bash(git commit:*)", "bash(git push:*)"];
 
 /** One run of `fix`. */
@@ -44,7 +46,7 @@ type Fix = {
   /** The state before the first attempt. */
   before: string;
   first: CheckState[];
-  /** What the checks ran then. */
+  /** The definitions of the checks at that time. */
   definitions: ReadonlyMap<string, Definition>;
 };
 
@@ -111,7 +113,7 @@ async function runChecks(
   return states;
 }
 
-/** Adds runs to see whether the verdict is always the same. */
+/** Adds runs to see whether the verdict is stable. */
 async function runAgain(
   states: readonly CheckState[],
   place: CheckPlace,
@@ -126,7 +128,7 @@ async function runAgain(
     }
 }
 
-/** The session: attempt after attempt until the checks pass honestly. */
+/** Runs the session: attempt after attempt until the checks pass honestly. */
 async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
   const { flags, stop, tell, warnings, first } = whole;
   const attempts: Attempt[] = [];
@@ -153,7 +155,7 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
   return { state, first, attempts, ...(best ? { best } : {}) };
 }
 
-/** Turn ends after which another attempt may do better. */
+/** Turn ends after which another attempt may succeed. */
 const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
 
 async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<FixOutcome["state"]> {
@@ -177,7 +179,7 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
   }
 }
 
-/** One turn of the model over what fails now. */
+/** Runs one turn of the model over the failing checks. */
 async function work({ flags, first, stop }: Fix, run: Run, attempts: readonly Attempt[]): Promise<TurnEnd> {
   const { artifacts, redact } = run.agent;
   const checks = attempts.at(-1)?.checks ?? first;
@@ -187,7 +189,7 @@ async function work({ flags, first, stop }: Fix, run: Run, attempts: readonly At
   return runTurn(run.agent, stop.signal);
 }
 
-/** Takes back what is not allowed, runs the checks, and looks into a green run. */
+/** Reverts forbidden changes, runs the checks, and verifies a green run. */
 async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
   const { flags, place, tell, tree, before } = whole;
   const found = await violations(whole, await tree.take());
@@ -223,7 +225,7 @@ async function violations(
   });
 }
 
-/** What speaks against a green run: fewer tests in it, or that nothing explains it. */
+/** Returns doubts about a green run: fewer tests, or no change that explains it. */
 function doubts({ first }: Fix, checks: readonly CheckState[], changes: readonly TreeChange[]): Violation[] {
   const counts = checks.flatMap(({ command, runs }, index) => {
     const before = first[index]?.runs[0]?.tests;
@@ -243,7 +245,7 @@ function refusalOutside(access: Access, folders: readonly string[]): Permission 
   return { decision: "deny", rule: "fix: inside the workspace", by: "fix", reason };
 }
 
-/** The attempt that came nearest, as a patch; undefined when nothing was changed. */
+/** Saves the best attempt as a patch; undefined when nothing was changed. */
 async function keepBest({ flags, tree, before, place }: Fix, run: Run, attempts: readonly Attempt[]) {
   const [best] = attempts.filter(({ changed }) => changed.length > 0).sort((a, b) => badness(a) - badness(b));
   const patch = await tree.patch(before, best?.tree ?? (await tree.take()));
@@ -255,14 +257,14 @@ async function keepBest({ flags, tree, before, place }: Fix, run: Run, attempts:
   return { file, attempt: best?.number ?? null };
 }
 
-/** Fewer failing checks are better, then fewer failing tests. */
+/** Ranks attempts: fewer failing checks are better, then fewer failing tests. */
 function badness({ checks, refused }: Attempt): number {
   const red = checks.filter((check) => !isGreen(check));
   const tests = red.reduce((sum, { runs }) => sum + (runs.at(-1)?.tests?.failed ?? 1), 0);
   return red.length * 1e9 + tests * 1e3 + refused.length;
 }
 
-/** A small text file of the disk. */
+/** Reads a small text file. */
 const readText: ReadFile = (path) => {
   try {
     const stat = statSync(path);

@@ -1,4 +1,4 @@
-/** What `sawtooth fix` leaves for other programs and for a review: JUnit XML, SARIF, Markdown. Pure. */
+/** The reports of `sawtooth fix` for other programs and for a review: JUnit XML, SARIF, Markdown. Pure. */
 
 import { cleanText, headOf, tailOf, utf8Length } from "../../core/clean-text.ts";
 import { showHidden } from "../../core/hidden-characters.ts";
@@ -6,7 +6,7 @@ import type { CheckRun } from "../checks/check.ts";
 import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
 
-/** What of the result object a report tells. */
+/** The fields of the result object that a report uses. */
 export type Told = {
   exitCode: number;
   result: string;
@@ -17,11 +17,11 @@ export type Told = {
   total_cost_usd: number;
 };
 
-/** Room for one output in a report, in bytes. */
+/** Maximum bytes of one output in a report. */
 const outputBytes = 20_000;
 const patchBytes = 60_000;
 
-/** The report whose format the ending of `path` names. */
+/** Returns the report in the format that the ending of `path` names. */
 export function reportFor(path: string, ending: FixOutcome, told: Told): string {
   if (path.endsWith(".xml")) return junit(ending, told);
   return path.endsWith(".sarif") ? sarif(ending, told) : markdown(ending, told);
@@ -29,7 +29,7 @@ export function reportFor(path: string, ending: FixOutcome, told: Told): string 
 
 type Final = { check: CheckState; before: CheckState };
 
-/** Each check as it stands at the end, beside what it was. */
+/** Returns the final state of each check, beside its first state. */
 function finals({ first, attempts }: FixOutcome): Final[] {
   const last = attempts.at(-1)?.checks;
   return first.map((before, index) => ({ before, check: last?.[index] ?? before }));
@@ -43,7 +43,7 @@ function lastRun({ runs }: CheckState): CheckRun | undefined {
   return runs.findLast((run) => !run.passed) ?? runs.at(-1);
 }
 
-/** Beginning and end of an output, without what is meant for a terminal. */
+/** Keeps the beginning and the end of an output, without terminal codes. */
 function shortened(output: string, maxBytes = outputBytes): string {
   const text = showHidden(cleanText(output)).toWellFormed();
   if (utf8Length(text) <= maxBytes) return text;
@@ -90,7 +90,7 @@ function junit(ending: FixOutcome, told: Told): string {
   ].join("\n");
 }
 
-/** XML 1.0 has no way to hold the other control characters. */
+/** Escapes text for XML 1.0, which cannot represent the other control characters. */
 function escaped(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "�")
@@ -174,7 +174,7 @@ function findings(ending: FixOutcome): Found[] {
   return [...checks, ...refused, ...hunks];
 }
 
-/** File and first line of each hunk. */
+/** Returns the file and first line of each hunk. */
 function changedPlaces(patch: string): { path: string; line: number }[] {
   const places: { path: string; line: number }[] = [];
   let path: string | undefined;
@@ -248,7 +248,7 @@ function failingOutput(ending: FixOutcome): string[] {
     ]);
 }
 
-/** A fence that nothing in the text can close. */
+/** Returns a fence that no text inside can close. */
 function fenced(text: string, language = ""): string {
   const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);

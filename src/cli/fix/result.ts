@@ -1,4 +1,4 @@
-/** What `sawtooth fix` says: progress on stderr, one result on stdout, and the reports that were asked for. */
+/** The output of `sawtooth fix`: progress on stderr, one result on stdout, and the requested reports. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -24,10 +24,10 @@ type State = {
   held: object[];
 };
 
-/** Tells what happens, in the format that the flags ask for. */
+/** Reports progress in the format that the flags name. */
 export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
   const state: State = { flags, stop, startedAt: Date.now(), unfollow: () => {}, held: [] };
-  // `init` is the first line of a stream, so that what was before it waits.
+  // `init` is the first line of a stream, so earlier lines wait for it.
   const line = (value: object): void => {
     if (flags.outputFormat !== "stream-json") return;
     if (state.run) writeLine({ ...value, session_id: state.run.sessionId });
@@ -98,7 +98,7 @@ function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {
   return { result: { ...base, ...failed, errors }, exitCode: 1 };
 }
 
-/** The checks were green at once, or we were stopped before there was a session. */
+/** Returns the result when the checks were green at once, or we were stopped before there was a session. */
 function withoutSession({ state }: FixOutcome, stop: Stop, durationMs: number, fix: FixFacts) {
   if (state === "green")
     return { result: { ...sessionlessResult({ durationMs, reason: "green" }), fix }, exitCode: 0 };
@@ -113,7 +113,7 @@ function withoutSession({ state }: FixOutcome, stop: Stop, durationMs: number, f
 
 type FixFacts = ReturnType<typeof fixFacts>;
 
-/** The part of the result that only `fix` has. */
+/** Returns the part of the result that only `fix` has. */
 function fixFacts(ending: FixOutcome) {
   const last = ending.attempts.at(-1);
   return {
@@ -155,7 +155,7 @@ function bestText({ best }: FixOutcome): string[] {
   return [`the best attempt is kept in ${best.file}`];
 }
 
-/** For a person: what happened, the model's words, and where the repair went. */
+/** Reports to the user: the outcome, the model's words, and the delivery. */
 function endText(ending: FixOutcome, answer: string, { patch }: FlagsOf<"fix">): string {
   const { state, attempts, first, delivered } = ending;
   const last = attempts.at(-1);

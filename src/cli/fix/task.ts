@@ -1,4 +1,7 @@
-/** What the model reads in `sawtooth fix`: the failing checks as its task, and what was tried. The words are in prompts/fix.md. */
+/**
+ * The messages that the model reads in `sawtooth fix`: the failing checks as its task, and the earlier attempts. The
+ * texts are in prompts/fix.md.
+ */
 
 import { readPrompt } from "../../app/prompts.ts";
 import type { Artifacts } from "../../core/ports.ts";
@@ -15,7 +18,7 @@ export type Attempt = {
   number: number;
   /** The state of the files that the checks ran on. */
   tree: string;
-  /** What the model said of it. */
+  /** The model's summary of it. */
   summary: string;
   /** Relative paths that differ from the state before the first attempt. */
   changed: string[];
@@ -36,13 +39,13 @@ export type FixOutcome = {
   delivered?: Delivered;
 };
 
-/** Room for the output of all failing checks, in bytes. */
+/** Maximum bytes of the output of all failing checks. */
 const outputBytes = 16_000;
 const ledgerChars = 400;
 
 export type Words = Record<string, string>;
 
-/** The sections of prompts/fix.md by name. */
+/** Returns the sections of prompts/fix.md by name. */
 export function fixWords(): Words {
   const sections = readPrompt("fix").split(/^## /m).slice(1);
   return Object.fromEntries(
@@ -53,12 +56,12 @@ export function fixWords(): Words {
   );
 }
 
-/** Whether every run of the check passed. */
+/** Returns true when every run of the check passed. */
 export function isGreen({ runs }: CheckState): boolean {
   return runs.every((run) => run.passed);
 }
 
-/** Whether runs without a change in between disagree. */
+/** Returns true when runs without a change in between disagree. */
 export function isFlaky({ runs }: CheckState): boolean {
   return runs.some((run) => run.passed) && !isGreen({ command: "", runs });
 }
@@ -74,7 +77,7 @@ export type Task = {
   prompt?: string | undefined;
 };
 
-/** The message for the next attempt: the first one is the task, later ones tell what came of the one before. */
+/** Returns the message for the next attempt: the first one is the task, later ones report the previous attempt. */
 export function taskText(task: Task, scene: Scene): string {
   const { words, checks, attempts, maxAttempts } = task;
   const red = checks.filter((check) => !isGreen(check));
@@ -100,7 +103,7 @@ function fill(text: string, values: Record<string, string>): string {
   return filled.replace(/\n{3,}/g, "\n\n");
 }
 
-/** The last failing run; its output is data, shortened as a tool's would be, with a file that holds the whole. */
+/** Shows the last failing run; its output is data, shortened as a tool's would be, with a file that holds the whole. */
 function checkText({ command, runs }: CheckState, maxBytes: number, { artifacts, redact }: Scene): string {
   const run = runs.findLast((one) => !one.passed) ?? runs.at(-1);
   if (!run) return "";
@@ -132,7 +135,7 @@ function notes({ words, allowPaths, prompt }: Task, red: readonly CheckState[], 
   return given.length > 0 ? `\n${given.join("\n\n")}\n` : "";
 }
 
-/** One attempt in one line: what it changed, what was said of it, what failed then. */
+/** Describes one attempt in one line: its changes, its summary, and the checks that failed. */
 function ledgerLine({ number, summary, changed, refused, checks }: Attempt): string {
   const said = summary.replaceAll(/\s+/g, " ").slice(0, ledgerChars).toWellFormed();
   const files = changed.length > 0 ? `changed ${changed.slice(0, 10).join(", ")}` : "changed nothing";
@@ -144,7 +147,7 @@ function ledgerLine({ number, summary, changed, refused, checks }: Attempt): str
   return `${number}. ${files}; ${then}${cheated}. Its summary: ${said || "(none)"}`;
 }
 
-/** `failed (exit 1, 2 of 9 tests failed)`, `passed in 2 of 3 runs`. */
+/** Returns texts such as `failed (exit 1, 2 of 9 tests failed)` and `passed in 2 of 3 runs`. */
 export function runText(runs: readonly CheckRun[]): string {
   const passed = runs.filter((run) => run.passed).length;
   const last = runs.findLast((run) => !run.passed) ?? runs.at(-1);

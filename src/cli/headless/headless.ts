@@ -1,4 +1,4 @@
-/** What every run without a person shares: being stopped, and what it writes while it runs and at its end. */
+/** Shared parts of all headless runs: stopping, and the output during a run and at its end. */
 
 import { appendFileSync, writeFileSync } from "node:fs";
 import type { Run } from "../../app/session.ts";
@@ -15,10 +15,10 @@ import { eventLine, initLine } from "./stream-json.ts";
 export type Stop = ReturnType<typeof stopOnSignals>;
 
 const heartbeatMs = 10_000;
-/** What a timer of Node can hold. */
+/** The longest timer of Node, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
-/** One signal for Ctrl-C, TERM, HUP, the clock and a reader that went away; a second Ctrl-C ends us at once. */
+/** Combines Ctrl-C, TERM, HUP, the clock and a closed reader in one signal; a second Ctrl-C ends us at once. */
 export function stopOnSignals() {
   const controller = new AbortController();
   let received: RunSignal | undefined;
@@ -29,11 +29,11 @@ export function stopOnSignals() {
       controller.abort(name);
     });
   }
-  // A reader that went away (`| head -1`) wants no more: stop, and say nothing.
+  // The reader went away (`| head -1`): stop without a message.
   process.stdout.on("error", () => controller.abort("closed"));
   return {
     signal: controller.signal,
-    /** The signal that was received, if one was. */
+    /** Returns the received signal, if any. */
     by: () => received,
     /** Stops at a time in milliseconds since 1970. */
     stopAt(deadline: number | undefined): void {
@@ -44,7 +44,7 @@ export function stopOnSignals() {
   };
 }
 
-/** Warnings go to stderr until there is a session to keep them, and into its log from then on. */
+/** Writes warnings to stderr until there is a session, and into its log from then on. */
 export function warningsOf(flags: Flags) {
   const early: string[] = [];
   let run: Run | undefined;
@@ -57,7 +57,7 @@ export function warningsOf(flags: Flags) {
       if (run) log(run, text);
       else early.push(text);
     },
-    /** To be called when somebody listens to the log. */
+    /** Call this once somebody listens to the log. */
     begin(opened: Run): void {
       run = opened;
       for (const text of early.splice(0)) log(opened, text);
@@ -65,7 +65,7 @@ export function warningsOf(flags: Flags) {
   };
 }
 
-/** Shows the events of a run in the wanted format as they come. Returns what ends that. */
+/** Shows the events of a run in the requested format as they come. Returns the function that stops it. */
 export function followRun(run: Run, flags: Flags, debug: Debug | undefined): () => void {
   const { log } = run.agent;
   debug?.follow(run);

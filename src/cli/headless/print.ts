@@ -1,4 +1,4 @@
-/** Headless: a prompt, or the messages of a driving program; one result; never a question to a person. */
+/** Headless mode: a prompt, or the messages of a driving program; one result; never a question to the user. */
 
 import { runTurn } from "../../agent/loop.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
@@ -26,7 +26,7 @@ import type { AnswerShape } from "./structured.ts";
 
 type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
 
-/** Runs the prompt and returns the exit code. Everything for programs goes to stdout, the rest to stderr. */
+/** Runs the prompt and returns the exit code. Output for programs goes to stdout, the rest to stderr. */
 export async function runPrint(prompt: string | undefined, flags: Flags, openRun: OpenRun): Promise<number> {
   const startedAt = Date.now();
   try {
@@ -80,12 +80,12 @@ async function printed(
 
 async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {
   if (jsonSchema === undefined) return undefined;
-  // The validator is read only where it is needed.
+  // The validator is only loaded where needed.
   const { answerShape } = await import("./structured.ts");
   return answerShape(jsonSchema, process.cwd());
 }
 
-/** The prompt and what is piped, as one message (design §5). Throws `UsageError` when there is neither. */
+/** Combines the prompt and piped input into one message (design §5). Throws `UsageError` when there is neither. */
 async function messageOf(prompt: string | undefined): Promise<Input> {
   if (prompt !== undefined && prompt.trim() === "")
     throw new UsageError("the prompt is empty: say what to do");
@@ -98,7 +98,7 @@ async function messageOf(prompt: string | undefined): Promise<Input> {
   return { blocks: [{ type: "text", text }], ...(piped.warning ? { warning: piped.warning } : {}) };
 }
 
-/** The first message of a driving program; a prompt on the command line goes before it. */
+/** Returns the first message of a driving program; a prompt on the command line goes before it. */
 async function driven(prompt: string | undefined, flags: Flags): Promise<Input> {
   if (flags.outputFormat !== "stream-json")
     throw new UsageError("--input-format stream-json needs --output-format stream-json");
@@ -144,7 +144,7 @@ function answerText({ answer }: RunSummary): string | undefined {
   return answer && "value" in answer ? JSON.stringify(answer.value) : undefined;
 }
 
-/** The last line of `stream-json`, the whole of `json`, or the answer and, on stderr, what went wrong. */
+/** Writes the last line of `stream-json`, the whole of `json`, or the answer and, on stderr, the problem. */
 function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string): void {
   if (outputFormat !== "text") writeLine(result);
   else writeOut(`${answer}\n`);

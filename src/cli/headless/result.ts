@@ -1,4 +1,4 @@
-/** What a headless run says at its end: the result object and the exit code. Pure. */
+/** The end of a headless run: the result object and the exit code. Pure. */
 
 import { editsByPolicy, sessionReport } from "../../context/report/report.ts";
 import { isToolUse } from "../../core/blocks.ts";
@@ -23,12 +23,14 @@ export type Denial = { tool_name: string; tool_use_id: string; tool_input: unkno
 
 export type RunSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** What the log does not say of a run: the signal that ended it, and the answer as data where one was wanted. */
+/**
+ * Facts about a run that are not in the log: the signal that ended it, and the answer as data where one was requested.
+ */
 export type RunSummary = { durationMs: number; signal?: RunSignal; answer?: Answer };
 
 export type ResultObject = ReturnType<typeof resultObject>;
 
-/** Why the run is over and what the shell is told. */
+/** Returns the reason why the run is over and the exit code. */
 export function verdict(
   events: readonly LogEvent[],
   { signal, answer }: Omit<RunSummary, "durationMs"> = {},
@@ -71,7 +73,7 @@ function outcomeOf(
   }
 }
 
-/** Work is blocked when nothing that the model tried after the last denial of this turn succeeded. */
+/** Returns true when no call succeeded after the last denial of this turn. */
 function isBlocked(events: readonly LogEvent[]): boolean {
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
@@ -82,13 +84,13 @@ function isBlocked(events: readonly LogEvent[]): boolean {
   return false;
 }
 
-/** The events from the newest message of the user on. */
+/** Returns the events from the newest user message on. */
 function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
   const index = events.findLastIndex(({ type }) => type === "user_message");
   return index < 0 ? events : events.slice(index);
 }
 
-/** Whether a turn ended at a limit that the user set. */
+/** Returns true when a turn ended at a limit that the user set. */
 export function isLimit(reason: TurnEnd): boolean {
   return reason === "max_turns" || reason === "max_budget" || reason === "max_time";
 }
@@ -101,12 +103,12 @@ function why(subtype: Subtype, events: readonly LogEvent[]): string {
 
 const mostRules = 5;
 
-/** How many calls of this turn were denied, and the flags that would have let them through. */
+/** Counts the denied calls of this turn, and names the flags that would have allowed them. */
 function deniedText(events: readonly LogEvent[]): string {
   const denied = allOf(sinceMessage(events), "permission_decided").filter(
     ({ decision }) => decision === "deny",
   );
-  // Where no rule can be suggested, the mode stands in its place.
+  // Where no rule can be suggested, the mode is named instead.
   const open = denied.filter(({ by, rule, mode }) => by === "headless" && rule !== mode);
   const [count, them] = denied.length === 1 ? ["1 call was", "it"] : [`${denied.length} calls were`, "them"];
   const rules = [...new Set((open.length > 0 ? open : denied).map(({ rule }) => rule))].slice(0, mostRules);
@@ -115,7 +117,7 @@ function deniedText(events: readonly LogEvent[]): string {
   return `${count} denied; allow ${open.length < denied.length ? `${open.length} of them` : them} with ${flags}`;
 }
 
-/** Every call that was denied in the session. */
+/** Returns every call that was denied in the session. */
 function denials(events: readonly LogEvent[]): Denial[] {
   return allOf(events, "permission_decided")
     .filter((event) => event.decision === "deny")
@@ -130,7 +132,7 @@ function denials(events: readonly LogEvent[]): Denial[] {
     });
 }
 
-/** The text of the newest reply to the newest message that has any; empty when there is none. */
+/** Returns the text of the newest reply to the newest message that has any; empty when there is none. */
 export function lastText(events: readonly LogEvent[]): string {
   const reply = sinceMessage(events).findLast(
     (event) => event.type === "assistant_message" && event.content.some((block) => block.type === "text"),
@@ -142,7 +144,7 @@ export function lastText(events: readonly LogEvent[]): string {
     .trim();
 }
 
-/** The last line of `stream-json` and the whole of `json` (design §5). */
+/** Returns the last line of `stream-json` and the whole of `json` (design §5). */
 export function resultObject(events: readonly LogEvent[], how: RunSummary) {
   const { subtype } = verdict(events, how);
   const end = lastOf(events, "turn_ended");
@@ -173,7 +175,7 @@ export function resultObject(events: readonly LogEvent[], how: RunSummary) {
   };
 }
 
-/** The same object for a run that never had a session: it could not start, or there was nothing to do. */
+/** Returns the same object for a run without a session: it could not start, or there was nothing to do. */
 export function sessionlessResult(how: {
   durationMs: number;
   reason: string;
@@ -203,7 +205,7 @@ export function sessionlessResult(how: {
   };
 }
 
-/** Token counts under the names of the Messages API. */
+/** Names token counts as the Messages API does. */
 export function wireUsage(usage: Usage) {
   return {
     input_tokens: usage.inputTokens,
@@ -231,7 +233,7 @@ function usageByModel(events: readonly LogEvent[]) {
   );
 }
 
-/** The totals of `sawtooth report`; tokens are input tokens, shares go from 0 to 1. */
+/** Returns the totals of `sawtooth report`; tokens are input tokens, shares go from 0 to 1. */
 function contextTotals(events: readonly LogEvent[]) {
   const { size, soft, now, held, edits, elongation, cache, estimate } = sessionReport(events);
   const policies = editsByPolicy(edits);

@@ -1,4 +1,4 @@
-/** Events as lines for a person who watches: `--verbose` and the demo. Pure. */
+/** Events as lines for a user who watches: `--verbose` and the demo. Pure. */
 
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -7,7 +7,7 @@ import { findCall } from "../../core/questions.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 import { cut, wrap } from "../../report/text/columns.ts";
 
-/** No line, or several, without a final newline. `width` in columns. */
+/** Returns no line, or several, without a final newline. `width` in columns. */
 export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 100): string[] {
   switch (event.type) {
     case "assistant_message":
@@ -41,7 +41,7 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
 
 const indent = " ".repeat(20);
 
-/** A reply without calls is the answer: whoever shows the steps shows it whole elsewhere. */
+/** Returns the lines of a reply. One without calls is the answer, which is shown whole elsewhere. */
 function replyLines(
   event: EventOf<"assistant_message">,
   events: readonly LogEvent[],
@@ -95,13 +95,13 @@ function tokens(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }
 
-/** The first line, cut; an ellipsis tells of more. */
+/** Returns the first line, cut; an ellipsis stands for the rest. */
 function oneLine(text: string, room: number): string {
   const line = text.split("\n")[0] ?? "";
   return cut(line === text || line.length >= room ? line : `${line} …`, room);
 }
 
-/** Nothing that a model or a tool wrote may steer the terminal. */
+/** Removes codes by which text of a model or a tool could control the terminal. */
 function visible(text: string): string {
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "�").replaceAll("\t", "  ");
 }

@@ -10,7 +10,7 @@ export type Driver = ReturnType<typeof readDriver>;
 
 type Reply = { behavior: "allow" } | { behavior: "deny"; message: string };
 
-/** A driver that does not answer must not hold the run. */
+/** Milliseconds to wait for a driver's answer before a run continues without it. */
 const answerMs = 60_000;
 const shapeHint = 'expected {"type":"user","message":{"role":"user","content":"…"}} or a control line';
 
@@ -25,7 +25,7 @@ type State = {
   write: (line: object) => void;
 };
 
-/** Reads lines until the end of `input`. `write` gets what is said back: questions and receipts. */
+/** Reads lines until the end of `input`. `write` sends questions and receipts. */
 export function readDriver(input: NodeJS.ReadableStream, write: (line: object) => void) {
   const state: State = {
     queue: [],
@@ -47,9 +47,9 @@ export function readDriver(input: NodeJS.ReadableStream, write: (line: object) =
     })
     .on("close", end);
   return {
-    /** The next user message, waited for; undefined at the end of the input or when `signal` is aborted. */
+    /** Waits for the next user message; undefined at the end of the input or when `signal` is aborted. */
     next: (signal?: AbortSignal) => next(state, signal),
-    /** Aborted when the driver interrupts the turn that begins now. */
+    /** Returns a signal that is aborted when the driver interrupts the turn that begins now. */
     turnSignal(): AbortSignal {
       state.turn = new AbortController();
       return state.turn.signal;
@@ -125,7 +125,7 @@ function parsed(text: string): Line | undefined {
   }
 }
 
-/** Text only: a string, or blocks of text. */
+/** Accepts text only: a string, or blocks of text. */
 function blocksOf(content: unknown): UserBlock[] | undefined {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks) || blocks.length === 0) return undefined;
@@ -153,7 +153,7 @@ function takeAnswer({ questions }: State, response: Line["response"]): void {
   );
 }
 
-/** The driver's decision; no within a minute, at the end of its input, and when the turn is stopped. */
+/** Asks the driver for a decision; no after a minute, at the end of its input, and when the turn is stopped. */
 async function ask(
   state: State,
   { toolName, input, signal }: Parameters<SettleHeadless>[0],

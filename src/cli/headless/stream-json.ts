@@ -6,7 +6,7 @@ import { spending, started } from "../../core/questions.ts";
 import type { Answer } from "./result.ts";
 import { lastText, wireUsage } from "./result.ts";
 
-/** The first line of every run. */
+/** Returns the first line of every run. */
 export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {
   return {
     type: "system",
@@ -19,7 +19,7 @@ export function initLine(start: EventOf<"session_started">, model: string, mode:
   };
 }
 
-/** The end of one message of a driving program; the run goes on with the next. */
+/** Returns the line at the end of one message of a driving program; the run continues with the next. */
 export function turnLine(
   events: readonly LogEvent[],
   { reason, answer }: { reason: TurnEnd; answer?: Answer | undefined },
@@ -34,7 +34,7 @@ export function turnLine(
   };
 }
 
-/** The line for an event; undefined for events that are nobody's business outside. */
+/** Returns the line for an event; undefined for internal events. */
 export function eventLine(event: LogEvent, sessionId: string): object | undefined {
   const session = { session_id: sessionId };
   switch (event.type) {

@@ -13,7 +13,7 @@ import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { type Answer, lastText } from "./result.ts";
 
 export type AnswerShape = {
-  /** One message to rest, and to an answer that fits. `answer` is undefined when the turn did not come to rest. */
+  /** Runs one message to its end, and to a valid answer. `answer` is undefined when the turn was not completed. */
   run(
     run: Run,
     content: UserBlock[],
@@ -22,10 +22,10 @@ export type AnswerShape = {
 };
 
 const maxRepairs = 3;
-/** Of the violations the first ones say enough. */
+/** Number of violations that are reported. */
 const maxProblems = 10;
 
-/** `source`: a schema as JSON, or the name of a file that holds one. Throws `UsageError`. */
+/** Creates the validator. `source`: a schema as JSON, or the name of a file that holds one. Throws `UsageError`. */
 export function answerShape(source: string, cwd: string): AnswerShape {
   const schema = parseSchema(source, cwd);
   const validate = compile(schema);
@@ -83,7 +83,7 @@ function readSchema(file: string, cwd: string): string {
   }
 }
 
-/** Draft 2020-12 unless the schema names an older draft. Formats are not checked. */
+/** Compiles as draft 2020-12 unless the schema names an older draft. Formats are not checked. */
 function compile(schema: object): ValidateFunction {
   const options = { allErrors: true, strict: false, validateFormats: false, logger: false } as const;
   const { $schema = "" } = schema as { $schema?: unknown };
@@ -106,7 +106,10 @@ function check(text: string, validate: ValidateFunction): { value: unknown } | {
   return { problems };
 }
 
-/** Where the value may stand: the whole text, a fenced block (the last one first), or from brace to brace. */
+/**
+ * Returns the places where the value may stand: the whole text, a fenced block (the last one first), or from brace to
+ * brace.
+ */
 function candidates(text: string): string[] {
   const fenced = [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? "");
   const braces = /[[{][\s\S]*[\]}]/.exec(text)?.[0];

@@ -1,4 +1,4 @@
-/** Interactive: wires the screen to sessions, one after the other, until the person leaves. */
+/** Interactive mode: connects the screen to sessions, one after the other, until the user leaves. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,13 +32,13 @@ import { sessionActions } from "./slash-commands.ts";
 import { undoOf } from "./undo.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
-/** What the person chose since the start; it holds for the sessions that follow, too. */
+/** The user's choices since the start, which also apply to the following sessions. */
 type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
 
-/** The first frame is on screen before the machine's processes are looked through. */
+/** Milliseconds before the machine's processes are scanned, so that the first frame comes first. */
 const leftoversMs = 300;
 
-/** Talks until the person leaves; returns the exit code. */
+/** Runs until the user leaves; returns the exit code. */
 export async function runInteractive(prompt: string | undefined, flags: Flags): Promise<number> {
   const { env } = process;
   const { version } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string };
@@ -85,7 +85,7 @@ function redrawn(version: string, env: NodeJS.ProcessEnv): Tui {
   return createTui({ terminal, version, colour: !env.NO_COLOR, reflow: reflowOf(env) });
 }
 
-/** By what terminals tell of themselves; those that tell nothing are taken for the most widespread library. */
+/** Detects the terminal by its variables; an unknown one counts as the most widespread library. */
 function reflowOf(env: NodeJS.ProcessEnv): Reflow {
   if (env.XTERM_VERSION || env.TERM === "linux") return "none";
   const { TMUX, VTE_VERSION, KITTY_WINDOW_ID, ALACRITTY_WINDOW_ID, TERM_PROGRAM = "" } = env;
@@ -93,13 +93,13 @@ function reflowOf(env: NodeJS.ProcessEnv): Reflow {
   return exact || /iTerm|WezTerm|ghostty|Apple_Terminal/.test(TERM_PROGRAM) ? "exact" : "xterm.js";
 }
 
-/** A session without a word in it is not worth coming back to. */
+/** Returns how to resume the session, unless it is empty. */
 function hintOf({ agent, sessionId }: Run): string {
   const said = agent.log.events().some(({ type }) => type === "user_message");
   return said ? `Go on with: sawtooth -r ${sessionId}\n` : "";
 }
 
-/** However the process ends, the terminal is given back first; a signal then ends the session in order. */
+/** Restores the terminal first, however the process ends; a signal then ends the session in order. */
 function endings(tui: Tui) {
   let exitCode = 0;
   const onSignal = (code: number) => () => {
@@ -119,7 +119,7 @@ function endings(tui: Tui) {
   };
   const end = {
     ...{ cleanUp: async () => {}, code: () => exitCode, hangUp: onSignal(129), crashed },
-    /** Whether no session is open, which would hear of a bug itself. */
+    /** True while no session is open, which would hear of a bug itself. */
     watching: true,
   };
   process.on("SIGTERM", onSignal(143));
@@ -179,7 +179,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     undo: undoOf(run),
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
     setEffort(effort) {
-      // Of the log, not of the model: it may have learned that the window is smaller.
+      // From the log: the model may have learned that its window is smaller.
       const { model } = currentModel(agent.log.events());
       agent.log.append({ type: "model_changed", model, effort });
     },
@@ -190,7 +190,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
   };
 }
 
-/** Who runs a line is there to answer it: it waits until it is answered or interrupted. In milliseconds. */
+/** Milliseconds. A user who runs a line can answer it, so it waits until it is answered or interrupted. */
 const forPerson = 2 ** 31 - 1;
 
 /** Runs a line as the model's own commands run, and words it for the model. */
@@ -222,7 +222,7 @@ async function runInShell(
   return enclosed("ran_in_shell", `$ ${command}\n\n${agent.redact(text)}`);
 }
 
-/** The text as it was saved; undefined when the editor failed. Throws when there is none. */
+/** Returns the text as it was saved; undefined when the editor failed. Throws when there is none. */
 async function editText(text: string): Promise<string | undefined> {
   const editor = process.env.VISUAL || process.env.EDITOR || "vi";
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-edit-"));

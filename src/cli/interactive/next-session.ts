@@ -1,4 +1,4 @@
-/** From one session to the next: what there is to choose from, and how what was chosen is opened. */
+/** Switches from one session to the next: lists the choices, and opens the chosen one. */
 
 import { openRun, sessionRoot } from "../../app/open-session.ts";
 import type { OpenOptions, Person, Run } from "../../app/session.ts";
@@ -10,7 +10,7 @@ import type { Beginning } from "../../tui/ports/session.ts";
 import type { Open, PickRequest } from "../../tui/ports/sessions.ts";
 import type { Flags } from "../arguments/options.ts";
 
-/** A session to come: how it is opened, and how it begins on screen. */
+/** The next session: how it is opened, and how it begins on screen. */
 export type NextSession = {
   flags: Flags;
   events?: number | undefined;
@@ -18,7 +18,7 @@ export type NextSession = {
   begin: Beginning;
 };
 
-/** What the person left a session for. `flags`: of the command line. */
+/** Returns the next session after leaving one. `flags`: of the command line. */
 export function nextAfter(leave: Open, flags: Flags): NextSession {
   const { events, append, draft } = leave;
   return { flags: flagsFor(flags, leave), events, append, begin: { draft } };
@@ -41,7 +41,7 @@ type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {
   person: Person;
 };
 
-/** Opens the next session. When that fails it goes on with the last one, if there was one, and says why. */
+/** Opens the next session. On failure it continues the last one, if there was one, and reports the reason. */
 export async function openOr(next: NextSession, { flags, last, ...rest }: SessionContext): Promise<Run> {
   const around = { cwd: process.cwd(), env: process.env, ...rest };
   try {
@@ -55,7 +55,7 @@ export async function openOr(next: NextSession, { flags, last, ...rest }: Sessio
   }
 }
 
-/** A stored session goes on as it was: what the command line says of the model and its window began another one. */
+/** Removes model and window from the flags for a stored session, which continues as it was. */
 function flagsFor(flags: Flags, { resume, fork = false }: Open): Flags {
   const { resume: _, ...fresh } = flags;
   const { model, effort, context, window, appendSystemPrompt, ...rest } = fresh;

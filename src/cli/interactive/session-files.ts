@@ -1,4 +1,4 @@
-/** What `/report`, `/export` and `/doctor` do; loaded when the first of them is asked for. */
+/** Implements `/report`, `/export` and `/doctor`; loaded when first needed. */
 
 import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -14,7 +14,7 @@ import { exported } from "../commands/sessions.ts";
 
 type Environment = Record<string, string | undefined>;
 
-/** The page lies in the session's folder, only for its owner; one before it is replaced. */
+/** Writes the page to the session's folder, for its owner only, replacing an earlier one. */
 export async function writeReport(
   { agent, folder }: Run,
   env: Environment,
@@ -26,8 +26,8 @@ export async function writeReport(
 }
 
 /**
- * The session as a file; its absolute path. Without a name it lies in the session's folder. A file that is there is not
- * written over. Throws `UsageError`.
+ * Writes the session to a file and returns its absolute path. Without a name it lies in the session's folder. An
+ * existing file is not overwritten. Throws `UsageError`.
  */
 export async function writeExport(
   { agent, folder }: Run,
@@ -51,7 +51,7 @@ function write(path: string, text: string, mustBeNew = false): void {
   }
 }
 
-/** What `sawtooth doctor` says, without cleaning anything. */
+/** Returns the output of `sawtooth doctor`, without cleaning anything. */
 export async function examined(sessionRoot: string): Promise<string> {
   return doctorText(await doctorChecks(machineAt(sessionRoot), false), version());
 }

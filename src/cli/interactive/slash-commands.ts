@@ -1,4 +1,4 @@
-/** What the slash commands ask for, wired to the session, the models and the files. What is rare is loaded late. */
+/** Connects the slash commands to the session, the models and the files. Rare parts are loaded late. */
 
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ export function sessionActions(run: Run, options: SwitchOptions): SessionActions
   };
 }
 
-/** The person's wish is part of the question, and nowhere else: nobody said it in the conversation. */
+/** Compacts the context. The user's wish is only part of the request: nobody said it in the conversation. */
 async function compact({ agent }: Run, keep: string, signal: AbortSignal): Promise<Compacted> {
   const wish = readPrompt("summary-keep").replace("{{keep}}", () => agent.redact(keep.toWellFormed()));
   const summaryPrompt = keep === "" ? agent.summaryPrompt : `${agent.summaryPrompt}\n\n${wish}`;
@@ -53,7 +53,7 @@ function foldFocus({ agent, folder }: Run): string | undefined {
   return undefined;
 }
 
-/** The person's commands, and the project's once they are trusted; read once, so that what is trusted is what is said. */
+/** Returns the user's commands, and the project's once trusted; read once, so that the trusted text is the one sent. */
 function ownCommandsOf(
   { agent }: Run,
   { flags, env, cwd }: SwitchOptions,

@@ -96,10 +96,10 @@ function flushReason(snapshot: PolicyInput, removed: number, sums: Sums): string
 }
 
 /**
- * Whether a flush now pays if the session goes on for as many steps as it has had: what a thing's age says about its
- * life (Lindy). A ski rental that trusts such a prediction buys at a share of the threshold; at one half it pays at
- * most 1.5 times the best in hindsight when the prediction holds, and 3 times when it does not (Purohit, Svitkina,
- * Kumar: Improving Online Algorithms via ML Predictions, NeurIPS 2018).
+ * Returns true when a flush now pays if the session continues for as many steps as it has had: a thing's age predicts
+ * its remaining life (Lindy). A ski rental that trusts such a prediction buys at a share of the threshold; at one half
+ * it pays at most 1.5 times the best in hindsight when the prediction holds, and 3 times when it does not (Purohit,
+ * Svitkina, Kumar: Improving Online Algorithms via ML Predictions, NeurIPS 2018).
  */
 function willPay({ events }: PolicyInput, removed: number, { r, threshold }: Sums): boolean {
   return r * removed * spending(events).replies >= threshold;

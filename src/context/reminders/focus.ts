@@ -9,8 +9,8 @@ import { isEditTestLoop } from "./progress.ts";
 import { countSince, fieldOf, isAbout, isEdit, newestSteps, type Ran, shortLine } from "./steps.ts";
 
 /**
- * Whether focusing is to be brought to mind: so many calls were made since the last fold without a focus, or in one
- * that is open. `threshold` in calls; it grows by itself with each elongation of the session.
+ * Reminds the model to focus: after `threshold` calls since the last fold without a focus, or in one that is open. The
+ * threshold grows by itself with each elongation of the session.
  */
 export function focusReminder(
   events: readonly LogEvent[],

@@ -19,8 +19,9 @@ import { composeRequest } from "./compose.ts";
 export const proseTokens = 800;
 
 /**
- * What is asked: `question` after everything else, which is always legal, and re-uses the session's own prefix. For
- * another model (`card`) the request is what it would be had the session changed to it; nothing is written to a cache.
+ * Builds the request for a summary: `question` after everything else, which is always legal, and re-uses the session's
+ * own prefix. For another model (`card`) the request is what it would be had the session changed to it; nothing is
+ * written to a cache.
  */
 export function summaryRequest(
   events: readonly LogEvent[],

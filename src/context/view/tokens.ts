@@ -52,8 +52,8 @@ export const fixedTokens = memoizedReduce(
 );
 
 /**
- * What the API counted for the newest answered request, over what was estimated for it. 1 until a reply reported
- * usage; clamped to 0.5–3 so that one odd report cannot derail the engine.
+ * Returns the tokens that the API counted for the newest answered request, over the estimate for it. 1 until a reply
+ * reported usage; clamped to 0.5–3 so that one odd report cannot derail the engine.
  */
 export function calibration(events: readonly LogEvent[]): number {
   return calibrating(events).factor;

@@ -11,8 +11,8 @@ export type ExtraStep = { content: AssistantBlock[]; toolUseId: string; toolName
 const mostSteps = 200;
 
 /**
- * What a model told to fold after every `foldAfter` exploratory calls would do before its next reply. It stands in
- * for the model's own folding: it knows nothing of phases, and its note is a list, not an insight.
+ * Returns the steps that a model told to fold after every `foldAfter` exploratory calls would take before its next
+ * reply. It stands in for the model's own folding: it knows nothing of phases, and its note is a list, not an insight.
  */
 export function extraSteps(events: readonly LogEvent[], foldAfter: number): ExtraStep[] {
   const focus = openFocus(events);

@@ -27,8 +27,8 @@ type Piece = { from: number; at: number; frees: number };
 type Watched = { steps: Step[]; pieces: Piece[]; outputCost: number };
 
 /**
- * What masking with these settings costs at least, whenever it flushes: no schedule of whole flushes is cheaper. The
- * session is known to its end, the cache finds every prefix, and the window has no end.
+ * Returns a lower bound for the cost of masking with these settings, whenever it flushes: no schedule of whole flushes
+ * is cheaper. The session is known to its end, the cache finds every prefix, and the window has no end.
  */
 export function offlineOptimum(
   recorded: readonly LogEvent[],
