@@ -54,7 +54,7 @@ test("a missing key, a server that is not there and broken settings each stop wo
   const { code, stdout } = await doctor(env);
   expect(code).toBe(1);
   expect(stdout).toMatch(/FAIL {2}server +127\.0\.0\.1:9 cannot be reached \(ECONNREFUSED\)/);
-  expect(stdout).toMatch(/FAIL {2}settings[\s\S]*"modle"[\s\S]*is not known/);
+  expect(stdout).toMatch(/FAIL {2}settings[\s\S]*unknown key "modle"/);
   expect(stdout).toContain("2 things to mend before work.");
 });
 
