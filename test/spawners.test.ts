@@ -16,7 +16,7 @@ const spawners: Record<string, string> = {
   "src/cli/commands/doctor.ts": "--version of programs: PATH and HOME",
   "src/cli/checks/check.ts": "checks: childEnvironment",
   "src/cli/interactive/interactive.ts": "the editor behind Ctrl-G: without secrets",
-  "src/cli/interactive/session-files.ts": "the opener of a report: childEnvironment",
+  "src/app/machine.ts": "the opener of a report: childEnvironment",
 };
 
 const programsAreStartedInFewPlaces = (source: Source): string[] => {

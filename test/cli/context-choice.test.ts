@@ -36,7 +36,7 @@ test("a preset that is not known is a usage error that says what is", async () =
   const { run } = await setUp();
   const { stderr, code } = await run("--context", "masking:tall", "go");
   expect(code).toBe(2);
-  expect(stderr).toContain("economist also with :short, :medium, :long");
+  expect(stderr).toContain("also with :short, :medium, :long");
 });
 
 test("a model of another provider cannot write the summaries", async () => {

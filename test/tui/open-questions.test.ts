@@ -55,7 +55,7 @@ test("a mode that is only passed through answers nothing", async () => {
 test("a rule that one answer adds answers the questions that wait behind it", async () => {
   const { terminal, place, server } = await open([
     {
-      calls: ["a", "b", "c"].map((name) => ({
+      calls: ["a.txt", "b.txt", "c.txt"].map((name) => ({
         str_replace_editor: { command: "view", path: `../out/${name}` },
       })),
     },
@@ -63,14 +63,14 @@ test("a rule that one answer adds answers the questions that wait behind it", as
   ]);
   const out = join(dirname(place.cwd), "out");
   mkdirSync(out);
-  for (const name of ["a", "b", "c"]) writeFileSync(join(out, name), `content of ${name}\n`);
+  for (const name of ["a.txt", "b.txt", "c.txt"]) writeFileSync(join(out, name), `content of ${name}\n`);
   terminal.send("go\r");
-  await terminal.until(/Read .*\/a\?/);
+  await terminal.until(/Read .*\/a\.txt\?/);
   expect(terminal.screen().join("\n")).toMatch(/always means the rule read\(.*\/out\/\*\*\)/);
   terminal.send("2");
   await terminal.until("final");
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(
-    /content of a.*content of b.*content of c/,
+    /content of a\.txt.*content of b\.txt.*content of c\.txt/,
   );
 });
 

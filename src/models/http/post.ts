@@ -14,9 +14,14 @@ export type Answer = {
 /** Rejects with the network's error, or with that of an abort. */
 export function post(url: URL, { headers, body, signal }: Sent): Promise<Answer> {
   const bytes = Buffer.from(body);
-  const options = { method: "POST", headers: { ...headers, "content-length": bytes.length }, signal };
+  const options = { method: "POST", headers: { ...headers, "content-length": bytes.length } };
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const outgoing = clientFor(url).request(url, options, (answer) => resolve(answerOf(answer)));
+    // Node's own `signal` option gives the socket an error, which nobody hears once the answer has been read.
+    const abort = () => outgoing.destroy();
+    signal.addEventListener("abort", abort, { once: true });
+    outgoing.on("close", () => signal.removeEventListener("abort", abort));
     outgoing.on("error", reject);
     outgoing.end(bytes);
   });
@@ -33,6 +38,8 @@ function clientFor({ protocol }: URL) {
 }
 
 function answerOf(answer: IncomingMessage): Answer {
+  // The reader of `text` gets the error; one that comes after the reader has left must not end the process.
+  answer.on("error", () => undefined);
   return { status: answer.statusCode ?? 0, headers: answer.headers, text: answer.setEncoding("utf8") };
 }
 

@@ -24,8 +24,9 @@ function session() {
     const input = { items: items.map(([text, status]) => ({ text, status })) };
     log.append(reply(call(id, "todo", input)));
     const output = await tool.run(input, { events: log.events() } as unknown as ToolContext);
-    const { content, isError = false } = output;
-    log.append({ type: "tool_result", toolUseId: id, toolName: "todo", content, isError });
+    const { content, isError = false, tasks } = output;
+    const kept = tasks ? { tasks } : {};
+    log.append({ type: "tool_result", toolUseId: id, toolName: "todo", content, isError, ...kept });
     return output;
   };
   return { file, log, write };
