@@ -30,9 +30,8 @@ const rooms: Record<string, readonly string[]> = {
   ],
   cli: ["core", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
 };
-/** Most files of a folder of src, those in its folders left out; `core` has more until its texts have a room. */
-const mostFiles: Record<string, number> = { "src/core": 26 };
-const usualMostFiles = 20;
+/** Most files of a folder of src, those in its folders left out. */
+const mostFiles = 20;
 /** Fewer files than this may share the first word of their names: four are a folder. */
 const sameWord = 4;
 /** Rooms whose doc comments begin with a verb or a noun; the others follow. */
@@ -304,9 +303,9 @@ test("no file of src imports itself by way of others, types included", () => {
 function crowdedFolders(paths: readonly string[]): string[] {
   const byFolder = Map.groupBy(paths, (path) => dirname(path));
   return [...byFolder].flatMap(([folder, files]) => {
-    const most = mostFiles[folder] ?? usualMostFiles;
     const words = Map.groupBy(files, (path) => basename(path).split(/[-.]/)[0]);
-    const crowd = files.length > most ? [`${folder} has ${files.length} files; the ceiling is ${most}`] : [];
+    const crowd =
+      files.length > mostFiles ? [`${folder} has ${files.length} files; the ceiling is ${mostFiles}`] : [];
     const shared = [...words].filter(([, same]) => same.length >= sameWord);
     return [...crowd, ...shared.map(([word]) => `${folder}: ${word}-* is a folder`)];
   });

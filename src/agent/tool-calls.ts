@@ -3,11 +3,11 @@
 import { resultBudget } from "../context/policies/budget.ts";
 import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
 import type { Rejection, Task } from "../core/events.ts";
-import { showHidden } from "../core/hidden-characters.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
+import { showHidden } from "../core/text/hidden-characters.ts";
+import { truncateOutput } from "../core/text/truncate-output.ts";
 import { type CallFacts, isKnownTool } from "../core/tool-calls.ts";
-import { truncateOutput } from "../core/truncate-output.ts";
 import type { Agent } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TextBlock } from "../core/blocks.ts";
-import { enclosed } from "../core/tags.ts";
+import { enclosed } from "../core/text/tags.ts";
 
 type Facts = {
   cwd: string;

@@ -2,8 +2,8 @@
 
 import { textTokens } from "../context/view/tokens.ts";
 import type { UserBlock } from "../core/blocks.ts";
-import { headOf } from "../core/clean-text.ts";
 import type { Artifacts } from "../core/ports.ts";
+import { headOf } from "../core/text/clean-text.ts";
 
 const keptLines = 200;
 

@@ -6,8 +6,8 @@ import { basename, dirname } from "node:path";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import { spending } from "../core/questions.ts";
-import { redactor } from "../core/redact.ts";
-import { secretsOf } from "../core/secrets.ts";
+import { redactor } from "../core/secrets/redact.ts";
+import { secretsOf } from "../core/secrets/secrets.ts";
 import { SessionError, SessionLocked } from "../session/errors.ts";
 import {
   findSession,

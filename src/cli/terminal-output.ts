@@ -3,8 +3,8 @@
  * sequences and control or hidden characters are removed. Through a pipe an answer is unchanged.
  */
 
-import { cleanText } from "../core/clean-text.ts";
-import { showHidden } from "../core/hidden-characters.ts";
+import { cleanText } from "../core/text/clean-text.ts";
+import { showHidden } from "../core/text/hidden-characters.ts";
 
 /** Writes to stdout; `onWritten` is called once it was accepted. */
 export function writeOut(text: string, onWritten?: () => void): void {

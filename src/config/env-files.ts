@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { redactor } from "../core/redact.ts";
-import { type Environment, type Secret, secretsOf } from "../core/secrets.ts";
+import { redactor } from "../core/secrets/redact.ts";
+import { type Environment, type Secret, secretsOf } from "../core/secrets/secrets.ts";
 
 /** Matches `.env`, `.env.local`, `prod.env`; an example file holds no secrets. */
 const isEnvFile = (name: string): boolean =>

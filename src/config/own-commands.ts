@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { cleanLine } from "../core/clean-text.ts";
+import { cleanLine } from "../core/text/clean-text.ts";
 import { shown } from "./instructions.ts";
 
 /** A command. `text`: the message it sends, without the frontmatter. */

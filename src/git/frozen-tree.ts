@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { cleanLine } from "../core/clean-text.ts";
+import { cleanLine } from "../core/text/clean-text.ts";
 import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
 import { strayKind } from "./stray-files.ts";
 import { gitFolderOf } from "./work-tree.ts";

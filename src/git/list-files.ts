@@ -1,6 +1,6 @@
 /** Lists file names with git. Nothing that the repository's configuration names is run. */
 
-import type { Environment } from "../core/secrets.ts";
+import type { Environment } from "../core/secrets/secrets.ts";
 import { GitError, gitIn } from "./run.ts";
 
 const longestMs = 10_000;

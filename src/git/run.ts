@@ -4,7 +4,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { type Environment, withoutSecrets } from "../core/secrets.ts";
+import { type Environment, withoutSecrets } from "../core/secrets/secrets.ts";
 import { filterSettings, foreignSettings, type Setting, settingsFrom } from "./local-settings.ts";
 
 /** Thrown when a git command failed; the message is git's own. */

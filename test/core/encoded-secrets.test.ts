@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { redactor } from "../../src/core/redact.ts";
+import { redactor } from "../../src/core/secrets/redact.ts";
 
 const secret = "s3cr3t/Canary+7f3a?~=tail";
 const redact = redactor([{ name: "MY_KEY", value: secret }]);

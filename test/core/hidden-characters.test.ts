@@ -1,7 +1,7 @@
 /** Characters that hide from people are spelled out; those that a script or an emoji needs stay (S52). */
 
 import { describe, expect, test } from "vitest";
-import { hasHidden, readHidden, showHidden } from "../../src/core/hidden-characters.ts";
+import { hasHidden, readHidden, showHidden } from "../../src/core/text/hidden-characters.ts";
 
 const tags = (text: string) =>
   Array.from(text, (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join("");

@@ -1,9 +1,9 @@
 /** Redaction finds what a plain search finds, secret by secret and shape by shape. */
 
 import { expect, test } from "vitest";
-import { secretFinder } from "../../src/core/encoded-secrets.ts";
-import { redactor } from "../../src/core/redact.ts";
-import { secretShapes } from "../../src/core/secrets.ts";
+import { secretFinder } from "../../src/core/secrets/encoded.ts";
+import { redactor } from "../../src/core/secrets/redact.ts";
+import { secretShapes } from "../../src/core/secrets/secrets.ts";
 import { seededRandom } from "../support/random.ts";
 
 const random = seededRandom(11);

@@ -1,8 +1,8 @@
 /** Secrets that never reach the model, the log or the screen (T23). */
 
 import { describe, expect, test } from "vitest";
-import { redactor } from "../../src/core/redact.ts";
-import { type Secret, secretsOf } from "../../src/core/secrets.ts";
+import { redactor } from "../../src/core/secrets/redact.ts";
+import { type Secret, secretsOf } from "../../src/core/secrets/secrets.ts";
 import { growthOver4 } from "../support/growth.ts";
 
 const redact = (text: string, secrets: readonly Secret[]): string => redactor(secrets)(text);

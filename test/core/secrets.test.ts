@@ -1,7 +1,7 @@
 /** Which variables hold secrets (security §6): by name, by the shape of a value, by a password in a URL. */
 
 import { describe, expect, test } from "vitest";
-import { isSecret, secretsOf, withheldNames, withoutSecrets } from "../../src/core/secrets.ts";
+import { isSecret, secretsOf, withheldNames, withoutSecrets } from "../../src/core/secrets/secrets.ts";
 
 const secrets: Record<string, string> = {
   ANTHROPIC_API_KEY: "sk-canary-7f3a",

@@ -1,7 +1,7 @@
 /** Text of others between our tags cannot end them (security §9, B12). */
 
 import { expect, test } from "vitest";
-import { enclosed } from "../../src/core/tags.ts";
+import { enclosed } from "../../src/core/text/tags.ts";
 
 test("what closes or opens a tag of ours stays text, however it is spelled", () => {
   const hostile =

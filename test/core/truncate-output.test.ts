@@ -1,8 +1,8 @@
 /** Program output becomes text that a model can read, within its budget and with exact counts. */
 
 import { describe, expect, test } from "vitest";
-import { cleanLine, headOf, tailOf, utf8Length } from "../../src/core/clean-text.ts";
-import { truncateOutput } from "../../src/core/truncate-output.ts";
+import { cleanLine, headOf, tailOf, utf8Length } from "../../src/core/text/clean-text.ts";
+import { truncateOutput } from "../../src/core/text/truncate-output.ts";
 
 const lines = (count: number, text = (index: number) => `line ${index}`) =>
   Array.from({ length: count }, (_, index) => text(index)).join("\n");

@@ -2,8 +2,8 @@
 
 import { resolve } from "node:path";
 import { money, plural } from "../../context/report/amounts.ts";
-import { cleanLine } from "../../core/clean-text.ts";
-import { showHidden } from "../../core/hidden-characters.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
+import { showHidden } from "../../core/text/hidden-characters.ts";
 import { cut } from "../../report/text/columns.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";

@@ -1,7 +1,7 @@
 /** Adds up the results of a batch, as an object and as a table. Pure. */
 
 import { formatDuration, money, plural } from "../../context/report/amounts.ts";
-import { cleanLine } from "../../core/clean-text.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import { cut, filled } from "../../report/text/columns.ts";
 import type { RunSignal } from "../headless/result.ts";
 import type { LastRun, TaskTally } from "./results.ts";

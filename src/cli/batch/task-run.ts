@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckProcesses } from "../../app/machine.ts";
-import { redactor } from "../../core/redact.ts";
-import { secretsOf } from "../../core/secrets.ts";
+import { redactor } from "../../core/secrets/redact.ts";
+import { secretsOf } from "../../core/secrets/secrets.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { runCheck } from "../checks/check.ts";

@@ -1,6 +1,6 @@
 /** Counts the tests that a check ran, by the output of common test runners. Pure. */
 
-import { cleanText } from "../../core/clean-text.ts";
+import { cleanText } from "../../core/text/clean-text.ts";
 
 export type TestCount = { total: number; failed: number; skipped: number };
 

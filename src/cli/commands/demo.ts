@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
-import { withoutSecrets } from "../../core/secrets.ts";
+import { withoutSecrets } from "../../core/secrets/secrets.ts";
 import { gitIn } from "../../git/run.ts";
 import { wrap } from "../../report/text/columns.ts";
 import { summaryText } from "../../report/text/report.ts";

@@ -12,7 +12,7 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import { projectRulesFile, readProjectRules } from "../../config/kept-rules.ts";
 import { readSettings } from "../../config/settings.ts";
 import { plural } from "../../context/report/amounts.ts";
-import { cleanLine } from "../../core/clean-text.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import { wrap } from "../../report/text/columns.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

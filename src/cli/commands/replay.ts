@@ -2,9 +2,9 @@
 
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { cleanLine } from "../../core/clean-text.ts";
 import { UsageError } from "../../core/errors.ts";
-import { showHidden } from "../../core/hidden-characters.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
+import { showHidden } from "../../core/text/hidden-characters.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
 import type { ReplayRequest } from "../../lab/replay/run.ts";

@@ -1,11 +1,11 @@
 /** `sawtooth sessions`: lists the stored sessions, shows one, or exports it. */
 
-import { cleanLine } from "../../core/clean-text.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { ExportFormat } from "../../core/formats.ts";
-import { redactor } from "../../core/redact.ts";
-import { secretsOf } from "../../core/secrets.ts";
+import { redactor } from "../../core/secrets/redact.ts";
+import { secretsOf } from "../../core/secrets/secrets.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 
 type Stored = { id: string; turns: number; title: string; name?: string; cwd: string };

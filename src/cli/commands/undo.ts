@@ -2,9 +2,9 @@
 
 import { relative } from "node:path";
 import { asReminder } from "../../context/reminders/wording.ts";
-import { cleanLine } from "../../core/clean-text.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { EventLog } from "../../core/ports.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import type { FileChange, SnapshotRow, Snapshots, Undone } from "../../core/undo-port.ts";
 import { undoNotice } from "../../core/undo-port.ts";
 import type { FlagsOf } from "../arguments/options.ts";

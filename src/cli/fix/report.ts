@@ -1,7 +1,7 @@
 /** The reports of `sawtooth fix` for other programs and for a review: JUnit XML, SARIF, Markdown. Pure. */
 
-import { cleanText, headOf, tailOf, utf8Length } from "../../core/clean-text.ts";
-import { showHidden } from "../../core/hidden-characters.ts";
+import { cleanText, headOf, tailOf, utf8Length } from "../../core/text/clean-text.ts";
+import { showHidden } from "../../core/text/hidden-characters.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";

@@ -5,8 +5,8 @@
 
 import { readPrompt } from "../../app/prompts.ts";
 import type { Artifacts } from "../../core/ports.ts";
-import { enclosed } from "../../core/tags.ts";
-import { truncateOutput } from "../../core/truncate-output.ts";
+import { enclosed } from "../../core/text/tags.ts";
+import { truncateOutput } from "../../core/text/truncate-output.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Delivered } from "./deliver.ts";
 import type { Violation } from "./guard.ts";

@@ -5,7 +5,7 @@ import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { enclosed } from "../../core/tags.ts";
+import { enclosed } from "../../core/text/tags.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
 import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";

@@ -1,6 +1,6 @@
 /** Amounts as people read them: tokens, dollars, shares, times. Pure. */
 
-import { formatInteger } from "../../core/clean-text.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
 
 /** Tokens in at most four characters: 950, 9.2k, 92k, 920k, 1.2M. */
 export function formatTokens(tokens: number): string {

@@ -4,7 +4,7 @@ import { resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { memoizeBy } from "../../core/memoize.ts";
 import { started } from "../../core/questions.ts";
-import { exitLine } from "../../core/truncate-output.ts";
+import { exitLine } from "../../core/text/truncate-output.ts";
 
 /** Varied, so that the model does not fall into a rhythm of identical pairs; chosen by seq, so byte-stable. */
 const words = ["omitted", "left out", "not shown", "put aside", "dropped"];

@@ -1,10 +1,10 @@
 /** Token estimates: bytes over four, calibrated against what the API reported. Pure. */
 
 import type { Block } from "../../core/blocks.ts";
-import { utf8Length } from "../../core/clean-text.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import { inputTotal } from "../../core/model-card.ts";
+import { utf8Length } from "../../core/text/clean-text.ts";
 
 export function textTokens(text: string): number {
   return Math.ceil(utf8Length(text) / 4);

@@ -16,7 +16,7 @@ import type { EventBody, EventOf, LogEvent } from "../../core/events.ts";
 import { addUsage, costOf, inputTotal, type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
 import { started } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
-import { truncateOutput } from "../../core/truncate-output.ts";
+import { truncateOutput } from "../../core/text/truncate-output.ts";
 import { type Bill, type Meter, meter } from "./bill.ts";
 import { extraSteps } from "./fold.ts";
 import { lastWords, outputTokens } from "./output.ts";

@@ -2,11 +2,11 @@
 
 import { economicsText, formatDuration, money, plural } from "../../context/report/amounts.ts";
 import { isToolUse, resultText, type ToolUseBlock } from "../../core/blocks.ts";
-import { cleanText } from "../../core/clean-text.ts";
 import { decisionText } from "../../core/decision.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { currentModel, indexFrom, spending, started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
+import { cleanText } from "../../core/text/clean-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 
 export type Part =

@@ -13,9 +13,9 @@ import { decisionCounts } from "../../context/report/decisions.ts";
 import type { EditRow } from "../../context/report/edits.ts";
 import type { SessionReport } from "../../context/report/report.ts";
 import { estimateError, hitRate, type StepRow } from "../../context/report/steps.ts";
-import { formatInteger } from "../../core/clean-text.ts";
 import { decisionText } from "../../core/decision.ts";
 import { inputTotal } from "../../core/model-card.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
 import { html } from "./escape.ts";
 
 type Cell = string | number;

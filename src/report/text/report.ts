@@ -17,7 +17,6 @@ import { type SessionReport, sessionReport, stateOf } from "../../context/report
 import { estimateError, hitRate, type StepRow } from "../../context/report/steps.ts";
 import { requestOfStep } from "../../context/request/compose.ts";
 import { requestOfSummary } from "../../context/request/summary-call.ts";
-import { cleanLine, formatInteger } from "../../core/clean-text.ts";
 import { decisionText } from "../../core/decision.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -25,6 +24,7 @@ import { addUsage, inputTotal } from "../../core/model-card.ts";
 import type { Model } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
+import { cleanLine, formatInteger } from "../../core/text/clean-text.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
 
 /** The whole report, 80 columns wide. `verbose`: all steps and edits. */

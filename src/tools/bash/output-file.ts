@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { cleanLine } from "../../core/clean-text.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import {
   type Line,
   lineOf,
@@ -12,7 +12,7 @@ import {
   type ShortenedOutput,
   type ViewOptions,
   wordsOf,
-} from "../../core/truncate-output.ts";
+} from "../../core/text/truncate-output.ts";
 import { countNewlines, createSearch, type LineSearch } from "./search-lines.ts";
 
 /** Small enough that its text is cheap garbage. */

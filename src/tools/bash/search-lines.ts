@@ -1,6 +1,6 @@
 /** Finds the lines of a chunk of output that match, 16 bytes at a time where that runs, else with a pattern. */
 
-import type { Words } from "../../core/truncate-output.ts";
+import type { Words } from "../../core/text/truncate-output.ts";
 import { loadSimd, tablesFor, textAt, textBytes } from "./simd.ts";
 
 /** A line that matches: line feeds before it, and the byte where it begins, both counted from the chunk's start. */

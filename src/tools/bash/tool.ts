@@ -1,10 +1,10 @@
 /** The `bash` tool: runs one command in the session's shell and reports the result to the model. */
 
-import { headOf, utf8Length } from "../../core/clean-text.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
+import { headOf, utf8Length } from "../../core/text/clean-text.ts";
+import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/text/truncate-output.ts";
 import { bashCalls } from "../../core/tool-calls.ts";
-import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/truncate-output.ts";
 import { followOutput, type OutputReader } from "./output-file.ts";
 import { clip as headLine } from "./shell/jobs.ts";
 import type { CommandIo, CommandResult, Shell } from "./shell/shell.ts";

@@ -1,6 +1,6 @@
 /** Replacements and insertions on the text of a file; everything else keeps its characters. No file is touched. */
 
-import { readHidden } from "../../core/hidden-characters.ts";
+import { readHidden } from "../../core/text/hidden-characters.ts";
 import { Refusal } from "./refusal.ts";
 import { foreignBreaks, inEndingsOf, withLf } from "./text/line-endings.ts";
 import { linesOf } from "./text/lines.ts";

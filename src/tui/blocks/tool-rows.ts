@@ -2,11 +2,11 @@
 
 import { formatDuration, plural } from "../../context/report/amounts.ts";
 import { resultText, type ToolUseBlock } from "../../core/blocks.ts";
-import { formatInteger } from "../../core/clean-text.ts";
 import type { EventOf } from "../../core/events.ts";
 import { doneOf } from "../../core/task-list.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
+import { exitLine } from "../../core/text/truncate-output.ts";
 import { type CallFacts, type CallTitle, describeCall, touchesOf } from "../../core/tool-calls.ts";
-import { exitLine } from "../../core/truncate-output.ts";
 import { diffRows, diffSize } from "../rows/diff.ts";
 import { gist } from "../rows/markdown.ts";
 import { cut, cutRow, literal, type Row, type Span, safe, wrap } from "../rows/rows.ts";

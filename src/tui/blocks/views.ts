@@ -6,10 +6,10 @@ import { formatPercent, formatTokens, money, plural } from "../../context/report
 import { costsOf } from "../../context/report/cost.ts";
 import { type LargestItem, type Remedy, windowNow } from "../../context/report/window.ts";
 import { applyEvents } from "../../context/view/view.ts";
-import { formatInteger } from "../../core/clean-text.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 import { allOf, currentModel, lastOf, type OpenFocus, spending, started } from "../../core/questions.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
 import { gist } from "../rows/markdown.ts";
 import { cut, cutRow, type Row, safe, width, wrap } from "../rows/rows.ts";
 import { barOf, heldText } from "./status.ts";

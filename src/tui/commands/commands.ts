@@ -1,10 +1,10 @@
 /** The slash commands as a table of plain objects, from which `/help` is generated. */
 
-import { cleanLine } from "../../core/clean-text.ts";
 import { permissionModes } from "../../core/decision.ts";
 import type { BackgroundJob } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import { efforts } from "../../core/request.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import { endOrphans } from "../app/orphans.ts";
 import type { OwnCommands } from "../ports/session-actions.ts";
 import { cutRow, type Row } from "../rows/rows.ts";

@@ -1,8 +1,8 @@
 /** Commands on the context: its content, its cost, and ways to make it smaller. */
 
 import { money } from "../../context/report/amounts.ts";
-import { formatInteger } from "../../core/clean-text.ts";
 import { openFocus } from "../../core/questions.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
 import { contextRows, costRows, focusRows, knowledgeRows } from "../blocks/views.ts";
 import type { Compacted } from "../ports/session-actions.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";

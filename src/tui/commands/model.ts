@@ -2,9 +2,9 @@
 
 import { formatTokens, money } from "../../context/report/amounts.ts";
 import type { SwitchCost } from "../../context/report/switch-cost.ts";
-import { formatInteger } from "../../core/clean-text.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { allOf } from "../../core/questions.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
 import type { ModelChoice, Models } from "../ports/session-actions.ts";
 import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";

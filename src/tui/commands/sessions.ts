@@ -1,8 +1,8 @@
 /** Slash commands that switch between sessions, and go back in time. */
 
-import { cleanLine } from "../../core/clean-text.ts";
 import { started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 import { branchBefore, type Goal, goalAt, messagesRequest, waysRequest } from "../dialogs/rewind.ts";
 import { isEmpty, sessionsRequest } from "../dialogs/stored.ts";
 import type { Open, StoredSession } from "../ports/sessions.ts";

@@ -1,7 +1,7 @@
 /** Rows of the screen: spans of text in a tone, measured and wrapped in columns. Pure. */
 
 import stringWidth from "string-width";
-import { cleanLine } from "../../core/clean-text.ts";
+import { cleanLine } from "../../core/text/clean-text.ts";
 
 /**
  * The meaning of a text; `paint` defines how each looks. Only named colours, which every theme adapts to its

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { utf8Length } from "../../../src/core/clean-text.ts";
+import { utf8Length } from "../../../src/core/text/clean-text.ts";
 import { followOutput } from "../../../src/tools/bash/output-file.ts";
 import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
 

@@ -1,7 +1,7 @@
 /** The search of long output finds the very lines that its pattern finds, however the bytes lie. */
 
 import { describe, expect, test } from "vitest";
-import { wordsOf } from "../../../src/core/truncate-output.ts";
+import { wordsOf } from "../../../src/core/text/truncate-output.ts";
 import { searchByPattern, searchByStarts } from "../../../src/tools/bash/search-lines.ts";
 import { seededRandom } from "../../support/random.ts";
 

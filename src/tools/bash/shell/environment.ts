@@ -1,6 +1,6 @@
 /** Builds the environment of child processes: none of our secrets, and no program that waits for a person. Pure. */
 
-import { type Environment, withoutSecrets } from "../../../core/secrets.ts";
+import { type Environment, withoutSecrets } from "../../../core/secrets/secrets.ts";
 
 /** Variables that would change how the shell itself works, or that only our own process or its tests set. */
 const ours =

@@ -6,7 +6,7 @@
 import { truncateSync } from "node:fs";
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cleanText } from "../../../core/clean-text.ts";
+import { cleanText } from "../../../core/text/clean-text.ts";
 import type { OutputReader } from "../output-file.ts";
 import type { BashProcess, Death } from "./bash-process.ts";
 import { type Process, type ProcessTable, signal } from "./process-table.ts";

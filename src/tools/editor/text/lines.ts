@@ -1,6 +1,6 @@
 /** Numbered lines, as `cat -n` prints them, within a budget. Pure. */
 
-import { showHidden } from "../../../core/hidden-characters.ts";
+import { showHidden } from "../../../core/text/hidden-characters.ts";
 import type { Lines } from "../refusal.ts";
 
 const maxLine = 2000;

@@ -1,6 +1,6 @@
 /** Shows a text file to the model: numbered lines within a budget, and notes about its bytes. */
 
-import { hasHidden } from "../../../core/hidden-characters.ts";
+import { hasHidden } from "../../../core/text/hidden-characters.ts";
 import { type Lines, Refusal } from "../refusal.ts";
 import { wideEncoding } from "./encoding.ts";
 import { withLf } from "./line-endings.ts";

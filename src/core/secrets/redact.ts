@@ -1,6 +1,6 @@
 /** Keeps secrets out of what the model, the log and the screen get. Pure. */
 
-import { secretFinder } from "./encoded-secrets.ts";
+import { secretFinder } from "./encoded.ts";
 import { type Secret, type Shape, secretShapes } from "./secrets.ts";
 
 /**
