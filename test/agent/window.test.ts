@@ -105,6 +105,6 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
       for (let turn = 1; turn <= 8; turn++) expect(last).toContain(`ORDER-${turn}!`);
       for (const item of [1, 2, 3]) expect(last).toContain(`[x] part ${item}`);
       expect(allOf(made.log.events(), "warning")).toEqual([]);
-    }, 60_000);
+    }, 180_000);
   },
 );

@@ -145,5 +145,5 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
       const printed = await sawtooth(place, ["report", "--step", `summary-${index + 1}`]);
       expect(printed.stdout).toBe(`${body}\n`);
     }
-  }, 60_000);
+  }, 180_000);
 });

@@ -44,7 +44,7 @@ test.each([[], ["--permission-mode", "accept-edits"], ["--permission-mode", "pla
     expect(planted.ran()).toBeUndefined();
     expect(denials(ended)).toHaveLength(looks.length);
   },
-  60_000,
+  180_000,
 );
 
 test("an honest repository is read without a question", async () => {
@@ -52,7 +52,7 @@ test("an honest repository is read without a question", async () => {
   planted.configure("[user]\n\temail = a@b.example\n[core]\n\tfsmonitor = true\n");
   const ended = await run("--permission-mode", "accept-edits");
   expect(denials(ended)).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test("in the mode auto the monitor and the pager of the repository are off all the same", async () => {
   const { planted, run } = await setUp();
@@ -60,4 +60,4 @@ test("in the mode auto the monitor and the pager of the repository are off all t
   const ended = await run("--permission-mode", "auto");
   expect(denials(ended)).toEqual([]);
   expect(planted.ran()).toBeUndefined();
-}, 60_000);
+}, 180_000);

@@ -191,7 +191,7 @@ const hasVim = spawnSync("sh", ["-c", "command -v vim"]).status === 0;
 
 test.skipIf(!hasTerminal)(
   "a hostile full-screen program draws, and neither writes the clipboard and the title nor asks the terminal",
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const attack = String.raw`\033]52;c;cm0gLXJm\007\033]0;owned\033\\\033P$qm\033\\\033]1337;File=:QQ==\007\033[21t\033[?1004h`;
     const program = `exec </dev/tty >/dev/tty; printf '\\033[?1049h${attack}ready> '; read x; printf '${attack}drawn %s> ' "$x"; read y; printf '\\033[?1049l'`;
@@ -218,7 +218,7 @@ describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window"
     return scene;
   }
 
-  test("gets it, in its size, and leaves everything as it was", { timeout: 60_000 }, async () => {
+  test("gets it, in its size, and leaves everything as it was", { timeout: 180_000 }, async () => {
     const scene = await inVim();
     const { terminal } = scene;
     terminal.send(":set columns? lines?\r");
@@ -240,7 +240,7 @@ describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window"
     expect(lastResult(scene)).toContain("a person answered at the terminal");
   });
 
-  test("gives it back on the key, and when it is killed", { timeout: 60_000 }, async () => {
+  test("gives it back on the key, and when it is killed", { timeout: 180_000 }, async () => {
     const scene = await inVim();
     scene.terminal.send(takeOver);
     await scene.terminal.until(/^› type to steer/m);

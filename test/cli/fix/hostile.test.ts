@@ -44,7 +44,7 @@ test("fix runs no filter of the repository, says so, and gives a patch", async (
   expect(result.fix.changed).toEqual(["value.txt"]);
   expect(read(place, "out.diff")).toContain("+good");
   expect(stderr).toContain('filters that .git/config names were not run ("x")');
-}, 60_000);
+}, 180_000);
 
 test("fix commits no file that the filter of the repository would have changed", async () => {
   const { place } = await setUp(repairing, { files });
@@ -56,7 +56,7 @@ test("fix commits no file that the filter of the repository would have changed",
   expect(planted.ran()).toBeUndefined();
   expect(git(place.cwd, "rev-parse", "HEAD")).toBe(before);
   expect(read(place, "value.txt")).toBe("good\n");
-}, 60_000);
+}, 180_000);
 
 test("a core dump and empty files with garbled names are no part of a repair, and are told", async () => {
   const turns = [{ calls: [bash(`${core}; ${garbled}; echo good > value.txt`)] }, { text: "Done." }];
@@ -67,7 +67,7 @@ test("a core dump and empty files with garbled names are no part of a repair, an
   expect(read(place, "out.diff")).not.toContain("core");
   expect(stderr).toContain("core.77 is not part of the patch: a core dump that appeared while it ran");
   expect(stderr).toContain("a?? is not part of the patch: an empty file with a garbled name");
-}, 60_000);
+}, 180_000);
 
 test("a core dump of the checks that a repair takes away is no part of it either, and an old one stays", async () => {
   const dumping = `${core}; [ "$(cat value.txt)" = good ]`;
@@ -78,7 +78,7 @@ test("a core dump of the checks that a repair takes away is no part of it either
   expect(code).toBe(0);
   expect(result.fix.changed).toEqual(["value.txt"]);
   expect(readFileSync(join(place.cwd, "core"), "utf8")).toBe("the core of the matter\n");
-}, 60_000);
+}, 180_000);
 
 test("batch runs no filter of a repository and keeps crashes out of patches", async () => {
   const place = batchPlace({ "a.txt": "one\n", ".gitattributes": "*.txt filter=x\n" });
@@ -111,4 +111,4 @@ test("batch takes a bare repository that a task names", async () => {
   const { code, stderr } = await run(place);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(patchOf(place, "b")).toContain("+two");
-}, 60_000);
+}, 180_000);

@@ -33,7 +33,7 @@ describe("under the default stack", () => {
       expect(result.edits).toBeGreaterThan(1);
       expect(result.summaries).toBeGreaterThan(0);
     },
-    30_000,
+    180_000,
   );
 });
 
@@ -52,7 +52,7 @@ describe("an engine that is broken", () => {
       const { lost: found } = await runEval({ evaluation: evaluationOf(name), stack, model: free, broken });
       expect(found[0]).toMatch(lost);
     },
-    30_000,
+    180_000,
   );
 });
 

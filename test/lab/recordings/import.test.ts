@@ -191,5 +191,5 @@ describe("a file that is no good", () => {
         }
       }
     }
-  }, 60_000);
+  }, 180_000);
 });
