@@ -240,7 +240,7 @@ describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window"
     expect(lastResult(scene)).toContain("a person answered at the terminal");
   });
 
-  // Hangs since the drawing filter: vim gets no keys back after the second take-over. To be mended first.
+  // Skipped: the second take-over hangs, alone too. The cause is not known yet.
   test.skip("gives it back on the key, and when it is killed", { timeout: 180_000 }, async () => {
     const scene = await inVim();
     scene.terminal.send(takeOver);
