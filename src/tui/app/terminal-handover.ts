@@ -72,9 +72,10 @@ export function resizeTaken({ attended, terminal }: App): void {
 function finish(app: App, attended: Attended): void {
   app.attended = undefined;
   clearTimeout(attended.refresh);
+  // First: what is drawn on leaving must not show an offer that is over, and whose key does nothing.
+  dispatch(app, { type: "terminal" });
   if (attended.whole) leaveWhole(app, attended);
   if (attended.taken && !app.closed) app.terminal.write(pasteMarksOn);
-  dispatch(app, { type: "terminal" });
 }
 
 function onPrinted(app: App, attended: Attended, bytes: Uint8Array): void {
