@@ -1,4 +1,4 @@
-/** What is asked of a whole log at the end of a run: at 2,000 steps, and beside the same at 500. */
+/** Times the questions to a whole log at the end of a run: at 2,000 steps beside 500. */
 
 import { resultObject } from "../src/cli/headless/result.ts";
 import { applyEvents } from "../src/context/view/view.ts";

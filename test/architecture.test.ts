@@ -169,7 +169,7 @@ const noModuleMocks: Rule = (source) =>
     () => "a mocked module",
   );
 
-/** What a model, a file or a server wrote is filtered in one place on its way to a terminal. */
+/** Text from a model, a file or a server is filtered in one place on its way to a terminal. */
 const onePlaceWrites: Rule = (source) =>
   source.path === "src/cli/terminal-output.ts"
     ? []

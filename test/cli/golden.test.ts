@@ -1,4 +1,4 @@
-/** What people read, whole: the help, the doctor and the report as files of `test/golden`. */
+/** Compares whole texts that people read (help, doctor, report) with the files of `test/golden`. */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What files, programs and pipes hide from people reaches the model in plain sight only (S52). */
+/** Characters that files, programs and pipes hide from people reach the model as visible escapes (S52). */
 
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";

@@ -29,7 +29,7 @@ function planted({ cwd }: Place, code: string) {
 const hits = bash('cd /; kill -USR1 "$AGENT"; sleep 300');
 const turns: ScriptedReply[] = [{ calls: [hits] }, { calls: [bash("pwd")] }, { text: "went on" }];
 
-/** What the model read as the result of its last call. */
+/** Returns the result of the last call as the model read it. */
 function resultsIn(server: MockServer): string[] {
   const content = server.requests.at(-1)?.messages.flatMap((message) => message.content) ?? [];
   return content.flatMap((block) =>

@@ -15,7 +15,7 @@ import { key, request, serve } from "./fixtures/exchange.ts";
 
 const files = globSync(join(import.meta.dirname, "../fixtures/*.sse")).sort();
 
-/** What came of a stream that arrives in packets of `size` bytes: parts, then the reply or the failure. */
+/** Returns the parts and then the reply or failure of a stream that arrives in packets of `size` bytes. */
 async function heard(file: string, size: number): Promise<string> {
   const bytes = readFileSync(file);
   const server = await serve(async (response) => {

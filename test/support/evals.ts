@@ -154,7 +154,7 @@ function outcomeOf(events: readonly LogEvent[], place: Place): Outcome {
   };
 }
 
-/** What the model said last before each end of a turn. */
+/** Returns the last words of the model before each end of a turn. */
 function answersOf(events: readonly LogEvent[]): string[] {
   return events.flatMap((event, index) => {
     if (event.type !== "turn_ended") return [];

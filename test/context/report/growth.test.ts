@@ -1,4 +1,4 @@
-/** What is asked of a log may not cost more than in proportion to it: counted, not timed. */
+/** Questions to a log cost no more than in proportion to its length: counted, not timed. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resultObject } from "../../../src/cli/headless/result.ts";

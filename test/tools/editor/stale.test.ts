@@ -1,4 +1,4 @@
-/** What the model saw of a file, and what somebody else did to it since (T26). */
+/** Files that somebody else changed since the model saw them (T26). */
 
 import { renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
