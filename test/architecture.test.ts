@@ -17,6 +17,8 @@ const rooms: Record<string, readonly string[]> = {
   agent: ["core", "context"],
   models: ["core"],
   git: ["core", "disk"],
+  sandbox: ["core", "permissions", "disk"],
+  network: ["core", "permissions"],
   tools: ["core", "permissions", "disk", "git"],
   session: ["core", "disk"],
   undo: ["core", "permissions", "git", "session"],
@@ -26,7 +28,7 @@ const rooms: Record<string, readonly string[]> = {
   tui: ["core", "context", "permissions"],
   app: [
     ...["core", "disk", "permissions", "context", "agent", "models", "git"],
-    ...["tools", "session", "undo", "config", "report", "lab", "tui"],
+    ...["sandbox", "network", "tools", "session", "undo", "config", "report", "lab", "tui"],
   ],
   cli: ["core", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
 };

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { type PermissionMode, permissionModes } from "../core/decision.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
-import { parseRule, RuleError } from "../permissions/rules.ts";
+import { RuleError } from "../permissions/rule-error.ts";
+import { parseRule } from "../permissions/rules.ts";
 
 export type Settings = {
   /** `provider/id`. */

@@ -36,7 +36,7 @@ const systemFolders =
     " ",
   );
 /** Files below the home that shells, git and ssh run or trust as they start. A folder covers everything in it. */
-const startFiles =
+export const startFiles =
   ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .gitconfig .config/fish .config/git .ssh".split(
     " ",
   );

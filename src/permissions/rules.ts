@@ -5,6 +5,8 @@ import type { Candidate } from "./bash/programs.ts";
 import { exceedsRule } from "./bash/read-only.ts";
 import { isUnknown } from "./bash/words.ts";
 import { globExpression, hasGlob, isInside, nameOf, plain, resolvePath } from "./paths.ts";
+import { RuleError } from "./rule-error.ts";
+import { checkForm, withoutPreset } from "./sandbox/rule-forms.ts";
 
 export type Rule = {
   /** As the user wrote it. */
@@ -34,14 +36,14 @@ export type StandingRules = {
   places: Readonly<Record<RuleScope, string>>;
 };
 
-/** Thrown for a rule that cannot be parsed. */
-export class RuleError extends Error {
-  override readonly name = "RuleError";
-  readonly exitCode = 2;
-}
-
 /** Parses a rule. Throws a `RuleError` whose message says what is wrong and how to write it. */
 export function parseRule(text: string): Rule {
+  const rule = readRule(text);
+  checkForm(rule);
+  return rule;
+}
+
+function readRule(text: string): Rule {
   const wrong = (what: string): RuleError =>
     new RuleError(
       `the rule "${text}" ${what}: write tool, bash(command:*), bash(exact command) or edit(folder/**)`,
@@ -111,9 +113,15 @@ function matchLoosely(rule: string[], words: string[]): Certainty {
 /** Returns true when a rule's glob covers a path: relative to a workspace, absolute, or from the home with `~/`. */
 export function coversPath({ pattern }: Rule, path: string, workspace: string[], home: string): boolean {
   if (pattern === undefined) return true;
-  const bases = pattern.startsWith("/") ? ["/"] : pattern.startsWith("~/") ? [home] : workspace;
-  return bases.some((base) => {
-    const glob = resolvePath(base, pattern.replace(/^~\//, ""));
-    return globExpression(glob).test(path) || (!hasGlob(glob) && isInside(path, glob));
+  return globsOf(pattern, workspace, home).some(
+    (glob) => globExpression(glob).test(path) || (!hasGlob(glob) && isInside(path, glob)),
+  );
+}
+
+/** Returns the absolute globs that the pattern of a rule about files stands for. */
+export function globsOf(pattern: string, workspace: readonly string[], home: string): string[] {
+  return withoutPreset(pattern).flatMap((one) => {
+    const bases = one.startsWith("/") ? ["/"] : one.startsWith("~/") ? [home] : workspace;
+    return bases.map((base) => resolvePath(base, one.replace(/^~\//, "")));
   });
 }

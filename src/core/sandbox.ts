@@ -1,0 +1,55 @@
+/** A session's sandbox as data: its engine, its walls, and the plan that they enforce. Types only. */
+
+export type SandboxEngine = "namespaces" | "seatbelt" | "landlock" | "none";
+
+/** How connections leave: names served inside, proxy variables, not at all, or as the machine has it. */
+export type NetworkWall = "names" | "proxy" | "off" | "open";
+
+/** The engine in use and the walls that it holds. `hidden`: files that cannot even be read. */
+export type SandboxStatus = {
+  engine: SandboxEngine;
+  version?: string;
+  files: boolean;
+  hidden: boolean;
+  processes: boolean;
+  network: NetworkWall;
+  /** Why no better engine was taken. */
+  reason?: string;
+};
+
+export type HostGrant = "fetch" | "full";
+
+/** A rule on a host. `name`: canonical; "*" and "*.x" are patterns. Without a port: 22, 80 and 443. */
+export type HostRule = {
+  kind: "allow" | "deny";
+  name: string;
+  port?: number;
+  grant: HostGrant;
+  text: string;
+};
+
+/**
+ * What commands may touch. All paths are absolute and real. The deepest entry that covers a path decides; among entries
+ * of the same path hidden beats read-only, and read-only beats writable. What no entry covers can be read only.
+ */
+export type SandboxPlan = {
+  writable: string[];
+  readOnly: string[];
+  /** Folders between a writable root and a read-only path, which must not be renamed. */
+  pinned: string[];
+  hidden: string[];
+  /** Hidden settings files of package managers that commands see without their tokens. */
+  withoutTokens: string[];
+  /** Names below a writable root that other programs would run and that do not exist yet. */
+  watched: string[];
+  /** Sockets of the machine, by path. */
+  sockets: { mask: string[]; pass: string[] };
+  hosts: HostRule[];
+  /** Ports of the sandbox that the machine can reach. */
+  ports: number[];
+  /** Devices that are passed in, by path. */
+  devices: string[];
+  environment: { pass: string[]; drop: string[] };
+  /** The rule or the built-in list that put an entry there, by path, for people. */
+  why: Record<string, string>;
+};
