@@ -4,6 +4,7 @@ import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./bloc
 import type { DecisionRecord } from "./decision.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { CachePoint, ToolDefinition } from "./request.ts";
+import type { SandboxStatus } from "./sandbox.ts";
 import type { CallFacts } from "./tool-calls.ts";
 
 /** A change of the view; the log itself never changes. */
@@ -206,6 +207,8 @@ export type EventBody =
       price?: { ownUsd: number; otherUsd?: number };
     }
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
+  /** The sandbox of the commands from here on: its engine and walls, and what the plan lets them write. */
+  | { type: "sandbox"; status: SandboxStatus; writable: string[] }
   /** Something a person should know. `rule`: the number of the broken rule (context/invariants.ts). */
   | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };

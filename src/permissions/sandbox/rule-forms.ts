@@ -5,7 +5,7 @@ import { RuleError } from "../rule-error.ts";
 type Form = { fits(pattern: string): boolean; how: string };
 
 /** The sockets that rules can name without a path. */
-export const socketNames = ["ssh-agent", "gpg-agent", "docker"] as const;
+const socketNames = ["ssh-agent", "gpg-agent", "docker"] as const;
 /** The caches that `edit(@name)` stands for, as folders below the home. */
 const caches: Readonly<Record<string, readonly string[]>> = {
   "npm-cache": [".npm"],
