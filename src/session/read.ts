@@ -118,6 +118,7 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   user_message: shape({ content: list }),
   assistant_message: shape({ content: list, usage: record }),
   tool_result: shape({ toolUseId: string, toolName: string }),
+  sandbox: shape({ status: record, writable: list }),
   permission_decided: shape({ toolUseId: string, decision: string }),
   context_edited: shape({ policy: string, edits: list }),
   reminder: shape({ channel: string, text: string }),

@@ -28,6 +28,7 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
     case "settings_changed":
     case "user_message":
     case "permission_decided":
+    case "sandbox":
     case "reminder":
     case "tools_gated":
     case "model_request":

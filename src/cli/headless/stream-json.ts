@@ -65,6 +65,8 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "warning":
       return { type: "warning", message: event.text, ...session };
+    case "sandbox":
+      return { type: "sandbox", ...event.status, writable: event.writable, ...session };
     case "session_started":
     case "model_changed":
     case "session_named":

@@ -42,6 +42,7 @@ function explains(event: LogEvent): boolean {
     case "settings_changed":
     case "assistant_message":
     case "permission_decided":
+    case "sandbox":
     case "reminder":
     case "tools_gated":
     case "model_request":

@@ -169,6 +169,7 @@ function entryOf(event: LogEvent): Made | undefined {
     case "session_named":
     case "settings_changed":
     case "permission_decided":
+    case "sandbox":
     case "context_edited":
     case "model_request":
     case "summary_call":

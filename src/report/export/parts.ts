@@ -137,6 +137,7 @@ function noteOf(event: LogEvent): string | undefined {
     case "assistant_message":
     case "tool_result":
     case "permission_decided":
+    case "sandbox":
     case "reminder":
     case "tools_gated":
     case "model_request":

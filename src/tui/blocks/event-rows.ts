@@ -3,6 +3,7 @@
 import { formatDuration, formatTokens, plural } from "../../context/report/amounts.ts";
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
+import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { RowContext } from "./tool-rows.ts";
@@ -96,6 +97,8 @@ export function noteOf(event: LogEvent): Note | undefined {
       return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
     case "summary_call":
       return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
+    case "sandbox":
+      return ["dim", sandboxText(event.status)];
     case "session_started":
     case "settings_changed":
     case "user_message":
