@@ -17,7 +17,7 @@ export type Repository = {
   vouched: boolean;
 };
 
-/** What exists on the machine. The functions answer for absolute paths. */
+/** The state of the machine, as far as a plan depends on it. The functions answer for absolute paths. */
 export type Found = {
   kind(path: string): "file" | "folder" | undefined;
   /** Resolves links as far as the path exists. */
