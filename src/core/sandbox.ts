@@ -29,7 +29,7 @@ export type HostRule = {
 };
 
 /**
- * What commands may touch. All paths are absolute and real. The deepest entry that covers a path decides; among entries
+ * The files, sockets, hosts and variables that commands may use. All paths are absolute and real. The deepest entry that covers a path decides; among entries
  * of the same path hidden beats read-only, and read-only beats writable. What no entry covers can be read only.
  */
 export type SandboxPlan = {
