@@ -33,7 +33,7 @@ async function editOf(folder: string, { name, lines, rounds, aimMs }: (typeof si
     ours: async () =>
       timed(folder, content, async (path) => {
         const input = { command: "str_replace", path, old_str: place, new_str: `${place} new` };
-        const output = await tool.run(input, context(folder));
+        const output = await tool.run(input, { ...context(folder), access: tool.access(input) });
         if (output.isError) throw new Error(String(output.content));
       }),
   });

@@ -21,7 +21,7 @@ const rooms: Record<string, readonly string[]> = {
   network: ["core", "permissions"],
   tools: ["core", "permissions", "disk", "git"],
   session: ["core", "disk"],
-  undo: ["core", "permissions", "git", "session"],
+  undo: ["core", "disk", "permissions", "git", "session"],
   config: ["core", "permissions"],
   report: ["core", "context"],
   lab: ["core", "permissions", "context", "report", "session", "models/cards"],

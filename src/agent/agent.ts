@@ -33,6 +33,9 @@ export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: 
     | { decision: "deny"; reason: string }
   );
 
+/** A call before it runs. `access`: what it touches, found once, so that nothing else is touched than was decided on. */
+export type ProposedCall = { tool: Tool; input: Record<string, unknown>; access: Access };
+
 /** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
 export type OtherModels = { cards: readonly ModelCard[]; always: boolean; open(card: ModelCard): Model };
 
@@ -46,7 +49,7 @@ export type Agent = Readonly<{
   limits: Readonly<Limits>;
   clock: Clock;
   artifacts: Artifacts;
-  permit(tool: Tool, input: Record<string, unknown>, signal: AbortSignal): Promise<Permission>;
+  permit(call: ProposedCall, signal: AbortSignal): Promise<Permission>;
   /**
    * Runs a call. Rejects, and aborts the signal that the call was given, when an error that nothing caught comes up
    * meanwhile: thrown on a timer or an emitter, or a rejection without a handler.

@@ -8,7 +8,7 @@ import { violations } from "../core/schema.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 import { truncateOutput } from "../core/text/truncate-output.ts";
 import { type CallFacts, isKnownTool } from "../core/tool-calls.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent, ProposedCall } from "./agent.ts";
 import { wellFormedValue } from "./well-formed.ts";
 
 /** Hard limit on a tool result in bytes, whatever the tool's own budget (context-engine §3). */
@@ -52,9 +52,10 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
     return refusal("invalid_input", `Invalid input for ${call.name}: ${wrong.join("; ")}.`);
   const input = call.input as Input;
   try {
-    const refused = await decide(agent, { call, tool, input }, signal);
+    const proposed = { call, tool, input, access: tool.access(input) };
+    const refused = await decide(agent, proposed, signal);
     if (refused !== undefined) return refusal("denied", `Not permitted: ${refused}`);
-    return await agent.guard(signal, (either) => runTool(agent, { call, tool, input }, either));
+    return await agent.guard(signal, (either) => runTool(agent, proposed, either));
   } catch (error) {
     // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.
     const message = error instanceof Error ? error.message : String(error);
@@ -64,20 +65,20 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
   }
 }
 
-type PermittedCall = { call: ToolUseBlock; tool: Tool; input: Input };
+type LoggedCall = ProposedCall & { call: ToolUseBlock };
 
 async function runTool(
   agent: Agent,
-  { call, tool, input }: PermittedCall,
+  { call, tool, input, access }: LoggedCall,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  const access = tool.access(input);
   if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
   if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
   return tool.run(input, {
     toolUseId: call.id,
     signal,
     events: agent.log.events(),
+    access,
     budgetTokens: resultBudget(agent.log.events()),
     artifacts: agent.artifacts,
     onProgress: (text) => agent.onProgress(call.id, text),
@@ -88,11 +89,11 @@ async function runTool(
 /** Appends the decision before the call runs, so that it is known even when the call ends us. Returns why it may not run. */
 async function decide(
   agent: Agent,
-  { call, tool, input }: PermittedCall,
+  { call, ...proposed }: LoggedCall,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const askedAt = agent.clock();
-  const permission = await agent.permit(tool, input, signal);
+  const permission = await agent.permit(proposed, signal);
   const { decision, rule, by, mode, scope, asked } = permission;
   agent.log.append({
     type: "permission_decided",

@@ -263,7 +263,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     beforeWrite: kept.beforeWrite,
     permit: refusing(
       person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
-      refuse && ((tool, input) => refuse(tool, input, session.folder)),
+      refuse && ((access) => refuse(access, session.folder)),
     ),
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((content) => shortened(session, content)) ?? [],

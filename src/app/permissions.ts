@@ -1,7 +1,7 @@
 /** Decides about calls, and settles open questions: by asking the user, or by a rule where nobody can be asked. */
 
 import type { Agent, Permission } from "../agent/agent.ts";
-import type { Tool } from "../core/ports.ts";
+import type { Access } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import { decidePermission } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../permissions/decision.ts";
@@ -34,10 +34,10 @@ export function permitHeadless(rules: () => Rules, settle?: SettleHeadless): Age
 /** `refuse` is heard before the rules and the mode; undefined leaves the call to them. */
 export function refusing(
   permit: Agent["permit"],
-  refuse: ((tool: Tool, input: Record<string, unknown>) => Permission | undefined) | undefined,
+  refuse: ((access: Access) => Permission | undefined) | undefined,
 ): Agent["permit"] {
   if (!refuse) return permit;
-  return async (tool, input, signal) => refuse(tool, input) ?? permit(tool, input, signal);
+  return async (call, signal) => refuse(call.access) ?? permit(call, signal);
 }
 
 /** The open questions: each entry judges its question again, and closes it when rules and mode now answer it. */
@@ -119,8 +119,7 @@ type Asking = {
 type Settle = (open: PermissionDecision, asking: Asking) => Promise<Permission>;
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
-  return async (tool, input, signal): Promise<Permission> => {
-    const access = tool.access(input);
+  return async ({ tool, input, access }, signal): Promise<Permission> => {
     const parse = await rules().parser(access);
     const judge = (): PermissionDecision => {
       const { parser: _, standing: __, ...inForce } = rules();

@@ -4,7 +4,7 @@ import type { Agent, Permission } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
-import type { BackgroundJobs, Model, Tool } from "../core/ports.ts";
+import type { Access, BackgroundJobs, Model } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { PathLink } from "../permissions/links.ts";
@@ -77,7 +77,7 @@ export type OpenOptions = {
   /** A program that talks to the session. */
   driver?: Driver | undefined;
   /** Refuses calls before rules and mode are heard. `folder`: the session's own. */
-  refuse?: (tool: Tool, input: Record<string, unknown>, folder: string) => Permission | undefined;
+  refuse?: (access: Access, folder: string) => Permission | undefined;
   /** Puts something around each model that is opened. `redact` takes secrets out. */
   wrapModel?: ((model: Model, redact: Agent["redact"]) => Model) | undefined;
   /** Milliseconds since 1970 at which the run must stop, where it began before the session. */

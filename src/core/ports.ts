@@ -74,6 +74,8 @@ export type ToolContext = {
   signal: AbortSignal;
   /** The log so far. */
   events: readonly LogEvent[];
+  /** The access that was approved, with the links as they were then. The tool touches nothing else. */
+  access: Access;
   /** Tokens that the result may cost in the view. */
   budgetTokens: number;
   artifacts: Artifacts;

@@ -1,6 +1,7 @@
 /** Reads the present content of the folders; only files that changed since the last time are read again. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from "node:fs";
+import { closeSync, fstatSync, readFileSync, type Stats } from "node:fs";
+import { openInPlace } from "../disk/pinned-folder.ts";
 import type { Entry, State } from "./history.ts";
 import type { Journal } from "./journal.ts";
 import { targetOf } from "./restore.ts";
@@ -73,12 +74,15 @@ function linkEntry(path: string): Entry {
 function read(path: string, journal: Journal): Entry {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    fd = openInPlace(path);
   } catch {
     return { type: "unkept" };
   }
   try {
-    const { mode, ctimeMs: changed, ino: inode } = fstatSync(fd);
+    const status = fstatSync(fd);
+    // Others may have put something else in its place since it was seen.
+    if (!status.isFile() || status.size > largestNamed) return { type: "unkept" };
+    const { mode, ctimeMs: changed, ino: inode } = status;
     const fresh = changed >= Date.now() - racyMs;
     const bytes = readFileSync(fd);
     return {

@@ -3,20 +3,24 @@
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  lchmodSync,
   mkdirSync,
+  openSync,
   readlinkSync,
-  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
   symlinkSync,
-  truncateSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { makeFolders } from "../core/make-folders.ts";
 import type { Undone } from "../core/undo-port.ts";
+import { insideFolder, openEntry, PathMoved, type PinnedFolder, pinFolder } from "../disk/pinned-folder.ts";
 import { isErrno } from "../session/errors.ts";
 import { type Change, type Entry, isSame, type State, wasLookedAt } from "./history.ts";
 import { statusOf } from "./scan.ts";
@@ -61,8 +65,9 @@ export function restore(changes: readonly Change[], bytesOf: (entry: Entry) => B
       const why = work();
       if (why) lost.push({ path, why });
     } catch (error) {
-      if (!isErrno(error)) throw error;
-      lost.push({ path, why: error.code });
+      if (error instanceof PathMoved) lost.push({ path, why: "a link leads elsewhere from where it was" });
+      else if (isErrno(error)) lost.push({ path, why: error.code });
+      else throw error;
     }
   };
   const down = changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -81,35 +86,39 @@ export function restore(changes: readonly Change[], bytesOf: (entry: Entry) => B
 /** Removes an entry; a folder that still holds other files stays. */
 function remove(path: string, before: Entry): undefined {
   if (before.type === "absent") return;
-  if (before.type !== "folder") return unlinkSync(path) as undefined;
+  if (before.type !== "folder")
+    return insideFolder(path, ({ at }, name) => unlinkSync(at(name))) as undefined;
   try {
-    rmdirSync(path);
+    insideFolder(path, ({ at }, name) => rmdirSync(at(name)));
   } catch (error) {
     if (!isErrno(error) || (error.code !== "ENOTEMPTY" && error.code !== "ENOENT")) throw error;
   }
 }
 
 /** Makes a folder writable for us; its own mode is set last. */
-function openUp(path: string, before: Entry | undefined): string | undefined {
-  if (before?.type !== "folder") {
-    const away = strayed(path);
-    if (away) return away;
-    mkdirSync(path, { mode: 0o700 });
-  } else chmodSync(path, before.mode | 0o700);
-  return undefined;
+function openUp(path: string, before: Entry | undefined): undefined {
+  if (before?.type === "folder") setMode(path, before.mode | 0o700);
+  else insideFolder(path, ({ at }, name) => mkdirSync(at(name), { mode: 0o700 }), { make: true });
 }
 
 function closeDown(path: string, mode: number): string | undefined {
   if (!statusOf(path)?.isDirectory()) return "something is in its place";
-  chmodSync(path, mode);
+  setMode(path, mode);
   return undefined;
 }
 
-/** Refuses a path that a link would lead elsewhere. */
-function strayed(path: string): string | undefined {
-  const parent = dirname(path);
-  makeFolders(parent, (path) => mkdirSync(path));
-  return realpathSync(parent) === parent ? undefined : "a link leads elsewhere from where it was";
+/** Sets the mode of a folder, even one that may not be listed, but of nothing that a link leads to. */
+function setMode(path: string, mode: number): void {
+  if (process.platform === "darwin") {
+    insideFolder(path, ({ at }, name) => lchmodSync(at(name), mode));
+    return;
+  }
+  const folder = pinFolder(path);
+  try {
+    chmodSync(folder.self(), mode);
+  } finally {
+    folder.close();
+  }
 }
 
 function write(
@@ -117,26 +126,44 @@ function write(
   after: Extract<Entry, { type: "file" | "link" }>,
   bytesOf: (entry: Entry) => Buffer | undefined,
 ): string | undefined {
-  const away = strayed(path);
-  if (away) return away;
-  const aside = join(dirname(path), `.sawtooth-${randomBytes(6).toString("hex")}`);
-  if (after.type === "link") {
-    symlinkSync(after.target, aside);
-    return moveOver(aside, path);
-  }
   const bytes = bytesOf(after);
-  if (!bytes) return "its content is not held";
+  if (after.type === "file" && !bytes) return "its content is not held";
+  return insideFolder(
+    path,
+    (folder, name) => {
+      const aside = folder.at(`.sawtooth-${randomBytes(6).toString("hex")}`);
+      if (after.type === "link") symlinkSync(after.target, aside);
+      else if (hasOtherNames(folder.at(name))) return overwrite(folder, name, { bytes, mode: after.mode });
+      else fill(openSync(aside, "wx", 0o600), { bytes, mode: after.mode }, aside);
+      return moveOver(aside, folder.at(name));
+    },
+    { make: true },
+  );
+}
+
+type Content = { bytes: Buffer | undefined; mode: number };
+
+function hasOtherNames(path: string): boolean {
   const status = statusOf(path);
-  if (status?.isFile() && status.nlink > 1) {
-    // The file may have other names, which must get the content too.
-    truncateSync(path);
-    writeFileSync(path, bytes);
-    chmodSync(path, after.mode);
-    return undefined;
+  return status?.isFile() === true && status.nlink > 1;
+}
+
+/** Writes in place: the other names of the file get the content too. */
+function overwrite(folder: PinnedFolder, name: string, content: Content): undefined {
+  fill(openEntry(folder, name, constants.O_WRONLY | constants.O_TRUNC), content);
+}
+
+/** Fills an open file and closes it. `fresh`: the path to remove when that fails. */
+function fill(fd: number, { bytes, mode }: Content, fresh?: string): void {
+  try {
+    if (bytes) writeFileSync(fd, bytes);
+    fchmodSync(fd, mode);
+  } catch (error) {
+    if (fresh) rmSync(fresh, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
   }
-  writeFileSync(aside, bytes, { flag: "wx", mode: 0o600 });
-  chmodSync(aside, after.mode);
-  return moveOver(aside, path);
 }
 
 function moveOver(aside: string, path: string): undefined {

@@ -39,7 +39,7 @@ test("what is not permitted, or was interrupted meanwhile, is not run", async ()
   const order: string[] = [];
   const stop = new AbortController();
   const agent = agentWith(order, {
-    async permit(tool) {
+    async permit({ tool }) {
       const rule = { rule: "edit", by: "rule" as const, reason: "no" };
       return tool.name === "edit"
         ? { decision: "deny", ...rule }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { resultText } from "../../src/core/blocks.ts";
-import type { EventLog, ToolOutput } from "../../src/core/ports.ts";
+import type { Access, EventLog, ToolOutput } from "../../src/core/ports.ts";
 import { editorTool } from "../../src/tools/editor/tool.ts";
 import { call, memoryLog, reply, started } from "./logs.ts";
 
@@ -14,8 +14,8 @@ type Input = Record<string, unknown>;
 export type Editor = {
   folder: string;
   log: EventLog;
-  /** Runs a call and logs it. `path` is relative to the folder. */
-  run(input: Input, budgetTokens?: number): Promise<ToolOutput>;
+  /** Runs a call and logs it. `path` is relative to the folder. `decide`: is shown what the call touches. */
+  run(input: Input, budgetTokens?: number, decide?: (access: Access) => void): Promise<ToolOutput>;
   /** The same, its text only. */
   say(input: Input, budgetTokens?: number): Promise<string>;
   write(name: string, content: string | Buffer): string;
@@ -34,13 +34,16 @@ export function editorHere(base = tmpdir()): Editor {
 /** An editor on a folder and a log that exist. */
 export function editorIn(folder: string, log: EventLog): Editor {
   const tool = editorTool({ description: "", workspace: folder });
-  const run = async (input: Input, budgetTokens = 8000) => {
+  const run = async (input: Input, budgetTokens = 8000, decide: (access: Access) => void = () => {}) => {
     const id = `call-${log.events().length}`;
     log.append(reply(call(id, tool.name, input)));
+    const access = tool.access(input);
+    decide(access);
     const output = await tool.run(input, {
       toolUseId: id,
       signal: new AbortController().signal,
       events: [...log.events()],
+      access,
       budgetTokens,
       artifacts: { folder, create: () => unused(), write: () => unused() },
       onProgress: () => {},

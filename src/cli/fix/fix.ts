@@ -144,7 +144,7 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
     },
     deadline,
     wrapModel: debug?.wrapModel,
-    refuse: (tool, input, folder) => refusalOutside(tool.access(input), [whole.tree.root, folder]),
+    refuse: (access, folder) => refusalOutside(access, [whole.tree.root, folder]),
   });
   if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
   tell.begin(run, followRun(run, flags, debug));

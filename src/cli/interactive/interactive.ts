@@ -205,6 +205,7 @@ async function runInShell(
   const context = {
     toolUseId: "!",
     events: agent.log.events(),
+    access: { kind: "execute" as const, command },
     budgetTokens: 4000,
     artifacts: agent.artifacts,
     onProgress,

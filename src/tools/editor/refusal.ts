@@ -1,5 +1,6 @@
 /** Errors of the editor that the model can act on: thrown anywhere, reported to the model in one place. */
 
+import { PathMoved } from "../../disk/pinned-folder.ts";
 import { errorCode } from "../../disk/real-path.ts";
 
 /** Lines of a file, counted from 1, both inclusive. */
@@ -33,6 +34,7 @@ const words: Record<string, string> = {
 /** Converts a failed system call to a refusal. Anything else is a bug and is rethrown. */
 export function asRefusal(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof PathMoved) return new Refusal(`${error.message}. Nothing was written; look again.`);
   const code = errorCode(error);
   if (!code) throw error;
   return new Refusal(`${path}: ${words[code] ?? code}.`);

@@ -1,11 +1,11 @@
 /** Replaces a file's content, all or nothing; mode, owner, other attributes and hard links stay. */
 
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { constants, mkdirSync, type Stats } from "node:fs";
-import { access, type FileHandle, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { makeFolders } from "../../core/make-folders.ts";
+import { closeSync, constants, lstatSync, type Stats } from "node:fs";
+import { access, type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { insideFolder, openEntry, PathMoved, type PinnedFolder } from "../../disk/pinned-folder.ts";
 import { errorCode } from "../../disk/real-path.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -14,45 +14,50 @@ const ours = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/;
 /**
  * Writes the whole file: a new one beside it, then a rename. A read-only file is refused. A file that has other names
  * (hard links), another owner, or is a mount point cannot be swapped: it is written in place, and restored when that
- * fails. `path` has its links resolved; missing folders are created. Throws the system's error with the old file
- * intact.
+ * fails. `path` has its links resolved; missing folders are created, and a folder that was swapped for a link since is
+ * not followed. Throws `PathMoved` or the system's error with the old file intact.
  */
 export async function replaceFile(path: string, bytes: Buffer): Promise<void> {
-  const old = await existing(path);
-  if (old) await access(path, constants.W_OK);
-  else makeFolders(dirname(path), (folder) => mkdirSync(folder));
-  await sweep(dirname(path));
-  if (old && old.nlink > 1) return await overwrite(path, bytes);
-  const temporary = temporaryFor(path);
+  await insideFolder(path, (folder, name) => replaceIn({ folder, name }, bytes), { make: true });
+}
+
+/** A file by the folder that it lies in, and its name there. */
+type Place = { folder: PinnedFolder; name: string };
+
+async function replaceIn(place: Place, bytes: Buffer): Promise<void> {
+  const { folder, name } = place;
+  const old = existing(place);
+  if (old) await access(folder.at(name), constants.W_OK);
+  await sweep(folder);
+  if (old && old.nlink > 1) return await overwrite(place, bytes);
+  const temporary = temporaryName();
   try {
-    await writeNew(temporary, bytes, old && { path, stats: old });
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
+    await writeNew(folder.at(temporary), bytes, old && { place, stats: old });
+    await rename(folder.at(temporary), folder.at(name));
+    await syncFolder(folder);
   } catch (error) {
-    await rm(temporary, { force: true });
-    if (old && ["EPERM", "EBUSY", "EXDEV"].includes(errorCode(error) ?? "")) await overwrite(path, bytes);
+    await rm(folder.at(temporary), { force: true });
+    if (old && ["EPERM", "EBUSY", "EXDEV"].includes(errorCode(error) ?? "")) await overwrite(place, bytes);
     else throw error;
   }
 }
 
-async function existing(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+/** A link in the place of the file was none when the path was resolved. */
+function existing({ folder, name }: Place): Stats | undefined {
+  const stats = lstatSync(folder.at(name), { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) throw new PathMoved(join(folder.path, name));
+  return stats;
 }
 
-function temporaryFor(path: string): string {
-  return join(dirname(path), `.sawtooth-${process.pid}-${randomBytes(8).toString("hex")}.tmp`);
+function temporaryName(): string {
+  return `.sawtooth-${process.pid}-${randomBytes(8).toString("hex")}.tmp`;
 }
 
 /** Creates a file with the owner, mode and other attributes of `like`; a wholly new one gets the umask's mode. */
-async function writeNew(path: string, bytes: Buffer, like?: { path: string; stats: Stats }): Promise<void> {
+async function writeNew(path: string, bytes: Buffer, like?: { place: Place; stats: Stats }): Promise<void> {
   const file = await open(path, "wx", like ? 0o600 : 0o666);
   try {
-    if (like) await copyAttributes(like.path, path);
+    if (like) await copyAttributes(like.place, file);
     await file.writeFile(bytes);
     if (like) {
       const { uid, gid, mode } = like.stats;
@@ -69,35 +74,44 @@ async function writeNew(path: string, bytes: Buffer, like?: { path: string; stat
 
 /**
  * Copies access lists and extended attributes. Node can neither read nor write them, nor tell whether a file has any,
- * so `cp` copies them, in about 2 ms. Where there is no GNU `cp` at this path, or the file system refuses, they are
- * lost.
+ * so `cp` copies them, in about 2 ms, between two descriptors: a name could be a link by then. Where there is no GNU
+ * `cp` at this path, or the file system refuses, they are lost.
  */
-async function copyAttributes(from: string, to: string): Promise<void> {
-  const words = ["--attributes-only", "--preserve=all", "--", from, to];
-  const child = spawn("/bin/cp", words, { stdio: "ignore", env: {} });
-  await new Promise((resolve) => child.on("error", resolve).on("close", resolve));
+async function copyAttributes({ folder, name }: Place, to: FileHandle): Promise<void> {
+  const from = openEntry(folder, name, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const words = ["--attributes-only", "--preserve=all", "--", "/proc/self/fd/3", "/proc/self/fd/4"];
+    const stdio: StdioOptions = ["ignore", "ignore", "ignore", from, to.fd];
+    const child = spawn("/bin/cp", words, { stdio, env: {} });
+    await new Promise((resolve) => child.on("error", resolve).on("close", resolve));
+  } finally {
+    closeSync(from);
+  }
 }
 
 /** Writes in place. The old content is kept in memory and, should we be killed meanwhile, in a copy beside it. */
-async function overwrite(path: string, bytes: Buffer): Promise<void> {
-  const original = await readFile(path);
-  const copy = temporaryFor(path).replace(/tmp$/, "bak");
-  const file = await open(path, "r+");
+async function overwrite({ folder, name }: Place, bytes: Buffer): Promise<void> {
+  const copy = temporaryName().replace(/tmp$/, "bak");
+  const file = await open(folder.at(name), constants.O_RDWR | constants.O_NOFOLLOW);
   try {
-    await writeNew(copy, original);
-    const { mode } = await file.stat();
-    await fill(file, bytes);
-    if ((await file.stat()).mode !== mode) await file.chmod(mode & 0o7777);
-  } catch (error) {
-    await restore(file, original).catch(() => {
-      throw new Refusal(`${path} could be neither written nor restored: its old content is in ${copy}.`);
-    });
-    await rm(copy, { force: true });
-    throw error;
+    const original = await file.readFile();
+    try {
+      await writeNew(folder.at(copy), original);
+      const { mode } = await file.stat();
+      await fill(file, bytes);
+      if ((await file.stat()).mode !== mode) await file.chmod(mode & 0o7777);
+    } catch (error) {
+      await restore(file, original).catch(() => {
+        const [path, kept] = [name, copy].map((entry) => join(folder.path, entry));
+        throw new Refusal(`${path} could be neither written nor restored: its old content is in ${kept}.`);
+      });
+      await rm(folder.at(copy), { force: true });
+      throw error;
+    }
   } finally {
     await file.close();
   }
-  await rm(copy);
+  await rm(folder.at(copy));
 }
 
 async function restore(file: FileHandle, original: Buffer): Promise<void> {
@@ -116,18 +130,18 @@ async function fill(file: FileHandle, bytes: Buffer): Promise<void> {
 }
 
 /** Syncs the folder, so that the rename itself survives a power cut. Some file systems cannot sync a folder. */
-async function syncFolder(path: string): Promise<void> {
+async function syncFolder(folder: PinnedFolder): Promise<void> {
   try {
-    const folder = await open(path, "r");
-    await folder.sync().finally(() => folder.close());
+    const listed = await open(folder.self(), "r");
+    await listed.sync().finally(() => listed.close());
   } catch {}
 }
 
 /** Removes the temporary files of a killed process from this folder. */
-async function sweep(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => [])) {
+async function sweep(folder: PinnedFolder): Promise<void> {
+  for (const name of await readdir(folder.self()).catch(() => [])) {
     const pid = Number(ours.exec(name)?.[1]);
-    if (pid && !isAlive(pid)) await rm(join(folder, name), { force: true });
+    if (pid && !isAlive(pid)) await rm(folder.at(name), { force: true });
   }
 }
 

@@ -1,9 +1,10 @@
 /** The `str_replace_editor` tool: looks at files, images and folders, and changes files all or nothing. */
 
 import { resolve } from "node:path";
-import type { Tool, ToolOutput } from "../../core/ports.ts";
+import type { Access, Tool, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
 import { editorCalls } from "../../core/tool-calls.ts";
+import { PathMoved } from "../../disk/pinned-folder.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import type { Call, EditorInput } from "./call.ts";
 import { accessOf } from "./paths.ts";
@@ -60,6 +61,7 @@ export function editorTool(options: { description: string; workspace: string }):
       try {
         if (input.path.includes("\0")) throw new Refusal("A path cannot hold a NUL character.");
         const path = realTarget(resolve(options.workspace, input.path));
+        if (!approves(context.access, path)) throw new PathMoved(path);
         return await perform({ input, path, memory, context });
       } catch (error) {
         const before = failuresOf(context.events, raw);
@@ -67,6 +69,10 @@ export function editorTool(options: { description: string; workspace: string }):
       }
     },
   };
+}
+
+function approves(access: Access, path: string): boolean {
+  return (access.kind === "read" || access.kind === "write") && access.paths.includes(path);
 }
 
 function perform(call: Call): Promise<ToolOutput> {

@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { ToolOutput } from "../../core/ports.ts";
+import { pinFolder } from "../../disk/pinned-folder.ts";
 import type { Call } from "./call.ts";
 import { fileState } from "./file-watch.ts";
 import { imageOf, isImage } from "./images/image.ts";
@@ -17,8 +18,11 @@ export async function view(call: Call): Promise<ToolOutput> {
   const { path, input, memory, context } = call;
   const bytes = Math.max(1000, Math.min(maxBytes, context.budgetTokens * 4));
   const stats = { read: [path] };
-  if ((await stat(path)).isDirectory())
-    return { content: await listingOf(path, input.path, bytes, context.signal), stats };
+  if ((await stat(path)).isDirectory()) {
+    const folder = pinFolder(path);
+    const listing = listingOf(folder.self(), input.path, bytes, context.signal);
+    return { content: await listing.finally(() => folder.close()), stats };
+  }
   const raw = await readRaw(path);
   const measured = { ...stats, bytes: raw.bytes.length };
   if (isImage(raw.bytes)) return { content: await imageOf(raw, input.path, context.signal), stats: measured };

@@ -84,6 +84,7 @@ function fixtureOver(place: Place, options: ShellOptions): Fixture {
       toolUseId: "toolu_1",
       signal: signal ?? new AbortController().signal,
       events: [],
+      access: { kind: "execute", command: "" },
       budgetTokens,
       artifacts,
       onProgress,
