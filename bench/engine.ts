@@ -49,9 +49,9 @@ function oneStep(log: EventLog, reader: ViewReader, before: PreviousRequest | un
   const events = log.events();
   const view = reader.read(events);
   for (const policy of policyStack("economist") ?? []) policy.plan(policyInputOf(events, view, Date.now()));
-  const { broken, held } = checkRequest(composeRequest(events, view), { events, view }, before);
+  const { broken, current } = checkRequest(composeRequest(events, view), { events, view }, before);
   if (broken.length > 0) throw new Error(broken.map(violationText).join("; "));
-  return held;
+  return current;
 }
 
 /** The window is large enough that nothing is flushed: the queue is then at its longest. */
@@ -66,7 +66,7 @@ function addStep(log: EventLog, step: number): void {
   const output = "src/module.ts:12: some line of output\n".repeat(Math.round((tokens * 4) / 667 / 38));
   log.append(reply(thinking(`thought ${step} `.repeat(10)), call(id, "bash", { command: `make ${step}` })));
   log.append(result(id, output));
-  log.append({ type: "model_request", bodyHash: "", tokensEstimated: 0, cacheAfter: [], heldTokens: 0 });
+  log.append({ type: "model_request", bodyHash: "", tokensEstimated: 0, cacheAfter: [], deferredTokens: 0 });
 }
 
 function timed(work: () => void): number {

@@ -25,10 +25,10 @@ export type Limits = {
   deadline?: number;
 };
 
-type Asked = Omit<NonNullable<DecisionRecord["asked"]>, "waitedMs">;
+type UserQuestion = Omit<NonNullable<DecisionRecord["asked"]>, "waitedMs">;
 
 /** The answer to "may this call run?", as it is recorded; `reason` is for the model. */
-export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: Asked } & (
+export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: UserQuestion } & (
     | { decision: "allow" }
     | { decision: "deny"; reason: string }
   );

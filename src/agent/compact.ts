@@ -24,19 +24,19 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
   if (limit) return { why: `no summary was made: ${limit.detail}` };
   const before = policyInputOf(events, view, agent.clock()).expected;
   const last = lastOf(events, "context_edited")?.seq;
-  const asked = events.length;
+  const firstNew = events.length;
   await carryOut(agent, planSummary(plannedLog(agent, signal), plan, plan.summarize, view), signal);
   const now = agent.log.events();
   if (lastOf(now, "context_edited")?.seq !== last)
     return { before, after: policyInputOf(now, applyEvents(now), agent.clock()).expected };
   const why = signal.aborted
     ? "interrupted: the history is as it was"
-    : `nothing was changed: ${failure(now, asked)}`;
+    : `nothing was changed: ${failure(now, firstNew)}`;
   return { why };
 }
 
-function failure(events: readonly LogEvent[], asked: number): string {
-  const call = lastOf(events.slice(asked), "summary_call");
+function failure(events: readonly LogEvent[], firstNew: number): string {
+  const call = lastOf(events.slice(firstNew), "summary_call");
   if (!call) return "the context is too large for the model to be asked";
   const what = call.outcome === "rejected" ? "was of no use" : "failed";
   return `the summary ${what}${call.detail ? ` (${call.detail})` : ""}`;

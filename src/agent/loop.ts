@@ -25,13 +25,13 @@ const cutReplyNote =
 /** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
   let reader = viewReader();
-  let held: PreviousRequest | undefined;
+  let previous: PreviousRequest | undefined;
   let cutReplies = 0;
   for (;;) {
     takeInput(agent);
     const planned = await applyPlans(agent, reader, signal);
-    const kept = prepareStep(agent, reader, held, signal);
-    const outcome = await makeStep(agent, kept, planned, signal);
+    const prepared = prepareStep(agent, reader, previous, signal);
+    const outcome = await makeStep(agent, prepared, planned, signal);
     if (outcome.type === "end") return endTurn(agent, outcome.reason, outcome.detail);
     if (outcome.type === "again") {
       reader = viewReader();
@@ -39,7 +39,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
     }
     const { reply } = outcome;
     // Of a request that failed nothing is known to be in the cache.
-    held = kept.held;
+    previous = prepared.current;
     const calls = reply.content.filter(isToolUse);
     await runCalls(agent, calls, signal);
     if (signal.aborted) return endTurn(agent, ...stopped(signal));

@@ -9,10 +9,10 @@ import type { ContextEdit, LogEvent } from "../core/events.ts";
 import { currentModel } from "../core/questions.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 
-/** A request that may go out, or what is done in its place. `held`: kept to check the next request against. */
+/** A request that may go out, or what is done in its place. `current`: kept to check the next request against. */
 export type Checked =
-  | { composed: Composed; held: PreviousRequest; outcome?: undefined }
-  | { outcome: StepOutcome; composed?: undefined; held?: undefined };
+  | { composed: Composed; current: PreviousRequest; outcome?: undefined }
+  | { outcome: StepOutcome; composed?: undefined; current?: undefined };
 
 /**
  * Checks the next request against all rules. A violation that the API would refuse is repaired in the log, and the
@@ -24,16 +24,16 @@ export function checkOrRepair(
   view: View,
   before?: PreviousRequest,
 ): Checked {
-  const { broken, held } = checkRequest(composed, { events: agent.log.events(), view }, before);
-  if (broken.length === 0) return { composed, held };
+  const { broken, current } = checkRequest(composed, { events: agent.log.events(), view }, before);
+  if (broken.length === 0) return { composed, current };
   const refused = broken.filter(({ refusedByApi }) => refusedByApi);
   const full = refused.find(({ rule }) => rule === 4);
   if (full) return { outcome: { type: "end", reason: "context_full", detail: violationText(full) } };
   if (refused.length > 0) return { outcome: repaired(agent, refused) };
-  tellOnce(agent, broken);
-  if (!broken.some(({ kind }) => kind === "breakpoint")) return { composed, held };
+  warnOnce(agent, broken);
+  if (!broken.some(({ kind }) => kind === "breakpoint")) return { composed, current };
   // Without breakpoints it is dearer, and accepted.
-  return { composed: { ...composed, request: { ...composed.request, cacheAfter: [] } }, held };
+  return { composed: { ...composed, request: { ...composed.request, cacheAfter: [] } }, current };
 }
 
 function repaired(agent: Agent, refused: readonly Violation[]): StepOutcome {
@@ -87,7 +87,7 @@ function everything(events: readonly LogEvent[]): ContextEdit | undefined {
 }
 
 /** Warns once per rule in a session: a rule that is broken once is mostly broken again by the next request. */
-function tellOnce(agent: Agent, broken: readonly Violation[]): void {
+function warnOnce(agent: Agent, broken: readonly Violation[]): void {
   for (const violation of broken) {
     const { rule } = violation;
     if (agent.log.events().some((event) => event.type === "warning" && event.rule === rule)) continue;

@@ -18,7 +18,7 @@ import { wellFormedValue } from "./well-formed.ts";
 export async function sendStep(
   agent: Agent,
   composed: Composed,
-  { heldTokens, flushTokens }: Planned,
+  { deferredTokens, flushTokens }: Planned,
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { request, estimated } = composed;
@@ -28,25 +28,25 @@ export async function sendStep(
     bodyHash: agent.hash(body),
     tokensEstimated: estimated,
     cacheAfter: request.cacheAfter,
-    ...(heldTokens > 0 ? { heldTokens, flushTokens } : {}),
+    ...(deferredTokens > 0 ? { deferredTokens, flushTokens } : {}),
   });
   const sentAt = agent.clock();
-  const heard = hearing(agent);
+  const listener = listen(agent);
   try {
-    const either = AbortSignal.any([signal, heard.cut]);
-    const reply = await agent.model.send(request, body, heard.take, either);
+    const either = AbortSignal.any([signal, listener.cut]);
+    const reply = await agent.model.send(request, body, listener.take, either);
     // It was there as a whole before the cut could reach it.
-    if (heard.cut.aborted) return discarded(agent, String(heard.cut.reason));
+    if (listener.cut.aborted) return discarded(agent, String(listener.cut.reason));
     return { type: "reply", reply: appendReply(agent, reply, agent.clock() - sentAt) };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;
-    if (heard.cut.aborted && !signal.aborted) return discarded(agent, String(heard.cut.reason));
+    if (listener.cut.aborted && !signal.aborted) return discarded(agent, String(listener.cut.reason));
     return failed(agent, error, agent.clock() - sentAt);
   }
 }
 
 /** Listens to a reply being made; `cut` fires, with what it repeats, when the reply goes round in circles. */
-function hearing(agent: Agent): { take(part: ModelPart): void; cut: AbortSignal } {
+function listen(agent: Agent): { take(part: ModelPart): void; cut: AbortSignal } {
   const controller = new AbortController();
   let watch = watchRepetition();
   const take = (part: ModelPart): void => {

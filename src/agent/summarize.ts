@@ -49,12 +49,12 @@ function choose(agent: Agent, view: View): SummaryChoice {
 /** The provider does not offer this model, or not to this key: the session's own is asked at once. */
 const offKinds: readonly ModelErrorKind[] = ["not_found", "credentials", "bad_request"];
 
-type Asking = { card?: ModelCard; price: SummaryPrice; replaced: number };
+type SummaryCall = { card?: ModelCard; price: SummaryPrice; replaced: number };
 
 async function ask(
   agent: Agent,
   view: View,
-  { card, price, replaced }: Asking,
+  { card, price, replaced }: SummaryCall,
   signal: AbortSignal,
 ): Promise<{ prose?: string; isOff?: boolean }> {
   const events = agent.log.events();
@@ -78,7 +78,8 @@ async function ask(
     const verdict = judgeProse(reply, { replaced, events, question, exists: agent.pathExists });
     const { usage } = reply;
     if ("rejected" in verdict) note({ outcome: "rejected", usage, detail: verdict.rejected });
-    else note({ outcome: "accepted", usage, ...(verdict.mended ? { detail: verdict.mended } : {}) });
+    else
+      note({ outcome: "accepted", usage, ...(verdict.corrections ? { detail: verdict.corrections } : {}) });
     return "rejected" in verdict ? {} : { prose: verdict.prose };
   } catch (error) {
     if (!(error instanceof ModelError)) throw error;

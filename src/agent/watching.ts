@@ -20,16 +20,16 @@ export function remind(agent: Agent, view: View): boolean {
   const events = agent.log.events();
   const { contract } = currentModel(events).model;
   const tasks = agent.readTasks();
-  const around = {
+  const inputs = {
     folds: stackNamed(currentEngine(events).context).folds,
     tasks: tasks === undefined ? undefined : agent.redact(tasks),
     runningOut: runningOut(events, agent.limits, agent.clock()),
     stay: channelFor(contract, []) === "logged",
     changedFiles: agent.changedFiles(knownFiles(events, view), newestCommands(events)),
   };
-  const notes = dueNotes(events, around, { ...defaultSettings, ...currentEngine(events).engine });
+  const notes = dueNotes(events, inputs, { ...defaultSettings, ...currentEngine(events).engine });
   if (notes.length === 0) return false;
-  appendReminder(agent, notes, around);
+  appendReminder(agent, notes, inputs);
   return true;
 }
 

@@ -21,8 +21,8 @@ export type Machine = {
   sessionRoot: string;
   /** Tells whether a terminal for the shell can be opened. */
   hasPty(): Promise<boolean>;
-  leftovers(): { pid: number; command: string }[];
-  endLeftovers(): Promise<void>;
+  orphans(): { pid: number; command: string }[];
+  endOrphans(): Promise<void>;
   /** Locks of processes that are gone. */
   staleLocks(): string[];
   removeStaleLocks(): void;
@@ -46,8 +46,8 @@ export function machineAt(sessionRoot: string): Machine {
       terminal?.close();
       return terminal !== undefined;
     },
-    leftovers: () => findOrphans(sessionRoot),
-    endLeftovers: () => endOrphans(findOrphans(sessionRoot)),
+    orphans: () => findOrphans(sessionRoot),
+    endOrphans: () => endOrphans(findOrphans(sessionRoot)),
     staleLocks: locks,
     removeStaleLocks: () => {
       for (const lock of locks()) rmSync(lock, { force: true });

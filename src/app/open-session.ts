@@ -47,8 +47,8 @@ import { watchUncaught } from "./uncaught.ts";
 
 /** Opens a session ready to run: a new one, or the stored one that the flags name. */
 export async function openRun(options: OpenOptions): Promise<Run> {
-  const place = folders(options.env);
-  const settings = options.flags.bare ? {} : readSettings(join(place.config, "settings.json"));
+  const paths = folders(options.env);
+  const settings = options.flags.bare ? {} : readSettings(join(paths.config, "settings.json"));
   checkChoices(options.flags, settings);
   const root = sessionRoot(options);
   const session =
@@ -102,7 +102,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
-  const kept = agentSnapshots({
+  const fileSnapshots = agentSnapshots({
     ...session,
     parser,
     workspace: workspaceOf(cwd, options),
@@ -114,13 +114,13 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const killAll = () => shell.killAll();
   process.on("exit", killAll);
   const uncaught = watchUncaught((error) => crash(session, options, error));
-  const machine = { root: sessionRoot(options), warn: options.warn, leftovers: !options.person };
-  const tellRest = watchMachine(session.log, shell, machine);
+  const machine = { root: sessionRoot(options), warn: options.warn, reportOrphans: !options.person };
+  const reportRest = watchMachine(session.log, shell, machine);
   return {
     sessionId: session.id,
     folder: session.folder,
     mode,
-    snapshots: kept.snapshots,
+    snapshots: fileSnapshots.snapshots,
     rules: standing,
     models,
     judgeAgain() {
@@ -129,15 +129,15 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
       ...{ options, settings, cwd, models, redact, tools },
-      ...{ mode, shell, kept, parser, standing, questions },
+      ...{ mode, shell, fileSnapshots, parser, standing, questions },
       guard: uncaught.guard,
     }),
     say: (content) => say(session, options, content),
     async close() {
       process.off("exit", killAll);
-      tellRest();
+      reportRest();
       await shell.close();
-      await kept.snapshots.close();
+      await fileSnapshots.snapshots.close();
       session.close();
       uncaught.close();
     },
@@ -217,7 +217,7 @@ type AgentParts = {
   settings: Settings;
   mode: PermissionMode;
   shell: Shell;
-  kept: AgentSnapshots;
+  fileSnapshots: AgentSnapshots;
   parser: ReturnType<typeof shellParser>;
   standing: ReturnType<typeof standingRules>;
   questions: OpenQuestions;
@@ -225,9 +225,10 @@ type AgentParts = {
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, models, tools, mode, shell, kept, parser, standing, questions } = parts;
+  const { options, settings, cwd, models, tools, mode, shell, fileSnapshots, parser, standing, questions } =
+    parts;
   const { env, person, driver, refuse } = options;
-  const place = folders(env);
+  const paths = folders(env);
   const readable = readableFolders(session);
   const rules = () => ({
     parser,
@@ -243,7 +244,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     workspace: workspaceOf(cwd, options),
     readable,
     home: realHome(env),
-    protectedPaths: [place.config, place.state],
+    protectedPaths: [paths.config, paths.state],
     cwd: shell.cwd(),
   });
   return {
@@ -260,7 +261,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     clock: Date.now,
     artifacts: session.artifacts,
     guard: parts.guard,
-    beforeWrite: kept.beforeWrite,
+    beforeWrite: fileSnapshots.beforeWrite,
     permit: refusing(
       person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
       refuse && ((access) => refuse(access, session.folder)),

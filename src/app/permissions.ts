@@ -21,8 +21,8 @@ type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
  */
 export function permitHeadless(rules: () => Rules, settle?: SettleHeadless): Agent["permit"] {
   return permitBy(rules, async ({ reason, suggestion, rule }, { toolName, input, signal }) => {
-    const way = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
-    const text = `${reason} Nobody is here to be asked.${way} Go on with what is allowed, or say what you need.`;
+    const hint = suggestion ? ` It would be allowed by --allow '${suggestion}'.` : "";
+    const text = `${reason} Nobody is here to be asked.${hint} Go on with what is allowed, or say what you need.`;
     const denied = {
       ...{ decision: "deny" as const, rule: suggestion ?? rule, by: "headless" as const },
       ...{ asked: { reason }, reason: text },
@@ -47,21 +47,21 @@ export type OpenQuestions = Set<() => void>;
 export function permitAsking(
   rules: () => Rules,
   ask: Person["ask"],
-  { places, add }: Pick<StandingRules, "places" | "add">,
+  { locations, add }: Pick<StandingRules, "locations" | "add">,
   questions: OpenQuestions = new Set(),
 ): Agent["permit"] {
-  return permitBy(rules, async (open, asking) => {
+  return permitBy(rules, async (open, call) => {
     const { reason, suggestion } = open;
-    const { toolName, input, facts, signal } = asking;
+    const { toolName, input, facts, signal } = call;
     const links = linksIn(input, linkScope(toolName, rules()));
-    const question = { toolName, input, facts, reason, suggestion, links, places };
-    const answer = await answerOrJudgement(question, asking, { ask, questions });
+    const question = { toolName, input, facts, reason, suggestion, links, locations };
+    const answer = await answerOrJudgement(question, call, { ask, questions });
     if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
     const made = { rule: suggestion ?? open.rule, by: "user" as const };
     if (answer.decision === "deny") {
-      const asked = { reason, ...(answer.say ? { say: answer.say } : {}) };
+      const details = { reason, ...(answer.say ? { say: answer.say } : {}) };
       const unanswered = signal.aborted && !answer.say ? { unanswered: true as const } : {};
-      const denied = { decision: "deny" as const, ...made, asked: { ...asked, ...unanswered } };
+      const denied = { decision: "deny" as const, ...made, asked: { ...details, ...unanswered } };
       return { ...denied, reason: denialText(answer.say, signal.aborted) };
     }
     const { remember } = answer;
@@ -89,7 +89,7 @@ type Answered = ({ type: "answered" } & Answer) | { type: "judged"; decided: Per
 /** Waits for the user, or until a change of mode or rules answers the question. */
 async function answerOrJudgement(
   question: Question,
-  { signal, judge }: Asking,
+  { signal, judge }: AskedCall,
   { ask, questions }: { ask: Person["ask"]; questions: OpenQuestions },
 ): Promise<Answered> {
   const closing = new AbortController();
@@ -106,7 +106,7 @@ async function answerOrJudgement(
   return decided && !signal.aborted ? { type: "judged", decided } : { type: "answered", ...answer };
 }
 
-type Asking = {
+type AskedCall = {
   toolName: string;
   input: Record<string, unknown>;
   facts: CallFacts;
@@ -116,7 +116,7 @@ type Asking = {
 };
 
 /** Settles a question that rules and mode leave open. */
-type Settle = (open: PermissionDecision, asking: Asking) => Promise<Permission>;
+type Settle = (open: PermissionDecision, call: AskedCall) => Promise<Permission>;
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async ({ tool, input, access }, signal): Promise<Permission> => {
@@ -136,10 +136,10 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
 /** Records a decision by the mode or a rule, with the place that stores the rule. */
 function recorded(decided: PermissionDecision, { mode, standing }: Rules): Permission {
   const { decision, rule, by, reason } = decided;
-  const kept =
+  const standingRule =
     by === "rule"
-      ? standing.list().find((one) => one.kind === decision && one.rule.trim() === rule)
+      ? standing.list().find((candidate) => candidate.kind === decision && candidate.rule.trim() === rule)
       : undefined;
-  const record = { rule, by, mode, ...(kept ? { scope: kept.scope } : {}) };
+  const record = { rule, by, mode, ...(standingRule ? { scope: standingRule.scope } : {}) };
   return decision === "allow" ? { decision, ...record } : { decision: "deny", ...record, reason };
 }

@@ -2,13 +2,13 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { type Settings, SettingsError } from "../config/settings.ts";
 import {
   changeProjectRules,
   changeUserRules,
   projectRulesFile,
   readProjectRules,
-} from "../config/kept-rules.ts";
-import { type Settings, SettingsError } from "../config/settings.ts";
+} from "../config/stored-rules.ts";
 import type { RuleScope, StandingRule, StandingRules } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -33,25 +33,25 @@ export function standingRules(
   const user = { allow: [...(settings.allow ?? [])], deny: [...(settings.deny ?? [])] };
   const project = flags.bare ? [] : rulesOfProject(files.project, root, warn);
   const home = env.HOME ?? homedir();
-  const places = {
+  const locations = {
     session: "kept until you leave",
     project: shortened(files.project, home),
     user: shortened(files.user, home),
     flags: "the command line",
   };
   const named = (kind: "allow" | "deny", scope: StandingRule["scope"], rules: readonly string[]) =>
-    rules.map((rule): StandingRule => ({ rule, kind, scope, where: places[scope] }));
+    rules.map((rule): StandingRule => ({ rule, kind, scope, where: locations[scope] }));
   const change = (scope: RuleScope, kind: "allow" | "deny", edit: (rules: string[]) => string[]): void => {
     if (scope === "project") changeProjectRules(files.project, root, edit);
     if (scope === "user") changeUserRules(files.user, kind, edit);
-    const held = { session, project, user: user[kind] }[scope];
-    held.splice(0, held.length, ...edit(held));
+    const list = { session, project, user: user[kind] }[scope];
+    list.splice(0, list.length, ...edit(list));
   };
   return {
     allow: () => [...flags.allow, ...project, ...session],
     allowEverywhere: () => user.allow,
     deny: () => [...flags.deny, ...user.deny],
-    places,
+    locations,
     list: () => [
       ...named("deny", "flags", flags.deny),
       ...named("deny", "user", user.deny),
@@ -73,7 +73,7 @@ export function standingRules(
     remove({ rule, kind, scope }) {
       if (scope === "flags") return "it was given on the command line: leave it out there";
       try {
-        change(scope, kind, (rules) => rules.filter((one) => one !== rule));
+        change(scope, kind, (rules) => rules.filter((each) => each !== rule));
         return undefined;
       } catch (error) {
         if (error instanceof SettingsError) return error.message;

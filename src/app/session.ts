@@ -52,7 +52,7 @@ export type Question = {
   /** Paths in the call that lead elsewhere through a link. */
   links?: readonly PathLink[] | undefined;
   /** The place that would store a rule, by scope. */
-  places?: StandingRules["places"];
+  locations?: StandingRules["locations"];
 };
 /** `say`: what the model should do instead; may be empty. */
 export type Answer =

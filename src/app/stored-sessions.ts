@@ -36,7 +36,7 @@ export function sessionsUnder(root: string, cwd: string, open?: string): Session
     ...summary,
     title: hide(summary.title),
     shortCwd: shortened(summary.cwd),
-    heldBy: summary.id === open ? undefined : holderOf(summary.folder),
+    openIn: summary.id === open ? undefined : holderOf(summary.folder),
   });
   const folderOf = (id: string) => findSession({ root, cwd: here, id });
   return {

@@ -39,11 +39,13 @@ export async function runCommand(command: Headless): Promise<number> {
     case "report":
       return report(command);
     case "sessions":
-      return say(await sessionsOutput(command.operands, command.flags, storedSessions(place(command))));
+      return say(
+        await sessionsOutput(command.operands, command.flags, storedSessions(configuredRoot(command))),
+      );
     case "undo":
       return undo(command);
     case "doctor":
-      return doctor(command.flags, place(command));
+      return doctor(command.flags, configuredRoot(command));
   }
 }
 
@@ -56,7 +58,7 @@ function storedSessions(root: string) {
 
 async function undo(command: Extract<Headless, { name: "undo" }>): Promise<number> {
   const { runUndo } = await import("./commands/undo.ts");
-  const open = (id: string | undefined) => openForUndo(place(command), id, complain);
+  const open = (id: string | undefined) => openForUndo(configuredRoot(command), id, complain);
   const { text, exitCode } = await runUndo(command.operands, command.flags, open);
   say(text);
   return exitCode;
@@ -69,13 +71,13 @@ async function doctor({ clean }: FlagsOf<"doctor">, sessionRoot: string): Promis
   return doctorExitCode(checks);
 }
 
-function place({ flags }: Headless): string {
+function configuredRoot({ flags }: Headless): string {
   return sessionRoot({ flags, env: process.env, cwd: process.cwd() });
 }
 
 async function report(command: Extract<Headless, { name: "report" }>): Promise<number> {
   const { step, html, verbose, resume } = command.flags;
-  const events = storedEvents(place(command), command.operands[0] ?? resume, complain);
+  const events = storedEvents(configuredRoot(command), command.operands[0] ?? resume, complain);
   if (html !== undefined) return writePage(html, events);
   if (step === undefined) return say(reportText(events, { verbose }));
   return say(`${stepBody(events, step, encodingOf(events))}\n`);

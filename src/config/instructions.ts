@@ -21,20 +21,20 @@ export function workspaceRoot(cwd: string): string {
  * CLAUDE.md where there is none. Files outside the workspace, links to such files and files that are not text are
  * refused.
  */
-export function projectInstructions(place: {
+export function projectInstructions(folders: {
   cwd: string;
   workspace: string;
   home: string;
   configFolder: string;
 }): Instructions {
   const found: Instructions = { files: [], warnings: [] };
-  const own = join(place.configFolder, "AGENTS.md");
+  const own = join(folders.configFolder, "AGENTS.md");
   if (existsSync(own)) take(found, own, own);
-  for (const folder of foldersDown(place.workspace, place.cwd)) {
+  for (const folder of foldersDown(folders.workspace, folders.cwd)) {
     const path = ["AGENTS.md", "CLAUDE.md"].map((name) => join(folder, name)).find(isThere);
     if (path === undefined) continue;
     const real = realOf(path);
-    if (real !== undefined && mayRead(path, real, place)) take(found, path, real);
+    if (real !== undefined && mayRead(path, real, folders)) take(found, path, real);
     else found.warnings.push(`${path} was not read: it leads out of the workspace`);
   }
   return found;

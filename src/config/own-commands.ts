@@ -26,26 +26,26 @@ const longestDescription = 200;
  * Reads the `*.md` files of `folder`. Each must lie in it with its links resolved, as the folder must in `inside`, if
  * given. `called`: the folder's name for people. `taken`: names that are commands already.
  */
-export function readCommands(place: {
+export function readCommands(folders: {
   folder: string;
   inside?: string;
   called: string;
   taken: ReadonlySet<string>;
 }): FoundCommands {
   const found: FoundCommands = { commands: [], hash: "", notes: [] };
-  const real = realFolder(place.folder, place.inside);
+  const real = realFolder(folders.folder, folders.inside);
   if (real === undefined) return found;
   if (real === "outside") {
-    found.notes.push(`${place.called} was not read: it leads out of its folder`);
+    found.notes.push(`${folders.called} was not read: it leads out of its folder`);
     return found;
   }
   const hash = createHash("sha256");
-  const names = filesIn(real, found.notes, place.called);
+  const names = filesIn(real, found.notes, folders.called);
   for (const file of names) {
     const bytes = bytesOf(join(real, file));
-    const why = typeof bytes === "string" ? bytes : refusal(file, bytes, place.taken);
+    const why = typeof bytes === "string" ? bytes : refusal(file, bytes, folders.taken);
     if (typeof bytes === "string" || why) {
-      found.notes.push(`${place.called}/${cleanLine(file)} is not a command: ${why}`);
+      found.notes.push(`${folders.called}/${cleanLine(file)} is not a command: ${why}`);
       continue;
     }
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);

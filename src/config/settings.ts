@@ -107,8 +107,8 @@ export function parsed(file: string, content: string): unknown {
     return JSON.parse(content);
   } catch (error) {
     const before = content.slice(0, brokenAt(content, error)).split("\n");
-    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    throw new SettingsError(`${file} is not JSON (${place}): correct it or remove it`);
+    const position = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    throw new SettingsError(`${file} is not JSON (${position}): correct it or remove it`);
   }
 }
 

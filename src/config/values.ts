@@ -3,7 +3,7 @@
 import { ValueError } from "../core/errors.ts";
 
 /** One of the known words. Throws `ValueError` for anything else. */
-export function oneOf<const T extends string>(name: string, value: string, known: readonly T[]): T {
+export function choiceOf<const T extends string>(name: string, value: string, known: readonly T[]): T {
   const found = known.find((word) => word === value);
   if (found === undefined) throw new ValueError(name, `${value}: must be one of ${known.join(", ")}`);
   return found;

@@ -45,8 +45,8 @@ export function decisionText(record: DecisionRecord): string {
   const { decision, asked } = record;
   if (asked?.unanswered) return "not run: the turn was stopped before the question was answered";
   const verb = decision === "allow" ? "allowed" : "denied";
-  const kept = asked?.remembered;
-  const more = kept ? `; the rule ${kept.rule} ${scopeWords[kept.scope]} was added` : "";
+  const added = asked?.remembered;
+  const more = added ? `; the rule ${added.rule} ${scopeWords[added.scope]} was added` : "";
   return `${verb} ${decider(record)}${asked?.say ? `: ${asked.say}` : ""}${more}`;
 }
 

@@ -181,7 +181,7 @@ export type EventBody =
       tokensEstimated: number;
       cacheAfter: CachePoint[];
       /** Tokens that could be forgotten but were sent all the same, because forgetting did not pay yet. */
-      heldTokens?: number;
+      deferredTokens?: number;
       /** Tokens that would have been written anew, had they been forgotten. */
       flushTokens?: number;
     }

@@ -144,12 +144,12 @@ function isRunType(type: string): boolean {
   return type === "tool_use" || type === "tool_result";
 }
 
-function blockOf(place: string, block: object): PromptBlock {
+function blockOf(position: string, block: object): PromptBlock {
   const { hash, bytes } = digest(JSON.stringify(block));
   const images = imagesIn(block);
   const encoded = images.reduce((sum, data) => sum + data.length, 0);
   return {
-    hash: chained(digest(place).hash, hash),
+    hash: chained(digest(position).hash, hash),
     bytes: bytes - encoded + images.length * imageBytes,
     joined: false,
   };

@@ -41,12 +41,12 @@ export function snapshotAtMessage(rows: readonly SnapshotRow[], seq: number): nu
 /** Changes of files since a snapshot: each file once, as it differs from then. */
 export function changedFrom(rows: readonly SnapshotRow[], n: number): FileChange[] {
   const byPath = new Map<string, { was: boolean; is: boolean }>();
-  for (const { path, how } of rows.filter((row) => row.n >= n).flatMap(({ files }) => files)) {
-    const { was } = byPath.get(path) ?? { was: how !== "added" };
-    byPath.set(path, { was, is: how !== "removed" });
+  for (const { path, status } of rows.filter((row) => row.n >= n).flatMap(({ files }) => files)) {
+    const { was } = byPath.get(path) ?? { was: status !== "added" };
+    byPath.set(path, { was, is: status !== "removed" });
   }
   return [...byPath].flatMap(([path, { was, is }]): FileChange[] =>
-    was || is ? [{ path, how: was ? (is ? "changed" : "removed") : "added" }] : [],
+    was || is ? [{ path, status: was ? (is ? "changed" : "removed") : "added" }] : [],
   );
 }
 

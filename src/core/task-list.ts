@@ -37,8 +37,8 @@ export const knownTasks = memoizedReduce<string | undefined>(
 );
 
 /** Returns true when two texts are the same list; line endings do not count. */
-export function isSameList(one: string, other: string): boolean {
-  return normal(one) === normal(other);
+export function isSameList(list: string, other: string): boolean {
+  return normal(list) === normal(other);
 }
 
 /** Characters of a list that the model is told at most. */

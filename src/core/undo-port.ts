@@ -1,7 +1,7 @@
 /** Undo of what a session did to files: the port, as screens and commands see it. Pure. */
 
 /** How a file differs, looking forward in time. */
-export type FileChange = { path: string; how: "added" | "changed" | "removed" };
+export type FileChange = { path: string; status: "added" | "changed" | "removed" };
 
 /** A snapshot before a step, with what the step changed. */
 export type SnapshotRow = {
@@ -70,6 +70,6 @@ export function keptNotice(files: readonly FileChange[]): string {
 }
 
 function listed(files: readonly FileChange[]): string[] {
-  const named = files.slice(0, 20).map(({ path, how }) => `- ${path} (${how})`);
+  const named = files.slice(0, 20).map(({ path, status }) => `- ${path} (${status})`);
   return files.length > 20 ? [...named, `- and ${files.length - 20} more`] : named;
 }

@@ -38,13 +38,13 @@ export function programsInGit(folder: string): string | undefined {
     return `it cannot be looked at (${(error as Error).message})`;
   }
   for (let count = 0; count < waiting.length; count++) {
-    const place = waiting[count];
-    if (!place) break;
+    const repository = waiting[count];
+    if (!repository) break;
     if (count >= mostRepositories) return "it has too many submodules to look at";
     try {
-      const why = settingIn(place) ?? hookIn(place);
+      const why = settingIn(repository) ?? hookIn(repository);
       if (why !== undefined) return why;
-      waiting.push(...submodulesOf(place));
+      waiting.push(...submodulesOf(repository));
     } catch (error) {
       return `its files cannot be read (${(error as Error).message})`;
     }
@@ -84,8 +84,8 @@ function isRepository(folder: string): boolean {
   return ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
 }
 
-function settingIn(place: Repository): string | undefined {
-  for (const [name, value] of settingsOf(place)) {
+function settingIn(repository: Repository): string | undefined {
+  for (const [name, value] of settingsOf(repository)) {
     const isSwitch = name === "core.fsmonitor" && /^(?:true|false|yes|no|on|off|0|1)$/i.test(value);
     if (!harmless.test(name) && !isSwitch) return `its configuration sets ${name.slice(0, 60)}`;
   }
@@ -120,10 +120,13 @@ function settingsIn(text: string): [name: string, value: string][] {
 }
 
 /** Returns the one hook that runs when git only reads, after it updates its index. */
-function hookIn(place: Repository): string | undefined {
-  const set = settingsOf(place).findLast(([name]) => name === "core.hookspath")?.[1];
+function hookIn(repository: Repository): string | undefined {
+  const set = settingsOf(repository).findLast(([name]) => name === "core.hookspath")?.[1];
   const path = set?.replace(/^~\//, `${process.env.HOME ?? ""}/`);
-  const folders = [join(place.common, "hooks"), ...(path ? [resolve(place.tree ?? place.folder, path)] : [])];
+  const folders = [
+    join(repository.common, "hooks"),
+    ...(path ? [resolve(repository.tree ?? repository.folder, path)] : []),
+  ];
   return folders.some((folder) => existsSync(join(folder, "post-index-change")))
     ? "it has the hook post-index-change"
     : undefined;

@@ -53,10 +53,10 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
     : await shadow(root, folder, env);
   const git = gitIn(root, env, { repository });
   const bytes = gitIn(root, env, { repository, encoding: "latin1" });
-  const told = new Set<string>();
-  const tell = (text: string): void => {
-    if (!told.has(text)) warn(text);
-    told.add(text);
+  const warned = new Set<string>();
+  const warnOnce = (text: string): void => {
+    if (!warned.has(text)) warn(text);
+    warned.add(text);
   };
   return {
     root,
@@ -75,10 +75,10 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
     /** Freezes the present files; returns the id of that state. */
     async take(): Promise<string> {
       const filters = await localFilters(root, env, { repository });
-      if (filters.length > 0) tell(filtersText(filters));
+      if (filters.length > 0) warnOnce(filtersText(filters));
       const taken = (await changedFiles(bytes)).filter((path) => {
         const what = strayKind(root, path, opened);
-        if (what) tell(`${shown(path)} is not part of the patch: ${what} that appeared while it ran`);
+        if (what) warnOnce(`${shown(path)} is not part of the patch: ${what} that appeared while it ran`);
         return what === undefined;
       });
       // `git add` would start git in submodules, whose configuration is their own.

@@ -53,7 +53,7 @@ function unpacked(index: Buffer, start: number, before: string): Entry {
     lacking = ((lacking + 1) << 7) | (index.readUInt8(at) & 0x7f);
   }
   const end = index.indexOf(0, at + 1);
-  const kept = Buffer.from(before);
-  const path = Buffer.concat([kept.subarray(0, kept.length - lacking), index.subarray(at + 1, end)]);
+  const fixed = Buffer.from(before);
+  const path = Buffer.concat([fixed.subarray(0, fixed.length - lacking), index.subarray(at + 1, end)]);
   return { path: path.toString("utf8"), next: end + 1 };
 }

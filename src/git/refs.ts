@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Commit hashes; undefined where there is none, or where it cannot be read. */
-export type GitPlace = { head?: string; stash?: string };
+export type GitPosition = { head?: string; stash?: string };
 
 /** Reads the repository at `root`; nothing for a linked working tree. */
-export function gitPlace(root: string): GitPlace {
+export function gitPosition(root: string): GitPosition {
   const folder = join(root, ".git");
   const head = textOf(join(folder, "HEAD"));
   const commit = head.startsWith("ref: ") ? commitOf(folder, head.slice(5).trim()) : head.trim();
@@ -16,7 +16,7 @@ export function gitPlace(root: string): GitPlace {
 }
 
 /** Returns one sentence for each that moved since, with the command that moves it back. Pure. */
-export function movedSince(then: GitPlace | undefined, now: GitPlace): string[] {
+export function movedSince(then: GitPosition | undefined, now: GitPosition): string[] {
   const notes: string[] = [];
   if (then?.head && then.head !== now.head)
     notes.push(

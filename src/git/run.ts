@@ -77,15 +77,15 @@ const mostBytes = 512 * 1024 * 1024;
  * reaches another machine is refused in a repository with more configuration than `git init` writes.
  */
 export function gitIn(folder: string, env: Environment, options: GitOptions = {}): Git {
-  const place = { folder, env: gitEnvironment(env, options.repository), options };
+  const invocation = { folder, env: gitEnvironment(env, options.repository), options };
   return async (words, input) => {
     const command = commandOf(words);
-    if (plain.test(command) || isListOfNames(words)) return start(place, words, input);
-    const own = await localSettings(place);
+    if (plain.test(command) || isListOfNames(words)) return start(invocation, words, input);
+    const own = await localSettings(invocation);
     const foreign = reaching.test(command) ? foreignSettings(own)[0] : undefined;
     if (foreign) throw new GitError(`git ${command} was not run: its configuration sets ${foreign.key}`);
     const filters = filterSettings(own);
-    return start({ ...place, env: withSettings(place.env, filters) }, words, input);
+    return start({ ...invocation, env: withSettings(invocation.env, filters) }, words, input);
   };
 }
 
@@ -99,21 +99,21 @@ export async function localFilters(folder: string, env: Environment, options: Gi
   ];
 }
 
-type Place = { folder: string; env: Record<string, string>; options: GitOptions };
+type Invocation = { folder: string; env: Record<string, string>; options: GitOptions };
 
 /**
  * Lists the settings with git itself, so that includes and quotes mean what they mean to it. Throws when a file cannot
  * be read.
  */
-async function localSettings(place: Place): Promise<Setting[]> {
-  const latin1 = { ...place, options: { ...place.options, encoding: "latin1" as const } };
+async function localSettings(invocation: Invocation): Promise<Setting[]> {
+  const latin1 = { ...invocation, options: { ...invocation.options, encoding: "latin1" as const } };
   const text = await start(latin1, ["config", "--list", "-z", "--show-scope"]);
   return settingsFrom(text);
 }
 
 function gitEnvironment(env: Environment, repository: Repository = {}): Record<string, string> {
-  const kept = Object.entries(withoutSecrets(env)).filter(([name]) => !leading.test(name));
-  const own = Object.fromEntries(kept);
+  const environment = Object.entries(withoutSecrets(env)).filter(([name]) => !leading.test(name));
+  const own = Object.fromEntries(environment);
   // A setting whose secret value was removed from the environment is gone, and git fails where one that it counts is
   // missing.
   const whole = withSettings(own, []);
@@ -149,7 +149,7 @@ function isListOfNames(words: readonly string[]): boolean {
   return commandOf(words) === "ls-files" && !words.some((word) => /^(?:-m|--modified|--eol)$/.test(word));
 }
 
-function start({ folder, env, options }: Place, words: readonly string[], input = ""): Promise<string> {
+function start({ folder, env, options }: Invocation, words: readonly string[], input = ""): Promise<string> {
   const { encoding = "utf8", signal, timeoutMs = 0 } = options;
   const limits = { cwd: folder, env, encoding, signal, timeout: timeoutMs, maxBuffer: mostBytes };
   return new Promise((done, fail) => {

@@ -13,12 +13,12 @@ const coreType = 4;
  */
 export function strayKind(root: string, path: string, since: number): string | undefined {
   const bytes = Buffer.from(path, "latin1");
-  const place = Buffer.concat([Buffer.from(`${root}/`), bytes]);
-  const stats = lstatSync(place, { throwIfNoEntry: false });
+  const file = Buffer.concat([Buffer.from(`${root}/`), bytes]);
+  const stats = lstatSync(file, { throwIfNoEntry: false });
   // File systems may round times down to a second.
   if (!stats?.isFile() || stats.mtimeMs < since - 1000) return undefined;
   if (stats.size === 0) return isGarbage(bytes) ? "an empty file with a garbled name" : undefined;
-  return isCoreDump(place) ? "a core dump" : undefined;
+  return isCoreDump(file) ? "a core dump" : undefined;
 }
 
 /** Returns true for a name with control characters or invalid UTF-8. */
@@ -27,10 +27,10 @@ function isGarbage(name: Buffer): boolean {
   return /\p{Cc}|\ufffd/u.test(text);
 }
 
-function isCoreDump(place: Buffer): boolean {
+function isCoreDump(file: Buffer): boolean {
   const head = Buffer.alloc(18);
   try {
-    const fd = openSync(place, "r");
+    const fd = openSync(file, "r");
     try {
       if (readSync(fd, head, 0, head.length, 0) < head.length) return false;
     } finally {

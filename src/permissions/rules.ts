@@ -33,7 +33,7 @@ export type StandingRules = {
   add(rule: string, scope: RuleScope): void;
   /** Removes a rule; returns the reason when it could not. */
   remove(rule: StandingRule): string | undefined;
-  places: Readonly<Record<RuleScope, string>>;
+  locations: Readonly<Record<RuleScope, string>>;
 };
 
 /** Parses a rule. Throws a `RuleError` whose message says what is wrong and how to write it. */

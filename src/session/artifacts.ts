@@ -11,12 +11,12 @@ import { isErrno } from "./errors.ts";
 export function artifactsIn(folder: string, warn: (text: string) => void): Artifacts {
   makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
   let last = Math.max(0, ...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0));
-  let place = folder;
+  let target = folder;
 
   const next = (extension: string): string => {
     for (;;) {
       last += 1;
-      const file = join(place, `${String(last).padStart(6, "0")}.${extension.replace(/^\./, "")}`);
+      const file = join(target, `${String(last).padStart(6, "0")}.${extension.replace(/^\./, "")}`);
       if (createdNew(file)) return file;
     }
   };
@@ -28,9 +28,9 @@ export function artifactsIn(folder: string, warn: (text: string) => void): Artif
       if (text) writeFileSync(file, text);
       return file;
     } catch (error) {
-      if (!isErrno(error) || place !== folder) throw error;
-      place = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
-      warn(`cannot write to ${folder} (${error.code}): outputs are saved in ${place}`);
+      if (!isErrno(error) || target !== folder) throw error;
+      target = mkdtempSync(join(tmpdir(), "sawtooth-artifacts-"));
+      warn(`cannot write to ${folder} (${error.code}): outputs are saved in ${target}`);
       return make(extension, text);
     }
   };

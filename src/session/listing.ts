@@ -107,9 +107,9 @@ function namedSession(root: string, cwd: string | undefined, wanted: string): st
 export function ancestorFolders(folder: string, parent: string | undefined): string[] {
   const found: string[] = [];
   for (let id = parent; id !== undefined && found.length < mostAncestors; ) {
-    const place = join(dirname(folder), id);
-    found.push(place);
-    id = firstEvent(headOf(logFile(place)))?.parent;
+    const candidate = join(dirname(folder), id);
+    found.push(candidate);
+    id = firstEvent(headOf(logFile(candidate)))?.parent;
   }
   return found;
 }

@@ -44,7 +44,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
       events.push(event);
       unsaved += `${line}\n`;
       save(!bookkeeping.includes(type));
-      for (const listener of [...listeners]) tell(listener, event, warn);
+      for (const listener of [...listeners]) notify(listener, event, warn);
       return event;
     },
     events: () => events,
@@ -56,7 +56,7 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
   return { log, close: () => closeSync(fd) };
 }
 
-function tell(listener: (event: LogEvent) => void, event: LogEvent, warn: (text: string) => void): void {
+function notify(listener: (event: LogEvent) => void, event: LogEvent, warn: (text: string) => void): void {
   try {
     listener(event);
   } catch (error) {

@@ -48,8 +48,8 @@ export function createSession(options: { root: string; cwd: string } & Outside):
 /** Opens a stored session to continue it. Throws `SessionError`, or `SessionLocked` when another process has it. */
 export function openSession(options: SessionChoice & Outside): OpenSession {
   const stored = findSession({ ...options, root: resolve(options.root) });
-  return writable(stored, options.warn, (place) => {
-    const folder = place === stored ? stored : copied(stored, place);
+  return writable(stored, options.warn, (target) => {
+    const folder = target === stored ? stored : copied(stored, target);
     return opened(folder, options, readStarted);
   });
 }
@@ -95,14 +95,14 @@ export function readSession(options: SessionChoice & { warn: Warn }): {
 }
 
 /** Runs `make` for `folder`, and for a private temp folder when the operating system refuses `folder`. */
-function writable<T>(place: string, warn: Warn, make: (place: string) => T): T {
+function writable<T>(folder: string, warn: Warn, make: (target: string) => T): T {
   try {
-    return make(place);
+    return make(folder);
   } catch (error) {
     if (!isErrno(error)) throw error;
     const elsewhere = mkdtempSync(join(tmpdir(), "sawtooth-sessions-"));
     const made = make(elsewhere);
-    warn(`cannot write to ${place} (${error.code}): this session is kept in ${elsewhere}`);
+    warn(`cannot write to ${folder} (${error.code}): this session is kept in ${elsewhere}`);
     return made;
   }
 }
@@ -162,8 +162,8 @@ function makePrivate(folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
 }
 
-function copied(stored: string, place: string): string {
-  const folder = join(place, basename(join(stored, "..")), basename(stored));
+function copied(stored: string, target: string): string {
+  const folder = join(target, basename(join(stored, "..")), basename(stored));
   makeFolders(folder, makePrivate);
   copyFileSync(logFile(stored), logFile(folder));
   return folder;

@@ -86,8 +86,15 @@ function withCode(event: EventOf<"warning">): EventOf<"warning"> {
   return found ? { ...event, code: found[1] } : event;
 }
 
+/** Renames `heldTokens`, the tokens whose forgetting is deferred. */
+function withDeferred(event: EventOf<"model_request">): EventOf<"model_request"> {
+  const { heldTokens, ...rest } = event as EventOf<"model_request"> & { heldTokens?: number };
+  return heldTokens === undefined ? event : { ...rest, deferredTokens: heldTokens };
+}
+
 const changes: { [T in LogEvent["type"]]?: (event: EventOf<T>) => EventOf<T> } = {
   user_message: withKnowledge,
+  model_request: withDeferred,
   tool_result: withFields,
   context_edited: withFold,
   permission_decided: withMode,

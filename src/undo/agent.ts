@@ -30,8 +30,8 @@ export type AgentSnapshots = {
 };
 
 /** Starts watching the session's log; `Snapshots.close` stops it. */
-export function agentSnapshots(place: UndoScope): AgentSnapshots {
-  const { log, folder, workspace, except, clock, warn, parser } = place;
+export function agentSnapshots(scope: UndoScope): AgentSnapshots {
+  const { log, folder, workspace, except, clock, warn, parser } = scope;
   const snapshots = openSnapshots({
     folder: join(folder, "snapshots"),
     roots: workspace,

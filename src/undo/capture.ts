@@ -89,7 +89,7 @@ function read(path: string, journal: Journal): Entry {
       type: "file",
       mode: mode & 0o7777,
       size: bytes.length,
-      ...journal.hold(bytes),
+      ...journal.store(bytes),
       changed,
       inode,
       ...(fresh ? { fresh } : {}),

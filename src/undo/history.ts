@@ -1,6 +1,6 @@
 /** Reads a sequence of snapshots: the changes, their time and author, and the target of an undo. Pure. */
 
-import type { GitPlace } from "../git/refs.ts";
+import type { GitPosition } from "../git/refs.ts";
 
 /** One entry of a folder. `changed`: when its status changed, in milliseconds since 1970. */
 export type Entry =
@@ -44,7 +44,7 @@ export type FileSnapshot = {
   roots: string[];
   named: string[];
   /** HEAD and stash of the first root. */
-  git: GitPlace;
+  git: GitPosition;
   /** Differences from the previous snapshot; null: the path is gone. */
   changes: Record<string, Entry | null>;
 };
@@ -106,15 +106,15 @@ function isNews(state: State, path: string, after: Entry): boolean {
 export function wasLookedAt(state: State, path: string): boolean {
   if (state.get(path)) return true;
   for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
-    const around = state.get(path.slice(0, end));
-    if (around) return around.type !== "unkept";
+    const ancestor = state.get(path.slice(0, end));
+    if (ancestor) return ancestor.type !== "unkept";
   }
   return false;
 }
 
 /** Returns true for entries of the same kind with the same content and mode, as far as known. */
-export function isSame(one: Entry | undefined, other: Entry | undefined): boolean {
-  const [a, b] = [one ?? { type: "absent" as const }, other ?? { type: "absent" as const }];
+export function isSame(entry: Entry | undefined, other: Entry | undefined): boolean {
+  const [a, b] = [entry ?? { type: "absent" as const }, other ?? { type: "absent" as const }];
   if (a.type === "file" && b.type === "file") return a.hash === b.hash && a.mode === b.mode;
   if (a.type === "link" && b.type === "link") return a.target === b.target;
   if (a.type === "folder" && b.type === "folder") return a.mode === b.mode;

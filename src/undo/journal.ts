@@ -27,7 +27,7 @@ export type Journal = {
   size(): number;
   append(snapshot: FileSnapshot): void;
   /** Stores the bytes once. */
-  hold(bytes: Buffer): { hash: string; at: number };
+  store(bytes: Buffer): { hash: string; at: number };
   /** Returns the undamaged bytes of a file; undefined when they are not stored. */
   bytesOf(hash: string, size: number): Buffer | undefined;
   /** Drops the contents of files that no snapshot saw change; without any change everything is removed. */
@@ -49,7 +49,7 @@ export function openJournal(folder: string): Journal {
       appendFileSync(file, `${JSON.stringify(snapshot)}\n`);
       snapshots.push(snapshot);
     },
-    hold: (bytes) => contents.hold(bytes),
+    store: (bytes) => contents.store(bytes),
     bytesOf: (hash, size) => contents.read(hash, size),
     close() {
       const changed = changesOf(snapshots).flatMap((changes) => changes.map(({ path }) => path));
@@ -85,16 +85,16 @@ function compact(
   { generation, snapshots, contents }: Stored,
   changed: ReadonlySet<string>,
 ): void {
-  const kept = openContents(contentsFile(folder, generation + 1));
+  const compacted = openContents(contentsFile(folder, generation + 1));
   for (const { changes } of snapshots) {
     for (const [path, entry] of Object.entries(changes)) {
       if (entry?.type !== "file") continue;
       const bytes = changed.has(path) ? contents.read(entry.hash, entry.size) : undefined;
       delete entry.at;
-      if (bytes) entry.at = kept.hold(bytes).at;
+      if (bytes) entry.at = compacted.store(bytes).at;
     }
   }
-  kept.close();
+  compacted.close();
   writeJournal(join(folder, "journal.jsonl"), generation + 1, snapshots);
   rmSync(contentsFile(folder, generation), { force: true });
 }
@@ -144,26 +144,26 @@ function parsed(line: string): unknown {
 
 function openContents(file: string) {
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-  const places = new Map<string, number>();
+  const offsets = new Map<string, number>();
   let end = fstatSync(fd).size;
   return {
     size: () => end,
     /** Records that another file with the same bytes is already stored. */
     know(entry: Entry): void {
-      if (entry.type === "file" && entry.at !== undefined) places.set(entry.hash, entry.at);
+      if (entry.type === "file" && entry.at !== undefined) offsets.set(entry.hash, entry.at);
     },
-    hold(bytes: Buffer): { hash: string; at: number } {
+    store(bytes: Buffer): { hash: string; at: number } {
       const hash = hashOf("sha256", bytes);
-      const at = places.get(hash) ?? end;
+      const at = offsets.get(hash) ?? end;
       if (at === end) {
         writeWhole(fd, bytes, at);
         end += bytes.length;
-        places.set(hash, at);
+        offsets.set(hash, at);
       }
       return { hash, at };
     },
     read(hash: string, size: number): Buffer | undefined {
-      const at = places.get(hash);
+      const at = offsets.get(hash);
       if (at === undefined) return undefined;
       const bytes = Buffer.alloc(size);
       let got = 0;

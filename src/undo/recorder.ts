@@ -1,6 +1,6 @@
 /** Takes snapshots: compares the folders with the journal, and writes down the difference. */
 
-import { gitPlace } from "../git/refs.ts";
+import { gitPosition } from "../git/refs.ts";
 import { capture } from "./capture.ts";
 import { type Entry, type FileSnapshot, isSame, type State, stateAt, wasLookedAt } from "./history.ts";
 import { type Journal, openJournal } from "./journal.ts";
@@ -45,15 +45,15 @@ export function openRecorder({ folder, roots: given, except, warn }: Options): R
     warn(`${roots.join(", ")}: ${why}: undo covers the files that edits name, not what commands change`);
   };
 
-  const look = async (room: number): Promise<ReadonlyMap<string, Entry>> => {
-    const seen = whole ? await scanner.look() : undefined;
+  const scanNow = async (room: number): Promise<ReadonlyMap<string, Entry>> => {
+    const seen = whole ? await scanner.scan() : undefined;
     if (whole && !seen) narrow("too many files to keep snapshots of");
     const from = { seen: seen ?? seenAgain(recorded), known, named: [...watched], journal };
     const entries = await capture(from, Math.min(room, mostBytes - journal.size()));
     if (entries) return entries;
     if (Number.isFinite(room)) return recorded;
     narrow("too large to keep snapshots of");
-    return look(room);
+    return scanNow(room);
   };
 
   return {
@@ -61,9 +61,9 @@ export function openRecorder({ folder, roots: given, except, warn }: Options): R
     recorded,
     async draft(about, named = [], room = Number.POSITIVE_INFINITY) {
       for (const path of named) watched.add(path);
-      known = await look(room);
+      known = await scanNow(room);
       const n = journal.snapshots.length;
-      const git = gitPlace(roots[0] ?? "/");
+      const git = gitPosition(roots[0] ?? "/");
       return { n, ...about, roots, git, named: [...named], changes: differences(recorded, known) };
     },
     append(snapshot) {
@@ -101,8 +101,8 @@ function differences(before: State, now: State): FileSnapshot["changes"] {
     const old = before.get(path);
     if (old) met += 1;
     if (old === entry) continue;
-    const heldAnew = entry.type === "file" && (old?.type !== "file" || old.at === undefined);
-    if (!old || heldAnew || !isSame(old, entry)) changes[path] = entry;
+    const newlyStored = entry.type === "file" && (old?.type !== "file" || old.at === undefined);
+    if (!old || newlyStored || !isSame(old, entry)) changes[path] = entry;
   }
   if (met === before.size) return changes;
   for (const path of before.keys()) if (!now.has(path)) changes[path] = null;

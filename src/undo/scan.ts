@@ -34,7 +34,7 @@ const sliceMs = 8;
 const caches =
   /^(node_modules|bower_components|\.?venv|\.tox|\.nox|__pycache__|\.(mypy|pytest|ruff)_cache|target|build|dist|\.gradle|\.m2|\.next|\.nuxt|\.turbo|\.cache|\.parcel-cache|\.terraform|Pods|DerivedData|\.pnpm-store|\.yarn)$/;
 
-type Territory = {
+type ScanScope = {
   /** Absolute, links resolved. */
   roots: readonly string[];
   /** Absolute folders that are never looked into. */
@@ -43,20 +43,20 @@ type Territory = {
 
 export type Scanner = {
   /** Scans the folders; undefined when there is too much in them. */
-  look(): Promise<Seen | undefined>;
+  scan(): Promise<Seen | undefined>;
 };
 
 /** Creates a scanner, which remembers unchanged folders between scans. */
-export function createScanner(territory: Territory): Scanner {
+export function createScanner(scope: ScanScope): Scanner {
   const listings: Listings = new Map();
   let isIgnored: Bounds["isIgnored"] = () => false;
   let before = 0;
   return {
-    async look() {
-      let seen = await walk(territory, listings, { most: before + manyNew, isIgnored });
+    async scan() {
+      let seen = await walk(scope, listings, { most: before + manyNew, isIgnored });
       if (!seen) {
-        isIgnored = await ignoring(territory.roots);
-        seen = await walk(territory, listings, { most: mostFiles, isIgnored });
+        isIgnored = await ignoring(scope.roots);
+        seen = await walk(scope, listings, { most: mostFiles, isIgnored });
       }
       before = seen?.size ?? 0;
       return seen;
@@ -68,9 +68,9 @@ export function createScanner(territory: Territory): Scanner {
 type Pending = { path: string; changed: number; nested: boolean; cache?: { path: string; left: number } };
 type Bounds = { most: number; isIgnored(path: string, nested: boolean): boolean };
 
-async function walk(territory: Territory, listings: Listings, bounds: Bounds): Promise<Seen | undefined> {
+async function walk(scope: ScanScope, listings: Listings, bounds: Bounds): Promise<Seen | undefined> {
   const seen: Seen = new Map();
-  const pending = territory.roots.flatMap((path): Pending[] => {
+  const pending = scope.roots.flatMap((path): Pending[] => {
     const status = statusOf(path);
     if (!status?.isDirectory()) return [];
     seen.set(path, status);
@@ -80,23 +80,23 @@ async function walk(territory: Territory, listings: Listings, bounds: Bounds): P
   for (let folder = pending.pop(); folder; folder = pending.pop()) {
     await pause();
     if (folder.cache && folder.cache.left < 0) continue;
-    const listing = listingOf(folder, listings, territory.except);
+    const listing = listingOf(folder, listings, scope.except);
     if (!listing) seen.set(folder.path, undefined);
-    else pending.push(...look(folder, listing, seen, { ...territory, ...bounds }));
-    if (folder.cache && folder.cache.left < 0) leaveOut(seen, folder.cache.path);
+    else pending.push(...recordFolder(folder, listing, seen, { ...scope, ...bounds }));
+    if (folder.cache && folder.cache.left < 0) excludeCache(seen, folder.cache.path);
     if (seen.size > bounds.most) return undefined;
   }
   return seen;
 }
 
 /** Records the content of a folder. Returns its subfolders, which are still to be scanned. */
-function look(
-  { path, nested: around, cache }: Pending,
+function recordFolder(
+  { path, nested: inNested, cache }: Pending,
   { paths, repository }: Listing,
   seen: Seen,
-  { roots, isIgnored }: Territory & Bounds,
+  { roots, isIgnored }: ScanScope & Bounds,
 ): Pending[] {
-  const nested = around || (repository && !roots.includes(path));
+  const nested = inNested || (repository && !roots.includes(path));
   const folders: Pending[] = [];
   for (const child of paths) {
     const status = statusOf(child);
@@ -121,7 +121,7 @@ export function slices(): () => Promise<void> {
   };
 }
 
-function leaveOut(seen: Seen, cache: string): void {
+function excludeCache(seen: Seen, cache: string): void {
   for (const path of seen.keys()) if (path.startsWith(`${cache}/`)) seen.delete(path);
   seen.set(cache, undefined);
 }

@@ -32,15 +32,15 @@ export async function undo(
   const to = chosen([...snapshots, now], choice);
   if (to === undefined) return undefined;
   recorder.append({ ...now, to, label: `undo to ${to}` });
-  const held = (entry: Entry) => (entry.type === "file" ? bytesOf(entry.hash, entry.size) : undefined);
+  const storedBytes = (entry: Entry) => (entry.type === "file" ? bytesOf(entry.hash, entry.size) : undefined);
   const { paths, byOthers } = changedSince(snapshots, to);
   const plan = planRestore(paths, recorder.recorded, knownAt(snapshots, to));
-  const copies = keepCopies(
+  const copies = writeCopies(
     plan.changes.filter(({ path }) => byOthers.has(path)),
     join(folder, String(now.n)),
-    held,
+    storedBytes,
   );
-  const lost = [...plan.lost, ...restore(plan.changes, held)];
+  const lost = [...plan.lost, ...restore(plan.changes, storedBytes)];
   recorder.append(await recorder.draft({ at, kind: "end", turn, label: "" }));
   const failed = new Set(lost.map(({ path }) => path));
   const files = plan.changes.filter(({ path }) => !failed.has(path)).flatMap(fileChange);
@@ -56,14 +56,14 @@ function chosen(snapshots: readonly FileSnapshot[], { to, redo }: UndoChoice): n
   return lastTurn(snapshots, changesOf(snapshots));
 }
 
-function keepCopies(
+function writeCopies(
   changes: readonly Change[],
   folder: string,
-  held: (entry: Entry) => Buffer | undefined,
+  storedBytes: (entry: Entry) => Buffer | undefined,
 ): { path: string; copy: string }[] {
   return changes.flatMap(({ path, before }, index) => {
     const copy = join(folder, `${index + 1}-${basename(path)}`);
-    return before && writeCopy(copy, before, held) ? [{ path, copy }] : [];
+    return before && writeCopy(copy, before, storedBytes) ? [{ path, copy }] : [];
   });
 }
 
@@ -71,7 +71,7 @@ function keepCopies(
 export function fileChange({ path, before, after }: Change): FileChange[] {
   const [was, is] = [isFile(before), isFile(after)];
   if (!was && !is) return [];
-  return [{ path, how: was ? (is ? "changed" : "removed") : "added" }];
+  return [{ path, status: was ? (is ? "changed" : "removed") : "added" }];
 }
 
 function isFile(entry: Entry | undefined): boolean {

@@ -29,7 +29,7 @@ const around = { cwd: "/w", columns: 80 };
 
 async function renameOnce() {
   const questions: Question[] = [];
-  const standing = { list: () => [], add: () => {}, places: { session: "", project: "", user: "" } };
+  const standing = { list: () => [], add: () => {}, locations: { session: "", project: "", user: "" } };
   const rules = () => ({
     ...{ mode: "ask" as const, allow: [], deny: [], workspace: ["/w"], home: "/h", protectedPaths: [] },
     parser: async () => undefined,

@@ -141,7 +141,7 @@ describe("a question", () => {
     list: () => [],
     add: () => {},
     remove: () => undefined,
-    places: { session: "", project: "", user: "" },
+    locations: { session: "", project: "", user: "" },
   };
   const rules = () => ({
     ...{ mode: "ask" as const, allow: [], deny: [], workspace: ["/w"], home: "/h", protectedPaths: [] },

@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import { changeProjectRules, projectRulesFile } from "../../src/config/kept-rules.ts";
+import { changeProjectRules, projectRulesFile } from "../../src/config/stored-rules.ts";
 import { makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 

@@ -94,7 +94,7 @@ test("the result object of a headless run carries the same totals", async () => 
     edits_by_policy: { focus: 2, economist: 2 },
     folds: 2,
     removed_tokens: report.edits.reduce((sum, { removed }) => sum + removed, 0),
-    held_tokens: report.held,
+    deferred_tokens: report.deferredTokens,
     cache_hit_rate: report.cache.hitRate,
     cache_misses: { edit: 1, cold: 1, model: 0, unexpected: 0 },
     soft_window_tokens: 36_000,

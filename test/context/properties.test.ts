@@ -168,8 +168,8 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
     const holds = (events: readonly LogEvent[]) => {
       const reader = viewReader();
       for (let count = 1; count < events.length; count++) reader.read(events.slice(0, count));
-      const whole = { ...applyEvents(events), kept: 0 };
-      return JSON.stringify({ ...reader.read(events), kept: 0 }) === JSON.stringify(whole);
+      const whole = { ...applyEvents(events), unchanged: 0 };
+      return JSON.stringify({ ...reader.read(events), unchanged: 0 }) === JSON.stringify(whole);
     };
     expect(failing(holds)).toEqual([]);
   });

@@ -13,7 +13,7 @@ import { seededRandom } from "../support/random.ts";
 const kinds: ((seq: number) => EventBody[])[] = [
   (seq) => [user(`said ${seq}`)],
   (seq) => [
-    { type: "model_request", bodyHash: "", tokensEstimated: 10 * seq, cacheAfter: [], heldTokens: seq },
+    { type: "model_request", bodyHash: "", tokensEstimated: 10 * seq, cacheAfter: [], deferredTokens: seq },
     reply(text(`words ${seq}`)),
   ],
   (seq) => [

@@ -144,6 +144,17 @@ describe("the fields that version 0.1 did not write", () => {
     expect(line({ ...result, content: "There is no tool x\n[exit 1]" })).not.toHaveProperty("rejected");
   });
 
+  test("call the tokens whose forgetting is deferred by today's name", () => {
+    const request = {
+      type: "model_request",
+      bodyHash: "a",
+      tokensEstimated: 1,
+      cacheAfter: [],
+      flushTokens: 7,
+    };
+    expect(line({ ...request, heldTokens: 5 })).toEqual({ seq: 1, at: 1, ...request, deferredTokens: 5 });
+  });
+
   test("are found in the block of knowledge, and in the mode that a denial named", () => {
     const preamble = [
       { type: "text", text: "facts" },

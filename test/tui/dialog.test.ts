@@ -10,7 +10,7 @@ import { plain, width } from "../../src/tui/rows/rows.ts";
 import { frameOf } from "../support/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 
-const places = {
+const locations = {
   session: "kept until you leave",
   project: "~/.config/sawtooth/projects/work-0123456789ab.json",
   user: "~/.config/sawtooth/settings.json",
@@ -20,7 +20,7 @@ const bash = (command: string, more: Partial<Question> = {}): Question => ({
   input: { command },
   reason: "It may change files.",
   suggestion: "bash(npm run build:*)",
-  places,
+  locations,
   ...more,
 });
 
@@ -29,14 +29,14 @@ function asking(question: Question | Confirmation, columns: number, rows: number
   const state = initialState({
     size: { columns, rows },
     mode: "ask",
-    place: { cwd: "/w", shortCwd: "~/w" },
+    location: { cwd: "/w", shortCwd: "~/w" },
     commands,
     typed: [],
     events: log.events(),
   });
   const asked = reduce(state, { type: "asked", id: 1, question }).state;
-  const [first] = asked.asked;
-  return first && choice !== undefined ? { ...asked, asked: [{ ...first, choice }] } : asked;
+  const [first] = asked.questions;
+  return first && choice !== undefined ? { ...asked, questions: [{ ...first, choice }] } : asked;
 }
 
 const screenOf = (state: State) => frameOf(liveView(state, 0)).lines;

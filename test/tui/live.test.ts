@@ -14,11 +14,11 @@ function stateOf([columns, rows]: readonly [number, number]): {
   log: ReturnType<typeof memoryLog>;
 } {
   const log = memoryLog([started()]);
-  const place = { cwd: "/w/日本", shortCwd: "~/日本", branch: "main" };
+  const location = { cwd: "/w/日本", shortCwd: "~/日本", branch: "main" };
   const state = initialState({
     size: { columns, rows },
     mode: "ask",
-    place,
+    location,
     commands,
     typed: ["old"],
     events: log.events(),
@@ -136,7 +136,7 @@ describe("the live area", () => {
       bodyHash: "",
       tokensEstimated: 60_000,
       cacheAfter: [],
-      heldTokens: 18_000,
+      deferredTokens: 18_000,
       flushTokens: 30_000,
     });
     const usage = {

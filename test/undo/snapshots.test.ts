@@ -90,7 +90,10 @@ describe("a snapshot", () => {
     await during(snapshots, () => writeFileSync(path, "six"));
     await snapshots.settle();
     const rows = await snapshots.list();
-    expect(rows.map(({ files }) => files)).toEqual([[{ path, how: "changed" }], [{ path, how: "changed" }]]);
+    expect(rows.map(({ files }) => files)).toEqual([
+      [{ path, status: "changed" }],
+      [{ path, status: "changed" }],
+    ]);
     await snapshots.close();
   });
 

@@ -1,6 +1,6 @@
 /** An option of the command line as data: its syntax, its help, and the commands that take it. Pure. */
 
-import { amount, duration, oneOf, wholeNumber } from "../../config/values.ts";
+import { amount, choiceOf, duration, wholeNumber } from "../../config/values.ts";
 import { ValueError } from "../../core/errors.ts";
 
 /** The commands by name, in the order of the help. `run` is the default. */
@@ -125,7 +125,7 @@ export function choice<
   const C extends CommandName = CommandName,
   D extends NoInfer<T> | undefined = undefined,
 >(choices: readonly T[], { otherwise, ...about }: About<C> & Otherwise<D>): Option<T | D, C> {
-  const read = last((text, name) => oneOf(name, text, choices), otherwise);
+  const read = last((text, name) => choiceOf(name, text, choices), otherwise);
   return { ...about, kind: "choice", choices, read };
 }
 

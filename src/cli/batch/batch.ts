@@ -9,11 +9,11 @@ import type { FlagsOf } from "../arguments/options.ts";
 import { taskDefaults } from "../arguments/task-options.ts";
 import { type Stop, stopOnSignals } from "../headless/headless.ts";
 import { removeFolder } from "./copy.ts";
-import { type BatchProgress, batchProgress, tellSummary } from "./progress.ts";
+import { type BatchProgress, batchProgress, printSummary } from "./progress.ts";
 import { costOf, enterFolder, openResults, type Results, runsOf, type TaskState } from "./results.ts";
 import type { Halt } from "./summary.ts";
 import { type BatchPorts, batchMark, blank, runTask } from "./task-run.ts";
-import { placed, readTasks, type Task } from "./tasks.ts";
+import { readTasks, resolved, type Task } from "./tasks.ts";
 import type { Mirrors } from "./tree.ts";
 
 /** States that are not run again. With --retry only done tasks are kept. */
@@ -28,7 +28,7 @@ type Batch = {
   ports: BatchPorts;
   out: string;
   stop: Stop;
-  tell: BatchProgress;
+  progress: BatchProgress;
   mirrors: Mirrors;
   /** Dollars that running tasks may still spend. */
   reserved: number;
@@ -41,9 +41,9 @@ export async function runBatch(
   flags: FlagsOf<"batch">,
   ports: BatchPorts,
 ): Promise<number> {
-  if (flags.summary) return tellSummary(operands, flags);
+  if (flags.summary) return printSummary(operands, flags);
   const [file = ""] = operands;
-  const options = placed(taskDefaults(flags), process.cwd());
+  const options = resolved(taskDefaults(flags), process.cwd());
   const all = readTasks(file, options);
   checkBudgets(all, file, flags);
   const shown = flags.out ?? "";
@@ -56,10 +56,10 @@ export async function runBatch(
     // Processes left by a killed batch would continue to spend.
     ports.endFamily(batchMark, out);
     const tasks = all.filter((_, index) => inShard(index, flags.shard));
-    const tell = batchProgress({ all: tasks.length, flags, out: shown });
-    for (const warning of results.warnings) tell.warn(warning);
+    const progress = batchProgress({ all: tasks.length, flags, out: shown });
+    for (const warning of results.warnings) progress.warn(warning);
     await settleInterrupted(all, out, results, ports);
-    const queue = waiting(tasks, results, flags, tell);
+    const queue = waiting(tasks, results, flags, progress);
     const stop = stopOnSignals();
     stop.stopAt(flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs);
     const whole: Batch = {
@@ -70,14 +70,14 @@ export async function runBatch(
       ports,
       out,
       stop,
-      tell,
+      progress,
       mirrors: new Map(),
       reserved: 0,
     };
-    tell.begin(results, tasks, queue.length);
+    progress.begin(results, tasks, queue.length);
     await work(whole);
     const signal = stop.by();
-    return tell.end({
+    return progress.end({
       tasks,
       results,
       queue,
@@ -141,21 +141,21 @@ function waiting(
   tasks: readonly Task[],
   results: Results,
   { retry }: FlagsOf<"batch">,
-  tell: BatchProgress,
+  progress: BatchProgress,
 ): Task[] {
   return tasks.filter(({ id, hash }) => {
     const result = results.tallies.get(id)?.last;
     if (!result) return true;
     const isSettled = retry ? result.state === "done" : settled.includes(result.state);
     if (isSettled && result.hash === hash) return false;
-    if (result.hash !== hash) tell.again(id, "its line has changed");
-    else tell.again(id, result.error ? `${result.state}: ${result.error}` : result.state);
+    if (result.hash !== hash) progress.again(id, "its line has changed");
+    else progress.again(id, result.error ? `${result.state}: ${result.error}` : result.state);
     return true;
   });
 }
 
 async function work(whole: Batch): Promise<void> {
-  const { queue, flags, stop, tell } = whole;
+  const { queue, flags, stop, progress } = whole;
   const jobs = flags.jobs ?? Math.min(usualJobs, availableParallelism());
   const running = new Set<Promise<void>>();
   for (;;) {
@@ -163,13 +163,13 @@ async function work(whole: Batch): Promise<void> {
     while (running.size < jobs && !whole.halt && mayBegin(whole, running.size)) {
       const task = queue.shift();
       if (!task) break;
-      const run = one(whole, task).finally(() => running.delete(run));
+      const run = runOne(whole, task).finally(() => running.delete(run));
       running.add(run);
     }
     if (running.size === 0) break;
     await Promise.race(running);
   }
-  tell.quiet();
+  progress.quiet();
 }
 
 /** Returns true when there is money for the next task. The limits of running tasks count as spent. */
@@ -187,8 +187,8 @@ function ceilingOf({ options }: Task): number {
   return Number(options.max_budget_usd ?? 0);
 }
 
-async function one(whole: Batch, task: Task): Promise<void> {
-  const { out, ports, results, stop, flags, tell } = whole;
+async function runOne(whole: Batch, task: Task): Promise<void> {
+  const { out, ports, results, stop, flags, progress } = whole;
   const runs = runsOf(out, task.id);
   const number = 1 + Number(/\d+$/.exec(runs.at(-1) ?? "")?.[0] ?? 0);
   const time = task.options.max_time;
@@ -203,13 +203,13 @@ async function one(whole: Batch, task: Task): Promise<void> {
       mirrors: whole.mirrors,
       keepTrees: flags.keepTrees,
       signal: stop.signal,
-      onStart: (how) => tell.started(task.id, how),
-      onWarning: (text) => tell.warn(`${task.id}: ${text}`),
-      onTurns: (turns) => tell.turns(task.id, turns),
+      onStart: (prepared) => progress.started(task.id, prepared),
+      onWarning: (text) => progress.warn(`${task.id}: ${text}`),
+      onTurns: (turns) => progress.turns(task.id, turns),
     },
   );
   whole.reserved -= ceilingOf(task);
   results.append(line);
-  tell.ended(line);
+  progress.ended(line);
   if (line.state === "credentials") whole.halt ??= "credentials";
 }

@@ -28,7 +28,7 @@ export type ChildEnd = {
   result: ResultObject | undefined;
   exitCode: number | null;
   /** `exit 3`, `killed by SIGKILL`. */
-  how: string;
+  ending: string;
   /** The end of its stderr. */
   said: string;
 };
@@ -64,7 +64,7 @@ export async function runChild(options: ChildOptions): Promise<ChildEnd> {
   return {
     result: watched(),
     exitCode: code,
-    how: code === null ? `killed by ${signal}` : `exit ${code}`,
+    ending: code === null ? `killed by ${signal}` : `exit ${code}`,
     said: said(),
   };
 }

@@ -57,9 +57,9 @@ async function listed(source: string, except: string, skipped: string[]): Promis
   const walk = async (folder: string): Promise<void> => {
     for (const name of (await readdir(join(source, folder))).sort()) {
       const path = join(folder, name);
-      const place = join(source, path);
-      if (place === except) continue;
-      const stats = await lstat(place).catch(ignoreGone);
+      const from = join(source, path);
+      if (from === except) continue;
+      const stats = await lstat(from).catch(ignoreGone);
       // A `.git` at the top, or a file of that name (a worktree, a submodule), leads to the original repository.
       if (!stats || (name === ".git" && (folder === "" || stats.isFile()))) continue;
       if (!stats.isFile() && !stats.isDirectory() && !stats.isSymbolicLink()) {
@@ -91,11 +91,11 @@ async function copyEntry({ path, stats }: Entry, source: string, target: string)
     return false;
   }
   if (stats.isSymbolicLink()) {
-    const goal = await readlink(from);
-    const absolute = resolve(dirname(from), goal);
+    const linkTarget = await readlink(from);
+    const absolute = resolve(dirname(from), linkTarget);
     const inside = isInside(absolute, source);
     // An absolute link into the folder would lead the agent to the original.
-    await symlink(inside ? relative(dirname(from), absolute) || "." : goal, to);
+    await symlink(inside ? relative(dirname(from), absolute) || "." : linkTarget, to);
     return !inside;
   }
   await copyFile(from, to, constants.COPYFILE_FICLONE).catch(ignoreGone);

@@ -64,9 +64,9 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
       cost = costOf(results.tallies);
       say(`${plural(all, "task")}${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
     },
-    started(id: string, how: string): void {
+    started(id: string, prepared: string): void {
       live.set(id, 0);
-      say(`${id}: started, ${how}`);
+      say(`${id}: started, ${prepared}`);
     },
     turns(id: string, turns: number): void {
       live.set(id, turns);
@@ -106,8 +106,8 @@ function haltText(halt: Halt, left: number, signal: string | undefined): string 
     credentials: "stopped: there is no key, or the model refused it",
   };
   const todo = left > 0 ? `; ${left} not begun` : "";
-  const how = halt === "max_budget" ? "go on with a higher one" : "go on";
-  return `sawtooth: ${why[halt]}${todo} (${how}: ${again})`;
+  const advice = halt === "max_budget" ? "go on with a higher one" : "go on";
+  return `sawtooth: ${why[halt]}${todo} (${advice}: ${again})`;
 }
 
 function quoted(word: string): string {
@@ -115,7 +115,7 @@ function quoted(word: string): string {
 }
 
 /** Runs `--summary`: reports the results in these folders as one batch. Returns the exit code. Throws `UsageError`. */
-export function tellSummary(folders: readonly string[], flags: Flags): number {
+export function printSummary(folders: readonly string[], flags: Flags): number {
   const read = folders.map((folder) => readResults(resolve(folder)));
   for (const warning of read.flatMap(({ warnings }) => warnings)) writeError(`sawtooth: ${warning}\n`);
   const tallies = merged(read.map(({ tallies }) => tallies));

@@ -286,7 +286,9 @@ function replaceFile(file: string, text: string): void {
 
 /** Returns the folders of the runs of a task, inside the folder of the batch, oldest first. */
 export function runsOf(folder: string, id: string): string[] {
-  const place = join(folder, "tasks", id);
-  const names = existsSync(place) ? readdirSync(place).filter((name) => /^run-\d+$/.test(name)) : [];
+  const taskFolder = join(folder, "tasks", id);
+  const names = existsSync(taskFolder)
+    ? readdirSync(taskFolder).filter((name) => /^run-\d+$/.test(name))
+    : [];
   return names.sort((a, b) => Number(a.slice(4)) - Number(b.slice(4))).map((name) => `tasks/${id}/${name}`);
 }

@@ -25,7 +25,8 @@ export function summaryOf({ tasks, tallies, halt }: BatchOutcome) {
     states[state] = (states[state] ?? 0) + 1;
   }
   const counted = [...ids].flatMap((id) => tallies.get(id) ?? []);
-  const sum = (of: (tally: TaskTally) => number): number => counted.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (tally: TaskTally) => number): number =>
+    counted.reduce((all, tally) => all + of(tally), 0);
   return {
     type: "batch",
     tasks: tasks.length,

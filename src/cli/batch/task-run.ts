@@ -32,14 +32,14 @@ export type BatchPorts = {
   endFamily(variable: string, value: string): void;
 };
 
-export type RunPlace = {
+export type RunContext = {
   ports: BatchPorts;
   /** Absolute folder of the batch. */
   out: string;
   mirrors: Mirrors;
   keepTrees: boolean;
   signal: AbortSignal;
-  onStart(how: string): void;
+  onStart(prepared: string): void;
   onWarning(text: string): void;
   onTurns(turns: number): void;
 };
@@ -56,18 +56,18 @@ export async function runTask(
   task: Task,
   run: string,
   until: number | undefined,
-  place: RunPlace,
+  context: RunContext,
 ): Promise<ResultLine> {
-  const folder = join(place.out, run);
+  const folder = join(context.out, run);
   mkdirSync(folder, { recursive: true });
   const startedAt = Date.now();
   const line = blank(task, run, startedAt);
   try {
-    Object.assign(line, await worked(task, line, until, { ...place, folder }));
+    Object.assign(line, await worked(task, line, until, { ...context, folder }));
   } catch (error) {
-    Object.assign(line, problem(error, place.signal.aborted));
+    Object.assign(line, problem(error, context.signal.aborted));
   } finally {
-    if (!place.keepTrees) await removeFolder(join(folder, "tree"));
+    if (!context.keepTrees) await removeFolder(join(folder, "tree"));
   }
   line.duration_ms = Date.now() - startedAt;
   return tidied(line);
@@ -106,32 +106,32 @@ function problem(error: unknown, stopped: boolean): Partial<ResultLine> {
   return stopped ? { state: "interrupted", errors: ["stopped"] } : { state: "error", errors };
 }
 
-type TaskLocation = RunPlace & { folder: string };
+type TaskLocation = RunContext & { folder: string };
 
 async function worked(
   task: Task,
   line: ResultLine,
   until: number | undefined,
-  place: TaskLocation,
+  location: TaskLocation,
 ): Promise<Partial<ResultLine>> {
-  const { out, ports, folder, mirrors } = place;
+  const { out, ports, folder, mirrors } = location;
   const environment = (mark: string) => ({
     ...ports.processes.environment(mark),
     [batchMark]: out,
     [runMark]: folder,
   });
   const tree = join(folder, "tree");
-  const { origin, how } = await prepareTree(task, tree, { out, mirrors, env: environment("batch") });
-  place.onStart(how);
-  const failed = await setUp(task, tree, place, environment);
+  const { origin, description } = await prepareTree(task, tree, { out, mirrors, env: environment("batch") });
+  location.onStart(description);
+  const failed = await setUp(task, tree, location, environment);
   if (failed) return { origin, ...failed };
-  const files = await openTree(tree, environment("batch"), place.onWarning);
+  const files = await openTree(tree, environment("batch"), location.onWarning);
   try {
     const before = await files.take();
-    const ended = await asked(task, until, place, origin);
+    const ended = await runAgent(task, until, location, origin);
     // No process of the task may write while its files are compared.
     ports.endFamily(runMark, folder);
-    return { ...ended, ...(await kept(files, before, line.run, out)) };
+    return { ...ended, ...(await storePatch(files, before, line.run, out)) };
   } finally {
     files.close();
   }
@@ -154,13 +154,13 @@ async function setUp(
 }
 
 /** Runs the agent. */
-async function asked(
+async function runAgent(
   task: Task,
   until: number | undefined,
-  place: TaskLocation,
+  location: TaskLocation,
   origin: Origin,
 ): Promise<Partial<ResultLine>> {
-  const { ports, folder, out, signal } = place;
+  const { ports, folder, out, signal } = location;
   const sessions = join(folder, "session");
   const ended = await runChild({
     program: ports.program,
@@ -172,16 +172,16 @@ async function asked(
     signal,
     longestMs: until === undefined ? undefined : until + lateMs,
     endFamily: () => ports.endFamily(runMark, folder),
-    onTurns: place.onTurns,
+    onTurns: location.onTurns,
   });
-  const { result, exitCode, how, said } = ended;
+  const { result, exitCode, ending, said } = ended;
   if (result) return { origin, ...factsOf(result, exitCode, signal.aborted) };
   const { turns, cost, sessionId } = ports.spent(sessions);
   return {
     origin,
     state: signal.aborted ? "interrupted" : stateOf(exitCode),
     exit_code: exitCode,
-    errors: [`its process ended without a result (${how})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
+    errors: [`its process ended without a result (${ending})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
     session_id: sessionId,
     num_turns: turns,
     total_cost_usd: cost,
@@ -221,7 +221,12 @@ function stateOf(exitCode: number | null): TaskState {
 }
 
 /** Writes the changes of the task as a patch beside its log. */
-async function kept(files: Tree, before: string, run: string, out: string): Promise<Partial<ResultLine>> {
+async function storePatch(
+  files: Tree,
+  before: string,
+  run: string,
+  out: string,
+): Promise<Partial<ResultLine>> {
   const after = await files.take();
   const patch = await files.patch(before, after);
   if (patch === "") return {};

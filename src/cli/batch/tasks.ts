@@ -44,10 +44,10 @@ export function readTasks(file: string, defaults: TaskOptions): Task[] {
     .split("\n");
   const tasks = lines.flatMap((text, index) => {
     if (text.trim() === "") return [];
-    const tell = (what: string): never => {
+    const fail = (what: string): never => {
       throw new UsageError(`${file} line ${index + 1}: ${what}`);
     };
-    return [taskOf(objectIn(text, tell), { line: index + 1, base, defaults, tell })];
+    return [taskOf(objectIn(text, fail), { line: index + 1, base, defaults, fail })];
   });
   if (tasks.length === 0)
     throw new UsageError(`${file} holds no tasks: one JSON object a line, as ${example}`);
@@ -69,55 +69,55 @@ function readText(file: string): string {
   }
 }
 
-type Tell = (what: string) => never;
-type TaskContext = { line: number; base: string; defaults: TaskOptions; tell: Tell };
+type Fail = (what: string) => never;
+type TaskContext = { line: number; base: string; defaults: TaskOptions; fail: Fail };
 type Fields = Record<string, unknown>;
 
-function objectIn(text: string, tell: Tell): Fields {
+function objectIn(text: string, fail: Fail): Fields {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return tell(
+    return fail(
       `no JSON (${error instanceof Error ? error.message.slice(0, 120) : error}); each line is one task`,
     );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return tell(`a task is a JSON object, as ${example}`);
+    return fail(`a task is a JSON object, as ${example}`);
   return value as Fields;
 }
 
-function taskOf(fields: Fields, around: TaskContext): Task {
-  const { line, base, defaults, tell } = around;
-  for (const [key, value] of Object.entries(fields)) checkField(key, value, tell);
+function taskOf(fields: Fields, context: TaskContext): Task {
+  const { line, base, defaults, fail } = context;
+  for (const [key, value] of Object.entries(fields)) checkField(key, value, fail);
   const { id, prompt, repo, ref, setup, ...options } = fields as { [key: string]: string | undefined };
   if (id === undefined || !/^[A-Za-z0-9][\w.-]{0,119}$/.test(id))
-    return tell(
+    return fail(
       `${id === undefined ? "id is missing" : `the id ${JSON.stringify(id)} does not do`}: at most 120 of A-Z, a-z, 0-9, dot, dash and underscore, beginning with a letter or digit`,
     );
-  if (prompt !== undefined && prompt.trim() === "") return tell("the prompt is empty: say what to do");
+  if (prompt !== undefined && prompt.trim() === "") return fail("the prompt is empty: say what to do");
   if (prompt === undefined && options.check === undefined)
-    return tell("a task needs a prompt, or a check that must pass");
-  if (ref !== undefined && repo === undefined) return tell("ref needs a repo");
-  if (ref?.startsWith("-")) return tell(`ref ${ref}: no branch, tag or commit is called that`);
+    return fail("a task needs a prompt, or a check that must pass");
+  if (ref !== undefined && repo === undefined) return fail("ref needs a repo");
+  if (ref?.startsWith("-")) return fail(`ref ${ref}: no branch, tag or commit is called that`);
   const task: Task = {
     id,
     line,
     hash: hashOf(fields),
     ...(prompt === undefined ? {} : { prompt }),
-    ...(repo === undefined ? {} : { repo: repoOf(repo, base, tell) }),
+    ...(repo === undefined ? {} : { repo: repoOf(repo, base, fail) }),
     ...(ref === undefined ? {} : { ref }),
     ...(setup === undefined ? {} : { setup }),
-    options: together(defaults, placed(options, base)),
+    options: together(defaults, resolved(options, base)),
   };
-  checkWords(task, tell);
+  checkWords(task, fail);
   return task;
 }
 
-function checkField(key: string, value: unknown, tell: Tell): void {
+function checkField(key: string, value: unknown, fail: Fail): void {
   const kind = kinds[key];
   if (kind === undefined)
-    tell(`unknown key ${JSON.stringify(key)}; there are ${Object.keys(kinds).join(", ")}`);
+    fail(`unknown key ${JSON.stringify(key)}; there are ${Object.keys(kinds).join(", ")}`);
   const isText = typeof value === "string";
   const isNumber = typeof value === "number";
   const fine: Record<Kind, boolean> = {
@@ -127,7 +127,7 @@ function checkField(key: string, value: unknown, tell: Tell): void {
     number: isNumber,
     amount: isNumber,
     texts:
-      isText || (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string")),
+      isText || (Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string")),
     flag: typeof value === "boolean",
     duration: isText || isNumber,
     schema: isText || (typeof value === "object" && value !== null && !Array.isArray(value)),
@@ -143,7 +143,7 @@ function checkField(key: string, value: unknown, tell: Tell): void {
     duration: "a time such as 90s or 10m",
     schema: "a JSON schema or the name of a file",
   };
-  if (kind !== undefined && !fine[kind]) tell(`${key} must be ${wanted[kind]}`);
+  if (kind !== undefined && !fine[kind]) fail(`${key} must be ${wanted[kind]}`);
 }
 
 /** Hashes the content: keys sorted at every depth, no white space. */
@@ -161,17 +161,17 @@ export function isUrl(repo: string): boolean {
   return /^(https?|ssh|git|file):\/\/[^-]|^[\w][\w.-]*@[\w.-]+:[^-]/.test(repo);
 }
 
-function repoOf(repo: string, base: string, tell: Tell): string {
+function repoOf(repo: string, base: string, fail: Fail): string {
   if (isUrl(repo)) return repo;
   if (repo.includes("::") || /^\w+:\/\//.test(repo))
-    tell(`repo ${repo}: a folder, or a URL of https, ssh, git or file`);
+    fail(`repo ${repo}: a folder, or a URL of https, ssh, git or file`);
   const folder = resolve(base, repo);
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  return isFolder ? folder : tell(`repo ${repo}: there is no such folder (paths count from ${base})`);
+  return isFolder ? folder : fail(`repo ${repo}: there is no such folder (paths count from ${base})`);
 }
 
 /** Resolves files that options name against the folder of their source. */
-export function placed(options: TaskOptions, base: string): TaskOptions {
+export function resolved(options: TaskOptions, base: string): TaskOptions {
   const { model, add_dir: folders, json_schema: schema } = options;
   const [, provider, file] =
     /^(scripted|recorded)\/(.+)$/s.exec(typeof model === "string" ? model : "") ?? [];
@@ -203,7 +203,7 @@ export function wordsOf({ prompt, options }: Task): string[] {
     const flag = `--${key.replaceAll("_", "-")}`;
     if (value === true) return [flag];
     if (value === false) return [];
-    if (Array.isArray(value)) return value.map((one) => `${flag}=${one}`);
+    if (Array.isArray(value)) return value.map((text) => `${flag}=${text}`);
     return [`${flag}=${typeof value === "object" ? JSON.stringify(value) : value}`];
   });
   if (options.check === undefined) return ["-p", "-", ...flags];
@@ -211,19 +211,19 @@ export function wordsOf({ prompt, options }: Task): string[] {
 }
 
 /** Checks values with the program's own command-line parser. */
-function checkWords(task: Task, tell: Tell): void {
+function checkWords(task: Task, fail: Fail): void {
   const { prompt = "", options } = task;
   if (options.check !== undefined && options.json_schema !== undefined)
-    tell("json_schema is for tasks without a check");
+    fail("json_schema is for tasks without a check");
   if (options.check !== undefined && prompt.length > longestHint)
-    tell(`the prompt beside a check is a hint: at most ${longestHint} characters`);
+    fail(`the prompt beside a check is a hint: at most ${longestHint} characters`);
   const stray = taskOptions.find((option) => isOwn(option, "fix") && options[taskKey(option)] !== undefined);
-  if (stray && options.check === undefined) tell(`${taskKey(stray)} is for tasks with a check`);
+  if (stray && options.check === undefined) fail(`${taskKey(stray)} is for tasks with a check`);
   try {
     parseCommand(wordsOf(task));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    tell(
+    fail(
       error instanceof ValueError
         ? `${error.subject.replace(/^--/, "").replaceAll("-", "_")} ${error.problem}`
         : error.message,

@@ -9,7 +9,10 @@ import { copyFolder, megabytes } from "./copy.ts";
 import type { Origin } from "./results.ts";
 import { isUrl, type Task } from "./tasks.ts";
 
-export type Prepared = { origin: Origin /** A description of the preparation, for people. */; how: string };
+export type Prepared = {
+  origin: Origin /** A description of the preparation, for people. */;
+  description: string;
+};
 
 /** Local copies of remote repositories, each fetched once for all its tasks. */
 export type Mirrors = Map<string, Promise<string>>;
@@ -26,29 +29,29 @@ type Checkout = {
  * Fills the new folder `tree`, which becomes a repository of its own: the agent's commits, stashes and pushes reach no
  * other. Throws `GitError` or `CopyError`.
  */
-export async function prepareTree(task: Task, tree: string, place: Checkout): Promise<Prepared> {
+export async function prepareTree(task: Task, tree: string, checkout: Checkout): Promise<Prepared> {
   const { repo, ref } = task;
   mkdirSync(tree, { recursive: true });
-  const git = gitIn(tree, place.env);
+  const git = gitIn(tree, checkout.env);
   await git(["init", "--quiet", "--template=", "--initial-branch=task"]);
-  if (repo === undefined) return begun(git, { origin: { kind: "empty" }, how: "an empty folder" });
-  if (isUrl(repo)) return fetchCommit(task, tree, await mirrorOf(repo, place), place);
+  if (repo === undefined) return begun(git, { origin: { kind: "empty" }, description: "an empty folder" });
+  if (isUrl(repo)) return fetchCommit(task, tree, await mirrorOf(repo, checkout), checkout);
   const source = realpathSync(repo);
-  const isRepository = await isTop(source, place);
+  const isRepository = await isTop(source, checkout);
   if (ref !== undefined && !isRepository)
     throw new GitError(`ref ${ref} needs a git repository, and ${repo} is none, or only a part of one`);
-  if (!isRepository) return begun(git, await copied(source, tree, place, "no git repository"));
-  const isBare = await isBareAt(source, place);
-  if (ref !== undefined || isBare) return fetchCommit(task, tree, source, place);
+  if (!isRepository) return begun(git, await copied(source, tree, checkout, "no git repository"));
+  const isBare = await isBareAt(source, checkout);
+  if (ref !== undefined || isBare) return fetchCommit(task, tree, source, checkout);
   // Git would look into submodules with their own settings.
   const status = ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
-  const isDirty = (await gitIn(source, place.env)(status)) !== "";
-  const head = await commitOf(source, "HEAD", place);
-  if (head === undefined) return begun(git, await copied(source, tree, place, "no commit yet"));
-  const fetched = await fetchCommit(task, tree, source, place);
+  const isDirty = (await gitIn(source, checkout.env)(status)) !== "";
+  const head = await commitOf(source, "HEAD", checkout);
+  if (head === undefined) return begun(git, await copied(source, tree, checkout, "no commit yet"));
+  const fetched = await fetchCommit(task, tree, source, checkout);
   if (!isDirty) return fetched;
   for (const name of readdirSync(tree)) if (name !== ".git") rmSync(join(tree, name), { recursive: true });
-  return copied(source, tree, place, "it has changes that are not committed", head);
+  return copied(source, tree, checkout, "it has changes that are not committed", head);
 }
 
 /** Makes the first commit of files without history, so that the agent can ask git for its changes. */
@@ -62,11 +65,11 @@ async function begun(git: Git, prepared: Prepared): Promise<Prepared> {
 async function copied(
   source: string,
   tree: string,
-  place: Checkout,
+  checkout: Checkout,
   why: string,
   commit?: string,
 ): Promise<Prepared> {
-  const { files, bytes, outside, skipped } = await copyFolder(source, tree, place.out);
+  const { files, bytes, outside, skipped } = await copyFolder(source, tree, checkout.out);
   const facts = [
     `${plural(files, "file")}, ${megabytes(bytes)}`,
     ...(outside.length > 0
@@ -75,7 +78,7 @@ async function copied(
     ...(skipped.length > 0 ? [`left out, no file: ${skipped.slice(0, 3).join(", ")}`] : []),
   ];
   const origin: Origin = { kind: "copy", ...(commit ? { commit } : {}), files, bytes };
-  return { origin, how: `copied (${why}): ${facts.join("; ")}` };
+  return { origin, description: `copied (${why}): ${facts.join("; ")}` };
 }
 
 /** Returns true for the top of a repository, or a bare one. */
@@ -110,19 +113,19 @@ async function fetchCommit(
   { repo = "", ref }: Task,
   tree: string,
   source: string,
-  place: Checkout,
+  checkout: Checkout,
 ): Promise<Prepared> {
   const shown = withoutUser(repo);
   const head = isUrl(repo) ? "refs/batch/head" : "HEAD";
   const commit =
-    (await commitOf(source, ref ?? head, place)) ??
-    (ref !== undefined && isUrl(repo) ? await fetchMissing(repo, ref, source, place) : undefined);
+    (await commitOf(source, ref ?? head, checkout)) ??
+    (ref !== undefined && isUrl(repo) ? await fetchMissing(repo, ref, source, checkout) : undefined);
   if (commit === undefined) throw new GitError(`${shown} has no commit, branch or tag ${ref ?? "HEAD"}`);
-  const git = gitIn(tree, place.env);
+  const git = gitIn(tree, checkout.env);
   await git(["fetch", "--quiet", "--no-tags", "--update-shallow", "--", source, commit]);
   await git(["checkout", "--quiet", "-B", "task", commit]);
   rmSync(join(tree, ".git", "FETCH_HEAD"), { force: true });
-  return { origin: { kind: "clone", commit }, how: `${shown} at ${commit.slice(0, 10)}` };
+  return { origin: { kind: "clone", commit }, description: `${shown} at ${commit.slice(0, 10)}` };
 }
 
 /** Fetches a commit that no branch of the remote contains, such as that of a pull request. */
@@ -130,23 +133,26 @@ async function fetchMissing(
   repo: string,
   ref: string,
   mirror: string,
-  place: Checkout,
+  checkout: Checkout,
 ): Promise<string | undefined> {
-  const kept = `refs/batch/${createHash("sha256").update(ref).digest("hex").slice(0, 16)}`;
+  const keepRef = `refs/batch/${createHash("sha256").update(ref).digest("hex").slice(0, 16)}`;
   try {
-    await gitAt(mirror, quiet(place.env))(["fetch", "--quiet", "--no-tags", "--", repo, `+${ref}:${kept}`]);
+    await gitAt(
+      mirror,
+      quiet(checkout.env),
+    )(["fetch", "--quiet", "--no-tags", "--", repo, `+${ref}:${keepRef}`]);
   } catch (error) {
     if (error instanceof GitError) return undefined;
     throw error;
   }
-  return commitOf(mirror, kept, place);
+  return commitOf(mirror, keepRef, checkout);
 }
 
-function mirrorOf(repo: string, place: Checkout): Promise<string> {
-  const known = place.mirrors.get(repo);
+function mirrorOf(repo: string, checkout: Checkout): Promise<string> {
+  const known = checkout.mirrors.get(repo);
   if (known) return known;
-  const made = makeMirror(repo, place);
-  place.mirrors.set(repo, made);
+  const made = makeMirror(repo, checkout);
+  checkout.mirrors.set(repo, made);
   return made;
 }
 

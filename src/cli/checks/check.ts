@@ -21,7 +21,7 @@ export type CheckRun = {
   tests?: TestCount;
 };
 
-export type CheckPlace = { cwd: string; processes: CheckProcesses; signal: AbortSignal };
+export type CheckContext = { cwd: string; processes: CheckProcesses; signal: AbortSignal };
 
 const longestMs = 30 * 60_000;
 const mostBytes = 200 * 1024 * 1024;
@@ -30,7 +30,7 @@ const headBytes = 1024 * 1024;
 const tailBytes = 7 * 1024 * 1024;
 
 /** Runs the check once. Its background processes end with it. An aborted run has not passed. */
-export async function runCheck(command: string, { cwd, processes, signal }: CheckPlace): Promise<CheckRun> {
+export async function runCheck(command: string, { cwd, processes, signal }: CheckContext): Promise<CheckRun> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-check-"));
   const mark = `check-${randomUUID()}`;
   const fd = openSync(join(folder, "output"), "wx+", 0o600);

@@ -9,8 +9,8 @@ import type { Machine } from "../../app/machine.ts";
 import { packagePath } from "../../app/prompts.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
-import { projectRulesFile, readProjectRules } from "../../config/kept-rules.ts";
 import { readSettings } from "../../config/settings.ts";
+import { projectRulesFile, readProjectRules } from "../../config/stored-rules.ts";
 import { plural } from "../../context/report/amounts.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { wrap } from "../../report/text/columns.ts";
@@ -47,7 +47,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     settingsCheck(env),
     rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),
-    await leftoverCheck(machine, clean),
+    await orphanCheck(machine, clean),
     lockCheck(machine, clean),
   ];
 }
@@ -231,9 +231,9 @@ const littleRoom = 200 * 2 ** 20;
 
 /** Checks the session folder. A session that cannot be saved can still run, but not be resumed. */
 function stateChecks(root: string): Check[] {
-  const place = nearestExisting(root);
+  const folder = nearestExisting(root);
   const says = `${bytesText(sizeOf(root))} in ${root}`;
-  if (!isWritable(place))
+  if (!isWritable(folder))
     return [
       {
         name: "state",
@@ -242,7 +242,7 @@ function stateChecks(root: string): Check[] {
         advice: "sessions are kept in a temporary folder until it can",
       },
     ];
-  const { bavail, bsize } = statfsSync(place);
+  const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < littleRoom)
     return [
       { name: "state", state: "note", says, advice: `only ${bytesText(bavail * bsize)} are free there` },
@@ -282,12 +282,12 @@ function bytesText(bytes: number): string {
   return bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }
 
-async function leftoverCheck(machine: Machine, clean: boolean): Promise<Check> {
-  const found = machine.leftovers();
+async function orphanCheck(machine: Machine, clean: boolean): Promise<Check> {
+  const found = machine.orphans();
   if (found.length === 0) return { name: "processes", state: "ok", says: "nothing is left of killed agents" };
   const named = found.map(({ pid, command }) => `${pid} ${command}`).join("; ");
   if (clean) {
-    await machine.endLeftovers();
+    await machine.endOrphans();
     return { name: "processes", state: "ok", says: `ended what killed agents left: ${named}` };
   }
   const advice = "sawtooth doctor --clean ends them";

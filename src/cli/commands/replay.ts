@@ -24,7 +24,7 @@ export async function runReplay(command: ReplayCommand): Promise<number> {
   const plan = planOf(command);
   if (command.flags.tune) return tune(plan);
   const replays = await replayFiles({ ...plan, ...progress(process.stderr) });
-  tellProblems(replays);
+  printProblems(replays);
   if (replays.rows.length === 0) throw new UsageError("none of the files could be replayed");
   const broken = brokenText(replays.rows);
   for (const line of broken) complain(line);
@@ -104,7 +104,7 @@ async function writePage(file: string, { rows }: Replays): Promise<void> {
   complain(`${file} written: opens in any browser`);
 }
 
-function tellProblems({ problems, warnings }: Replays): void {
+function printProblems({ problems, warnings }: Replays): void {
   for (const line of [...problems, ...warnings]) complain(line);
 }
 

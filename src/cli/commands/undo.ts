@@ -28,7 +28,10 @@ export async function runUndo(
   try {
     if (list)
       return {
-        text: snapshotsText(session.id, await snapshots.list(), { cwd, how: "sawtooth undo --to <number>" }),
+        text: snapshotsText(session.id, await snapshots.list(), {
+          cwd,
+          command: "sawtooth undo --to <number>",
+        }),
         exitCode: 0,
       };
     const undone = await snapshots.undo({ ...(to === undefined ? {} : { to }), ...(redo ? { redo } : {}) });
@@ -37,7 +40,7 @@ export async function runUndo(
     if (undone.files.length > 0)
       log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
     return {
-      text: undoneText(undone, { cwd, how: `sawtooth undo --to ${undone.before}` }),
+      text: undoneText(undone, { cwd, command: `sawtooth undo --to ${undone.before}` }),
       exitCode: undone.lost.length > 0 ? 1 : 0,
     };
   } finally {
@@ -52,43 +55,50 @@ function nothingText(id: string, { to, redo }: { to: number | undefined; redo: b
 }
 
 /** The folder that paths are relative to, and the command to type next. */
-type Told = { cwd: string; how: string };
+type TextContext = { cwd: string; command: string };
 
 /** Formats one line a snapshot, with the files that the step changed. Pure. */
-export function snapshotsText(id: string, rows: readonly SnapshotRow[], { cwd, how }: Told): string {
+export function snapshotsText(
+  id: string,
+  rows: readonly SnapshotRow[],
+  { cwd, command }: TextContext,
+): string {
   if (rows.length === 0) return `no snapshots of session ${id}\n`;
   const turns = [...new Set(rows.map(({ turn }) => turn))];
   const lines = rows.flatMap(({ n, at, turn, label, kind, files }) => [
     `${String(n).padStart(4)}  ${clockTime(at)}  turn ${turns.indexOf(turn) + 1}  ${kind === "undo" ? "" : "before "}${cleanLine(label).slice(0, 60)}`,
-    ...files.slice(0, 8).map((file) => `      ${marks[file.how]} ${shown(file.path, cwd)}`),
+    ...files.slice(0, 8).map((file) => `      ${marks[file.status]} ${shown(file.path, cwd)}`),
     ...(files.length > 8 ? [`      … and ${files.length - 8} more`] : []),
   ]);
-  return `${[`Snapshots of session ${id}; ${how} goes back to one:`, ...lines].join("\n")}\n`;
+  return `${[`Snapshots of session ${id}; ${command} goes back to one:`, ...lines].join("\n")}\n`;
 }
 
-const marks: Record<FileChange["how"], string> = { added: "+", changed: "~", removed: "-" };
-const words: Record<FileChange["how"], string> = {
+const marks: Record<FileChange["status"], string> = { added: "+", changed: "~", removed: "-" };
+const words: Record<FileChange["status"], string> = {
   added: "brought back",
   changed: "restored",
   removed: "removed",
 };
 
 /** Reports an undo to the user. Pure. */
-export function undoneText({ to, files, copies, lost, notes }: Undone, { cwd, how }: Told): string {
+export function undoneText(
+  { to, files, copies, lost, notes }: Undone,
+  { cwd, command }: TextContext,
+): string {
   const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
   const chapters = [
     files.length === 0 && lost.length === 0
       ? [`Everything is as in snapshot ${to} already.`]
       : [
           `${count} as in snapshot ${to} again:`,
-          ...files.map(({ path, how }) => `  ${words[how].padEnd(12)}  ${shown(path, cwd)}`),
+          ...files.map(({ path, status }) => `  ${words[status].padEnd(12)}  ${shown(path, cwd)}`),
         ],
     copies.length === 0 ? [] : ["Somebody else had changed these meanwhile; that state is kept:"],
     copies.map(({ path, copy }) => `  ${shown(path, cwd)}: ${cleanLine(copy)}`),
     lost.length === 0 ? [] : ["Not put back:"],
     lost.map(({ path, why }) => `  ${shown(path, cwd)}: ${why}`),
     notes,
-    [`To take this back: ${how}`],
+    [`To take this back: ${command}`],
   ];
   return `${chapters.flat().join("\n")}\n`;
 }

@@ -133,7 +133,9 @@ function followMake(given: readonly string[], from: string, search: Search, dept
   const { words, folder } = withoutFolder(given, from);
   const fileAt = words.findIndex((word) => word === "-f" || word === "--file");
   const names = fileAt < 0 ? makefiles : [words[fileAt + 1] ?? ""];
-  const path = names.map((name) => resolvePath(folder, name)).find((one) => search.read(one) !== undefined);
+  const path = names
+    .map((name) => resolvePath(folder, name))
+    .find((candidate) => search.read(candidate) !== undefined);
   if (path === undefined) return;
   const text = (search.read(path) ?? "").replaceAll("\\\n", " ");
   const named = words.filter(

@@ -17,7 +17,7 @@ import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { isInside } from "../../permissions/paths.ts";
 import type { FlagsOf } from "../arguments/options.ts";
-import { type CheckPlace, runCheck } from "../checks/check.ts";
+import { type CheckContext, runCheck } from "../checks/check.ts";
 import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "../headless/headless.ts";
 import { lastText } from "../headless/result.ts";
 import { writeStack } from "../terminal-output.ts";
@@ -39,9 +39,9 @@ const denied = ["bash(git commit:*)", "bash(git push:*)"];
 type Fix = {
   flags: FlagsOf<"fix">;
   stop: Stop;
-  tell: ProgressReporter;
+  progress: ProgressReporter;
   warnings: ReturnType<typeof warningsOf>;
-  place: CheckPlace;
+  context: CheckContext;
   tree: Tree;
   /** The state before the first attempt. */
   before: string;
@@ -56,32 +56,32 @@ export async function runFix(flags: FlagsOf<"fix">, ports: FixPorts): Promise<nu
   const stop = stopOnSignals();
   const deadline = flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs;
   stop.stopAt(deadline);
-  const place = { cwd, processes: ports.processes, signal: stop.signal };
-  const tell = progressReporter(flags, stop);
+  const context = { cwd, processes: ports.processes, signal: stop.signal };
+  const progress = progressReporter(flags, stop);
   const warnings = warningsOf(flags);
   const tree = await openRepository(cwd, ports.processes, warnings.warn);
   try {
     const target = await prepareTarget(flags, tree, cwd);
     const definitions = definitionsOf(flags.checks, cwd, readText);
-    const first = await runChecks(flags.checks, place, tell, 0);
+    const first = await runChecks(flags.checks, context, progress, 0);
     if (first.every(isGreen) || stop.signal.aborted)
-      return tell.end({ state: stop.signal.aborted ? "stopped" : "green", first, attempts: [] });
+      return progress.end({ state: stop.signal.aborted ? "stopped" : "green", first, attempts: [] });
     await runAgain(
       first.filter((check) => !isGreen(check)),
-      place,
-      tell,
+      context,
+      progress,
       0,
     );
     const before = await tree.take();
-    const whole: Fix = { flags, stop, tell, warnings, place, tree, first, before, definitions };
+    const whole: Fix = { flags, stop, progress, warnings, context, tree, first, before, definitions };
     const ending = await repair(whole, ports.openRun, deadline);
     const last = ending.attempts.at(-1);
     if (ending.state === "repaired" && last) {
       ending.patch = await tree.patch(whole.before, last.tree);
-      const message = tell.commitMessage(ending);
+      const message = progress.commitMessage(ending);
       ending.delivered = await target.deliver({ patch: ending.patch, paths: last.changed, message });
     }
-    return tell.end(ending);
+    return progress.end(ending);
   } catch (error) {
     throw error instanceof GitError ? new UsageError(error.message) : error;
   } finally {
@@ -99,16 +99,16 @@ async function openRepository(cwd: string, { environment }: CheckProcesses, warn
 
 async function runChecks(
   commands: readonly string[],
-  place: CheckPlace,
-  tell: ProgressReporter,
+  context: CheckContext,
+  progress: ProgressReporter,
   attempt: number,
 ): Promise<CheckState[]> {
   const states: CheckState[] = [];
   for (const command of commands) {
-    const run = await runCheck(command, place);
-    tell.check(run, attempt);
+    const run = await runCheck(command, context);
+    progress.check(run, attempt);
     states.push({ command, runs: [run] });
-    if (place.signal.aborted) break;
+    if (context.signal.aborted) break;
   }
   return states;
 }
@@ -116,41 +116,41 @@ async function runChecks(
 /** Adds runs to see whether the verdict is stable. */
 async function runAgain(
   states: readonly CheckState[],
-  place: CheckPlace,
-  tell: ProgressReporter,
+  context: CheckContext,
+  progress: ProgressReporter,
   attempt: number,
 ): Promise<void> {
   for (const state of states)
-    for (let more = 0; more < moreRuns && !place.signal.aborted; more++) {
-      const run = await runCheck(state.command, place);
-      tell.check(run, attempt);
+    for (let more = 0; more < moreRuns && !context.signal.aborted; more++) {
+      const run = await runCheck(state.command, context);
+      progress.check(run, attempt);
       state.runs.push(run);
     }
 }
 
 /** Runs the session: attempt after attempt until the checks pass honestly. */
 async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
-  const { flags, stop, tell, warnings, first } = whole;
+  const { flags, stop, progress, warnings, first } = whole;
   const attempts: Attempt[] = [];
   const debug = debugTo(flags.debug);
   const run = await openRun({
     flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
-    cwd: whole.place.cwd,
+    cwd: whole.context.cwd,
     env: process.env,
     warn: warnings.warn,
     crashed(error) {
       writeStack(error);
-      tell.end({ state: "stopped", first, attempts });
+      progress.end({ state: "stopped", first, attempts });
     },
     deadline,
     wrapModel: debug?.wrapModel,
     refuse: (access, folder) => refusalOutside(access, [whole.tree.root, folder]),
   });
   if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
-  tell.begin(run, followRun(run, flags, debug));
+  progress.begin(run, followRun(run, flags, debug));
   warnings.begin(run);
   const state = await attemptAll(whole, run, attempts);
-  const best = state === "repaired" ? undefined : await keepBest(whole, run, attempts);
+  const best = state === "repaired" ? undefined : await restoreBest(whole, run, attempts);
   await run.close();
   return { state, first, attempts, ...(best ? { best } : {}) };
 }
@@ -159,7 +159,7 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
 const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
 
 async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<FixOutcome["state"]> {
-  const { flags, stop, tell } = whole;
+  const { flags, stop, progress } = whole;
   try {
     while (attempts.length < flags.maxAttempts) {
       const reason = await work(whole, run, attempts);
@@ -167,7 +167,7 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
       const attempt = await judge(whole, run, attempts.length + 1);
       if (stop.signal.aborted) return "stopped";
       attempts.push(attempt);
-      tell.attempt(attempt);
+      progress.attempt(attempt);
       if (attempt.passed) return "repaired";
       if (!worthAnother.includes(reason)) return "stopped";
     }
@@ -191,16 +191,16 @@ async function work({ flags, first, stop }: Fix, run: Run, attempts: readonly At
 
 /** Reverts forbidden changes, runs the checks, and verifies a green run. */
 async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
-  const { flags, place, tell, tree, before } = whole;
+  const { flags, context, progress, tree, before } = whole;
   const found = await violations(whole, await tree.take());
   const paths = found.flatMap(({ path }) => (path === undefined ? [] : [path]));
   await tree.restore(before, [...new Set(paths)]);
   const now = await tree.take();
   const left = found.length > 0 ? await violations(whole, now) : [];
   const changes = await tree.changes(before, now);
-  const checks = await runChecks(flags.checks, place, tell, number);
+  const checks = await runChecks(flags.checks, context, progress, number);
   const green = checks.every(isGreen);
-  if (green) await runAgain(checks, place, tell, number);
+  if (green) await runAgain(checks, context, progress, number);
   const refused = [...found, ...(green ? doubts(whole, checks, changes) : [])];
   return {
     number,
@@ -214,12 +214,12 @@ async function judge(whole: Fix, run: Run, number: number): Promise<Attempt> {
 }
 
 async function violations(
-  { flags, place, tree, before, definitions }: Fix,
+  { flags, context, tree, before, definitions }: Fix,
   now: string,
 ): Promise<Violation[]> {
   return violationsOf({
     changes: await tree.changes(before, now),
-    definitions: { before: definitions, after: definitionsOf(flags.checks, place.cwd, readText) },
+    definitions: { before: definitions, after: definitionsOf(flags.checks, context.cwd, readText) },
     root: tree.root,
     allowPaths: flags.allowPaths,
   });
@@ -246,12 +246,12 @@ function refusalOutside(access: Access, folders: readonly string[]): Permission 
 }
 
 /** Saves the best attempt as a patch; undefined when nothing was changed. */
-async function keepBest({ flags, tree, before, place }: Fix, run: Run, attempts: readonly Attempt[]) {
+async function restoreBest({ flags, tree, before, context }: Fix, run: Run, attempts: readonly Attempt[]) {
   const [best] = attempts.filter(({ changed }) => changed.length > 0).sort((a, b) => badness(a) - badness(b));
   const patch = await tree.patch(before, best?.tree ?? (await tree.take()));
   if (patch === "") return undefined;
   const file = flags.patch
-    ? `${resolve(place.cwd, flags.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
+    ? `${resolve(context.cwd, flags.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
     : resolve(run.folder, "attempt.diff");
   writePatch(file, patch);
   return { file, attempt: best?.number ?? null };

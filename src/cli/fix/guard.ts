@@ -100,7 +100,7 @@ function changeViolations(change: TreeChange, allowed: boolean): Violation[] {
   const more = (pattern: RegExp): string | undefined => {
     const found = (text: string): string[] => text.match(pattern) ?? [];
     const [old, now] = [found(before), found(after)];
-    return now.length > old.length ? (now.find((one) => !old.includes(one)) ?? now[0]) : undefined;
+    return now.length > old.length ? (now.find((check) => !old.includes(check)) ?? now[0]) : undefined;
   };
   const silencer = more(silencers);
   if (silencer) add("silenced-check", `silences a message (${silencer.trim()})`);
@@ -170,10 +170,10 @@ export function countViolation(
   after: TestCount | undefined,
 ): Violation | undefined {
   if (!before) return undefined;
-  const told = (what: string): Violation => ({ rule: "fewer-tests", message: `${command}: ${what}` });
-  if (!after) return told(`${before.total} tests ran before, and now none are reported`);
-  if (after.total < before.total) return told(`${before.total} tests ran before, now ${after.total}`);
+  const fewerTests = (what: string): Violation => ({ rule: "fewer-tests", message: `${command}: ${what}` });
+  if (!after) return fewerTests(`${before.total} tests ran before, and now none are reported`);
+  if (after.total < before.total) return fewerTests(`${before.total} tests ran before, now ${after.total}`);
   if (after.skipped > before.skipped)
-    return told(`${before.skipped} tests were skipped before, now ${after.skipped}`);
+    return fewerTests(`${before.skipped} tests were skipped before, now ${after.skipped}`);
   return undefined;
 }

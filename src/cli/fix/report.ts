@@ -7,7 +7,7 @@ import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, isFlaky, isGreen, runText } from "./task.ts";
 
 /** The fields of the result object that a report uses. */
-export type Told = {
+export type FixContext = {
   exitCode: number;
   result: string;
   errors: string[];
@@ -22,9 +22,9 @@ const outputBytes = 20_000;
 const patchBytes = 60_000;
 
 /** Returns the report in the format that the ending of `path` names. */
-export function reportFor(path: string, ending: FixOutcome, told: Told): string {
-  if (path.endsWith(".xml")) return junit(ending, told);
-  return path.endsWith(".sarif") ? sarif(ending, told) : markdown(ending, told);
+export function reportFor(path: string, ending: FixOutcome, context: FixContext): string {
+  if (path.endsWith(".xml")) return junit(ending, context);
+  return path.endsWith(".sarif") ? sarif(ending, context) : markdown(ending, context);
 }
 
 type Final = { check: CheckState; before: CheckState };
@@ -50,7 +50,7 @@ function shortened(output: string, maxBytes = outputBytes): string {
   return `${headOf(text, maxBytes / 2)}\n[…]\n${tailOf(text, maxBytes / 2)}`;
 }
 
-function junit(ending: FixOutcome, told: Told): string {
+function junit(ending: FixOutcome, context: FixContext): string {
   const cases = finals(ending).map(({ check }) => {
     const run = lastRun(check);
     const seconds = check.runs.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
@@ -59,7 +59,7 @@ function junit(ending: FixOutcome, told: Told): string {
     return `    <testcase classname="sawtooth.fix.check" name=${quoted(check.command)} time="${seconds.toFixed(3)}">${red}${output}</testcase>`;
   });
   const refusals = ending.attempts.flatMap(({ number, refused }) =>
-    refused.map((one) => ({ number, ...one })),
+    refused.map((refusal) => ({ number, ...refusal })),
   );
   const guard =
     accepted(ending) || refusals.length === 0
@@ -68,14 +68,14 @@ function junit(ending: FixOutcome, told: Told): string {
   cases.push(
     `    <testcase classname="sawtooth.fix" name="tests and checks are left alone" time="0">${guard}</testcase>`,
   );
-  const failures = cases.filter((one) => one.includes("<failure")).length;
-  const time = (told.duration_ms / 1000).toFixed(3);
+  const failures = cases.filter((testCase) => testCase.includes("<failure")).length;
+  const time = (context.duration_ms / 1000).toFixed(3);
   const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0" time="${time}"`;
   const properties = [
     ["state", ending.state],
     ["attempts", String(ending.attempts.length)],
-    ["session", told.session_id ?? ""],
-    ["cost_usd", told.total_cost_usd.toFixed(4)],
+    ["session", context.session_id ?? ""],
+    ["cost_usd", context.total_cost_usd.toFixed(4)],
   ].map(([name = "", value = ""]) => `<property name=${quoted(name)} value=${quoted(value)}/>`);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -83,7 +83,7 @@ function junit(ending: FixOutcome, told: Told): string {
     `  <testsuite name="sawtooth fix" ${counts}>`,
     `    <properties>${properties.join("")}</properties>`,
     ...cases,
-    `    <system-out>${escaped(shortened(told.result))}</system-out>`,
+    `    <system-out>${escaped(shortened(context.result))}</system-out>`,
     "  </testsuite>",
     "</testsuites>",
     "",
@@ -118,7 +118,7 @@ type Found = {
   line?: number;
 };
 
-function sarif(ending: FixOutcome, told: Told): string {
+function sarif(ending: FixOutcome, context: FixContext): string {
   const results = findings(ending).map(({ rule, level, text, path, line }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
@@ -141,7 +141,7 @@ function sarif(ending: FixOutcome, told: Told): string {
     name: "sawtooth fix",
     rules: rules.map(({ id, text }) => ({ id, shortDescription: { text } })),
   };
-  const invocations = [{ executionSuccessful: told.exitCode === 0, exitCode: told.exitCode }];
+  const invocations = [{ executionSuccessful: context.exitCode === 0, exitCode: context.exitCode }];
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -152,17 +152,17 @@ function sarif(ending: FixOutcome, told: Told): string {
 
 function findings(ending: FixOutcome): Found[] {
   const checks = finals(ending).flatMap(({ check, before }): Found[] => {
-    const told = `\`${check.command}\` ${runText(check.runs)}`;
+    const context = `\`${check.command}\` ${runText(check.runs)}`;
     const flaky: Found[] =
-      isFlaky(before) || isFlaky(check) ? [{ rule: "check-flaky", level: "warning", text: told }] : [];
-    return isGreen(check) ? flaky : [...flaky, { rule: "check-fails", level: "error", text: told }];
+      isFlaky(before) || isFlaky(check) ? [{ rule: "check-flaky", level: "warning", text: context }] : [];
+    return isGreen(check) ? flaky : [...flaky, { rule: "check-fails", level: "error", text: context }];
   });
   const refused = ending.attempts.flatMap(({ refused }) =>
     refused.map(
       ({ message, path }): Found => ({ rule: "refused-change", level: "warning", text: message, path }),
     ),
   );
-  const hunks = changedPlaces(ending.patch ?? "").map(
+  const hunks = changedLocations(ending.patch ?? "").map(
     ({ path, line }): Found => ({
       rule: "repair",
       level: "note",
@@ -175,15 +175,15 @@ function findings(ending: FixOutcome): Found[] {
 }
 
 /** Returns the file and first line of each hunk. */
-function changedPlaces(patch: string): { path: string; line: number }[] {
-  const places: { path: string; line: number }[] = [];
+function changedLocations(patch: string): { path: string; line: number }[] {
+  const locations: { path: string; line: number }[] = [];
   let path: string | undefined;
   for (const line of Buffer.from(patch, "latin1").toString("utf8").split("\n")) {
     path = /^\+\+\+ b\/(.*)$/.exec(line)?.[1] ?? (line.startsWith("diff --git ") ? undefined : path);
     const start = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(line)?.[1];
-    if (path !== undefined && start !== undefined) places.push({ path, line: Math.max(1, Number(start)) });
+    if (path !== undefined && start !== undefined) locations.push({ path, line: Math.max(1, Number(start)) });
   }
-  return places;
+  return locations;
 }
 
 const headlines: Record<FixOutcome["state"], string> = {
@@ -193,7 +193,7 @@ const headlines: Record<FixOutcome["state"], string> = {
   stopped: "Stopped before it was repaired",
 };
 
-function markdown(ending: FixOutcome, told: Told): string {
+function markdown(ending: FixOutcome, context: FixContext): string {
   const rows = finals(ending).map(
     ({ before, check }) =>
       `| ${code(check.command)} | ${cell(runText(before.runs))} | ${cell(runText(check.runs))} |`,
@@ -206,8 +206,8 @@ function markdown(ending: FixOutcome, told: Told): string {
     "| --- | --- | --- |",
     ...rows,
     "",
-    ...(told.errors.length > 0 ? [...told.errors.map(cell), ""] : []),
-    ...(told.result ? [told.result, ""] : []),
+    ...(context.errors.length > 0 ? [...context.errors.map(cell), ""] : []),
+    ...(context.result ? [context.result, ""] : []),
     ...ending.attempts.map(attemptLine),
     "",
     ...(patch
@@ -221,18 +221,18 @@ function markdown(ending: FixOutcome, told: Told): string {
         ]
       : []),
     ...(ending.state === "repaired" || ending.state === "green" ? [] : failingOutput(ending)),
-    `${told.num_turns} model calls, $${told.total_cost_usd.toFixed(4)}, ${Math.round(told.duration_ms / 1000)} s${told.session_id ? `, session \`${told.session_id}\`` : ""}`,
+    `${context.num_turns} model calls, $${context.total_cost_usd.toFixed(4)}, ${Math.round(context.duration_ms / 1000)} s${context.session_id ? `, session \`${context.session_id}\`` : ""}`,
     "",
   ].join("\n");
 }
 
 function attemptLine({ number, passed, changed, refused }: Attempt): string {
   const files = changed.map(code).join(", ") || "no files";
-  const told =
+  const context =
     refused.length > 0
       ? `; refused and taken back: ${refused.map(({ message }) => cell(message)).join("; ")}`
       : "";
-  return `- Attempt ${number}: ${passed ? "the checks pass" : "not repaired"}, ${files}${told}`;
+  return `- Attempt ${number}: ${passed ? "the checks pass" : "not repaired"}, ${files}${context}`;
 }
 
 function failingOutput(ending: FixOutcome): string[] {

@@ -21,17 +21,17 @@ type State = {
   startedAt: number;
   run?: Run;
   unfollow(): void;
-  held: object[];
+  pendingLines: object[];
 };
 
 /** Reports progress in the format that the flags name. */
 export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
-  const state: State = { flags, stop, startedAt: Date.now(), unfollow: () => {}, held: [] };
+  const state: State = { flags, stop, startedAt: Date.now(), unfollow: () => {}, pendingLines: [] };
   // `init` is the first line of a stream, so earlier lines wait for it.
   const line = (value: object): void => {
     if (flags.outputFormat !== "stream-json") return;
     if (state.run) writeLine({ ...value, session_id: state.run.sessionId });
-    else state.held.push(value);
+    else state.pendingLines.push(value);
   };
   const say = (text: string): void => {
     if (flags.outputFormat !== "stream-json") writeError(`${text}\n`);
@@ -44,7 +44,7 @@ export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
     begin(run: Run, unfollow: () => void): void {
       state.run = run;
       state.unfollow = unfollow;
-      for (const held of state.held.splice(0)) line(held);
+      for (const pending of state.pendingLines.splice(0)) line(pending);
       say(`repairing: at most ${many(flags.maxAttempts, "attempt")}, session ${run.sessionId}`);
     },
     attempt(attempt: Attempt): void {
@@ -66,7 +66,8 @@ function end(state: State, ending: FixOutcome): number {
     makeFolders(dirname(path), (folder) => mkdirSync(folder));
     writeFileSync(path, reportFor(path, ending, { ...result, exitCode }));
   }
-  if (flags.outputFormat === "stream-json" && !run) for (const held of state.held.splice(0)) writeLine(held);
+  if (flags.outputFormat === "stream-json" && !run)
+    for (const pending of state.pendingLines.splice(0)) writeLine(pending);
   if (flags.outputFormat !== "text") writeLine(result);
   else writeOut(`${endText(ending, result.result, flags)}\n`);
   if (result.is_error && flags.outputFormat !== "stream-json")
@@ -80,14 +81,14 @@ function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {
   if (!run) return withoutSession(ending, stop, durationMs, fix);
   const events = run.agent.log.events();
   const signal = stop.by();
-  const how = { durationMs, ...(signal ? { signal } : {}) };
-  const base = { ...resultObject(events, how), fix };
+  const timing = { durationMs, ...(signal ? { signal } : {}) };
+  const base = { ...resultObject(events, timing), fix };
   const repaired = ending.state === "repaired";
   if (repaired) {
     const fine = { subtype: "success" as const, is_error: false, errors: [], terminal_reason: "repaired" };
     return { result: { ...base, ...fine }, exitCode: 0 };
   }
-  const { exitCode } = verdict(events, how);
+  const { exitCode } = verdict(events, timing);
   if (exitCode !== 0) return { result: { ...base, errors: [...base.errors, ...bestText(ending)] }, exitCode };
   const errors = [failure(ending), ...bestText(ending)];
   const failed = {
@@ -104,11 +105,11 @@ function withoutSession({ state }: FixOutcome, stop: Stop, durationMs: number, f
     return { result: { ...sessionlessResult({ durationMs, reason: "green" }), fix }, exitCode: 0 };
   const late = stop.signal.reason === "max_time";
   const signal = stop.by();
-  const how = late
+  const note = late
     ? { reason: "max_time", subtype: "error_max_time" as const, error: "the time limit was reached" }
     : { reason: "interrupted", subtype: "error_interrupted" as const, error: "stopped by the user" };
   const exitCode = late ? 3 : signal === "SIGTERM" ? 143 : signal === "SIGHUP" ? 129 : 130;
-  return { result: { ...sessionlessResult({ durationMs, ...how }), fix }, exitCode };
+  return { result: { ...sessionlessResult({ durationMs, ...note }), fix }, exitCode };
 }
 
 type FixFacts = ReturnType<typeof fixFacts>;
@@ -133,8 +134,15 @@ function fixFacts(ending: FixOutcome) {
   };
 }
 
-function checkFacts({ command, passed, exitCode, how, durationMs, tests }: CheckRun) {
-  return { command, passed, exit_code: exitCode ?? null, how, duration_ms: durationMs, tests: tests ?? null };
+function checkFacts({ command, passed, exitCode, how: timing, durationMs, tests }: CheckRun) {
+  return {
+    command,
+    passed,
+    exit_code: exitCode ?? null,
+    how: timing,
+    duration_ms: durationMs,
+    tests: tests ?? null,
+  };
 }
 
 function attemptFacts({ number, passed, changed, refused, checks, summary }: Attempt) {

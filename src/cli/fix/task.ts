@@ -105,7 +105,7 @@ function fill(text: string, values: Record<string, string>): string {
 
 /** Shows the last failing run; its output is data, shortened as a tool's would be, with a file that holds the whole. */
 function checkText({ command, runs }: CheckState, maxBytes: number, { artifacts, redact }: Scene): string {
-  const run = runs.findLast((one) => !one.passed) ?? runs.at(-1);
+  const run = runs.findLast((each) => !each.passed) ?? runs.at(-1);
   if (!run) return "";
   const raw = redact(run.output.toWellFormed());
   const path = Buffer.byteLength(raw) > maxBytes ? artifacts.write("txt", raw) : undefined;

@@ -69,13 +69,13 @@ async function printed(
   unfollow();
   const events = run.agent.log.events();
   const signal = stop.by();
-  const how = {
+  const resumeHint = {
     durationMs: Date.now() - startedAt,
     ...(signal ? { signal } : {}),
     ...(answer ? { answer } : {}),
   };
-  writeEnd(resultObject(events, how), flags, answerText(how) ?? lastText(events));
-  return verdict(events, how).exitCode;
+  writeEnd(resultObject(events, resumeHint), flags, answerText(resumeHint) ?? lastText(events));
+  return verdict(events, resumeHint).exitCode;
 }
 
 async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {

@@ -145,13 +145,15 @@ export function lastText(events: readonly LogEvent[]): string {
 }
 
 /** Returns the last line of `stream-json` and the whole of `json` (design §5). */
-export function resultObject(events: readonly LogEvent[], how: RunSummary) {
-  const { subtype } = verdict(events, how);
+export function resultObject(events: readonly LogEvent[], summary: RunSummary) {
+  const { subtype } = verdict(events, summary);
   const end = lastOf(events, "turn_ended");
   const spent = spending(events);
   const { sessionId } = started(events);
   const unfit =
-    end?.reason === "completed" && how.answer && "error" in how.answer ? how.answer.error : undefined;
+    end?.reason === "completed" && summary.answer && "error" in summary.answer
+      ? summary.answer.error
+      : undefined;
   return {
     type: "result",
     subtype,
@@ -159,13 +161,13 @@ export function resultObject(events: readonly LogEvent[], how: RunSummary) {
     result: lastText(events),
     session_id: sessionId,
     num_turns: spent.turns,
-    duration_ms: how.durationMs,
+    duration_ms: summary.durationMs,
     duration_api_ms: spent.apiMs,
     total_cost_usd: spent.cost,
     usage: wireUsage(spent.usage),
     modelUsage: usageByModel(events),
     permission_denials: denials(events),
-    structured_output: how.answer && "value" in how.answer ? how.answer.value : null,
+    structured_output: summary.answer && "value" in summary.answer ? summary.answer.value : null,
     errors: subtype === "success" ? [] : [unfit ?? why(subtype, events)],
     terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
     ...(end && isLimit(end.reason) ? { limit: end.reason } : {}),
@@ -176,16 +178,16 @@ export function resultObject(events: readonly LogEvent[], how: RunSummary) {
 }
 
 /** Returns the same object for a run without a session: it could not start, or there was nothing to do. */
-export function sessionlessResult(how: {
+export function sessionlessResult(summary: {
   durationMs: number;
   reason: string;
   subtype?: Subtype;
   error?: string;
 }) {
-  const { durationMs, reason, error } = how;
+  const { durationMs, reason, error } = summary;
   return {
     type: "result",
-    subtype: how.subtype ?? (error === undefined ? "success" : "error_during_execution"),
+    subtype: summary.subtype ?? (error === undefined ? "success" : "error_during_execution"),
     is_error: error !== undefined,
     result: "",
     session_id: null,
@@ -235,7 +237,7 @@ function usageByModel(events: readonly LogEvent[]) {
 
 /** Returns the totals of `sawtooth report`; tokens are input tokens, shares go from 0 to 1. */
 function contextTotals(events: readonly LogEvent[]) {
-  const { size, soft, now, held, edits, elongation, cache, estimate } = sessionReport(events);
+  const { size, soft, now, deferredTokens, edits, elongation, cache, estimate } = sessionReport(events);
   const policies = editsByPolicy(edits);
   return {
     peak_tokens: size.peak,
@@ -248,7 +250,7 @@ function contextTotals(events: readonly LogEvent[]) {
     edits_by_policy: Object.fromEntries(policies.map(({ policy, edits }) => [policy, edits])),
     folds: allOf(events, "context_edited").filter(({ fold }) => fold !== undefined).length,
     removed_tokens: policies.reduce((sum, { removed }) => sum + removed, 0),
-    held_tokens: held,
+    deferred_tokens: deferredTokens,
     worth_usd: policies.reduce((sum, { worth }) => sum + worth, 0),
     elongated_edits: elongation.longer,
     cache_hit_rate: cache.hitRate,

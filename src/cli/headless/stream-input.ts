@@ -147,9 +147,9 @@ function takeRequest({ turn, write }: State, { request_id, request }: Line): voi
 function takeAnswer({ questions }: State, response: Line["response"]): void {
   const { behavior, message } = response?.response ?? {};
   const allowed = response?.subtype === "success" && behavior === "allow";
-  const told = typeof message === "string" && message !== "" ? message : "The driving program said no.";
+  const say = typeof message === "string" && message !== "" ? message : "The driving program said no.";
   questions.get(String(response?.request_id))?.(
-    allowed ? { behavior: "allow" } : { behavior: "deny", message: told.toWellFormed() },
+    allowed ? { behavior: "allow" } : { behavior: "deny", message: say.toWellFormed() },
   );
 }
 
@@ -175,6 +175,6 @@ async function ask(
   if (reply.behavior === "allow") return { decision: "allow", ...record, asked: { reason } };
   const { message } = reply;
   const unanswered = signal.aborted;
-  const asked = { reason, say: message, ...(unanswered ? { unanswered } : {}) };
-  return { decision: "deny", ...record, asked, reason: message };
+  const details = { reason, say: message, ...(unanswered ? { unanswered } : {}) };
+  return { decision: "deny", ...record, asked: details, reason: message };
 }

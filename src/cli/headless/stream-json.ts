@@ -50,7 +50,7 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
         ...{ decision, rule, by },
         ...(mode ? { mode } : {}),
         ...(scope ? { scope } : {}),
-        ...(asked ? { asked: askedWords(asked) } : {}),
+        ...(asked ? { asked: askedFields(asked) } : {}),
         ...session,
       };
     }
@@ -83,7 +83,7 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
   }
 }
 
-function askedWords({ reason, waitedMs, remembered, say }: NonNullable<DecisionRecord["asked"]>) {
+function askedFields({ reason, waitedMs, remembered, say }: NonNullable<DecisionRecord["asked"]>) {
   return {
     reason,
     waited_ms: waitedMs,

@@ -8,7 +8,7 @@ import { runTurn } from "../../agent/loop.ts";
 import { gitBranch } from "../../app/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
 import { sessionRoot } from "../../app/open-session.ts";
-import { tellLeftovers } from "../../app/orphans.ts";
+import { warnOfOrphans } from "../../app/orphans.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { Person, Run } from "../../app/session.ts";
 import { sessionsUnder, shortened } from "../../app/stored-sessions.ts";
@@ -36,7 +36,7 @@ import { workspaceFiles } from "./workspace-files.ts";
 type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
 
 /** Milliseconds before the machine's processes are scanned, so that the first frame comes first. */
-const leftoversMs = 300;
+const orphanCheckMs = 300;
 
 /** Runs until the user leaves; returns the exit code. */
 export async function runInteractive(prompt: string | undefined, flags: Flags): Promise<number> {
@@ -49,7 +49,7 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
   const chosen: Chosen = { allow: [] };
   const root = sessionRoot({ flags, env, cwd: process.cwd() });
-  setTimeout(() => tellLeftovers(root, "/jobs clean ends them", tui.warn), leftoversMs).unref();
+  setTimeout(() => warnOfOrphans(root, "/jobs clean ends them", tui.warn), orphanCheckMs).unref();
   const person = personOf(tui, chosen);
   let hint = "";
   try {
@@ -172,8 +172,8 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     },
     say: run.say,
     jobs: run.jobs,
-    desk: sessionActions(run, { flags, env: process.env, cwd, chosen }),
-    leftovers: { find: machine.leftovers, end: machine.endLeftovers },
+    actions: sessionActions(run, { flags, env: process.env, cwd, chosen }),
+    orphans: { find: machine.orphans, end: machine.endOrphans },
     rules: run.rules,
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),

@@ -43,15 +43,15 @@ type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {
 
 /** Opens the next session. On failure it continues the last one, if there was one, and reports the reason. */
 export async function openOr(next: NextSession, { flags, last, ...rest }: SessionContext): Promise<Run> {
-  const around = { cwd: process.cwd(), env: process.env, ...rest };
+  const context = { cwd: process.cwd(), env: process.env, ...rest };
   try {
-    const run = await openRun({ flags: next.flags, events: next.events, ...around });
+    const run = await openRun({ flags: next.flags, events: next.events, ...context });
     for (const body of next.append ?? []) run.agent.log.append(body);
     return run;
   } catch (error) {
     if (last === undefined || exitCodeOf(error) === undefined) throw error;
     rest.warn((error as Error).message);
-    return openRun({ flags: flagsFor(flags, { type: "open", resume: last }), ...around });
+    return openRun({ flags: flagsFor(flags, { type: "open", resume: last }), ...context });
   }
 }
 

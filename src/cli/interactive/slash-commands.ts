@@ -60,12 +60,12 @@ function ownCommandsOf(
 ): Pick<SessionActions, "own" | "trust"> {
   const none: OwnCommands = { commands: [], notes: [] };
   if (flags.bare) return { own: () => none, trust() {} };
-  const place = folders(env);
+  const paths = folders(env);
   const workspace = workspaceRoot(cwd);
   const builtIn = commands.map(({ name }) => name);
   const mine = readCommands({
-    folder: join(place.config, "commands"),
-    called: join(place.config, "commands"),
+    folder: join(paths.config, "commands"),
+    called: join(paths.config, "commands"),
     taken: new Set(builtIn),
   });
   const names = mine.commands.map(({ name }) => name.toLowerCase());
@@ -73,7 +73,7 @@ function ownCommandsOf(
   const called = ".sawtooth/commands";
   const project = readCommands({ folder, inside: workspace, called, taken: new Set([...builtIn, ...names]) });
   const decision = { hash: project.hash, folder };
-  const file = join(place.state, "trusted.jsonl");
+  const file = join(paths.state, "trusted.jsonl");
   const { now, before } = trusted(file, decision);
   const clean = ({ commands: found }: typeof mine) =>
     found.map((each) => ({
@@ -83,9 +83,9 @@ function ownCommandsOf(
     }));
   const notes = [...mine.notes, ...project.notes];
   const all = { commands: [...clean(mine), ...clean(project)], notes };
-  const asking = { folder: called, commands: clean(project), changed: before };
+  const trust = { folder: called, commands: clean(project), changed: before };
   let state: OwnCommands =
-    project.hash === "" || now ? all : { commands: clean(mine), notes, untrusted: asking };
+    project.hash === "" || now ? all : { commands: clean(mine), notes, untrusted: trust };
   return {
     own: () => state,
     trust() {

@@ -12,7 +12,7 @@ export function undoOf({ agent, snapshots, sessionId }: Run): Undoing {
   const { cwd } = started(agent.log.events());
   return {
     list: snapshots.list,
-    text: async () => snapshotsText(sessionId, await snapshots.list(), { cwd, how: "/undo <number>" }),
+    text: async () => snapshotsText(sessionId, await snapshots.list(), { cwd, command: "/undo <number>" }),
     async put(choice) {
       const undone = await snapshots.undo(choice);
       if (!undone && choice.to !== undefined)
@@ -21,7 +21,7 @@ export function undoOf({ agent, snapshots, sessionId }: Run): Undoing {
       // The model would go on as if its changes still stood.
       if (undone.files.length > 0)
         agent.log.append({ type: "reminder", channel: "logged", text: asReminder(undoNotice(undone)) });
-      return undoneText(undone, { cwd, how: "/undo redo" });
+      return undoneText(undone, { cwd, command: "/undo redo" });
     },
   };
 }

@@ -6,8 +6,8 @@ import { textTokens } from "../view/tokens.ts";
 
 type Content = EventOf<"assistant_message">["content"];
 
-/** `mended`: what was done to the prose, in words. */
-export type Verdict = { prose: string; mended?: string } | { rejected: string };
+/** `corrections`: what was changed in the prose, in words. */
+export type Verdict = { prose: string; corrections?: string } | { rejected: string };
 
 type HandoffInputs = {
   /** Tokens of what the prose stands for. */
@@ -21,25 +21,25 @@ type HandoffInputs = {
 
 export function judgeProse(
   { content, stopReason }: { content: Content; stopReason: string },
-  around: HandoffInputs,
+  inputs: HandoffInputs,
 ): Verdict {
   const whole = proseOf(content);
   if (content.some(isToolUse)) return { rejected: "it called a tool" };
   if (stopReason === "refusal") return { rejected: "the model refused" };
   if (whole === "") return { rejected: "it was empty" };
   const cut = ["max_tokens", "model_context_window_exceeded"].includes(stopReason);
-  const kept = cut ? wholeParagraphs(whole) : whole;
-  if (kept === "") return { rejected: "it was cut off by its length before a paragraph was whole" };
-  const { prose, paths, struck } = withoutUnknownPaths(kept, around);
+  const complete = cut ? wholeParagraphs(whole) : whole;
+  if (complete === "") return { rejected: "it was cut off by its length before a paragraph was whole" };
+  const { prose, paths, struck } = withoutUnknownPaths(complete, inputs);
   const named = `that named paths which never existed: ${paths.slice(0, 3).join(", ")}`;
   if (struck > 0 && prose === "") return { rejected: `it has only lines ${named}` };
-  if (textTokens(prose) > 0.75 * around.replaced)
+  if (textTokens(prose) > 0.75 * inputs.replaced)
     return { rejected: "it was not at least a quarter shorter than what it replaces" };
-  const mended = [
+  const corrections = [
     cut ? "cut off by its length, so it ends with its last whole paragraph" : "",
     struck > 0 ? `without ${struck === 1 ? "a line" : `${struck} lines`} ${named}` : "",
   ].filter(Boolean);
-  return { prose, ...(mended.length > 0 ? { mended: mended.join("; ") } : {}) };
+  return { prose, ...(corrections.length > 0 ? { corrections: corrections.join("; ") } : {}) };
 }
 
 /** The words of a reply, without its thinking. */
@@ -74,9 +74,9 @@ function withoutUnknownPaths(
   const isTrue = (line: string) =>
     !(line.match(absolutePath) ?? []).some((path) => unknown.includes(path.replace(/[.,]+$/, "")));
   const lines = prose.split("\n");
-  const kept = lines.filter(isTrue);
-  const struck = lines.length - kept.length;
-  if (kept.every((line) => line.trim() === "")) return { prose: "", paths: unknown, struck };
+  const trueLines = lines.filter(isTrue);
+  const struck = lines.length - trueLines.length;
+  if (trueLines.every((line) => line.trim() === "")) return { prose: "", paths: unknown, struck };
   const note = struck > 0 ? `\n[${struck} of its lines named paths that never existed and were struck.]` : "";
-  return { prose: `${kept.join("\n").trim()}${note}`, paths: unknown, struck };
+  return { prose: `${trueLines.join("\n").trim()}${note}`, paths: unknown, struck };
 }

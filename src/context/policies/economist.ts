@@ -22,7 +22,7 @@ function decide(snapshot: PolicyInput): Decision {
   const { removed, after } = freedAndRewritten(candidates, snapshot);
   const sums = breakEven(snapshot, removed, after);
   const reason = free.length > 0 ? "cold" : flushReason(snapshot, removed, sums);
-  if (!reason) return { heldTokens: removed, flushTokens: Math.max(0, after - removed) };
+  if (!reason) return { deferredTokens: removed, flushTokens: Math.max(0, after - removed) };
   const economics = { ...sums, reason, removedTokens: removed, afterTokens: after };
   return {
     plan: {
@@ -50,17 +50,21 @@ export function relativePrices({ prices, contract }: ModelCard): { r: number; w:
 }
 
 /** In tokens at the input price: sending so many stale tokens once more, and writing so many others anew instead. */
-function weighed(model: ModelCard, held: number, rewritten: number): { carry: number; flush: number } {
+function flushSavings(
+  model: ModelCard,
+  deferred: number,
+  rewritten: number,
+): { carry: number; flush: number } {
   const { r, w } = relativePrices(model);
-  return { carry: r * held, flush: (w - r) * rewritten };
+  return { carry: r * deferred, flush: (w - r) * rewritten };
 }
 
 /** Dollars that stale tokens cost each step, and that forgetting them now would cost once. */
-export function holdingPrice(
+export function deferralCostOf(
   model: ModelCard,
-  { heldTokens = 0, flushTokens = 0 }: Pick<Decision, "heldTokens" | "flushTokens">,
+  { deferredTokens = 0, flushTokens = 0 }: Pick<Decision, "deferredTokens" | "flushTokens">,
 ): { step: number; flush: number } {
-  const { carry, flush } = weighed(model, heldTokens, flushTokens);
+  const { carry, flush } = flushSavings(model, deferredTokens, flushTokens);
   const price = model.prices.input / 1e6;
   return { step: carry * price, flush: flush * price };
 }
@@ -70,17 +74,17 @@ type Sums = { r: number; w: number; meter: number; threshold: number };
 /** Ski rental: what was paid for carrying the queue, against what re-writing the rest would cost. */
 function breakEven(snapshot: PolicyInput, removed: number, after: number): Sums {
   const { r, w } = relativePrices(snapshot.model);
-  const held = removed + heldSinceFlush(snapshot.events);
-  const { carry, flush } = weighed(snapshot.model, held, Math.max(0, after - removed));
+  const deferred = removed + deferredSinceFlush(snapshot.events);
+  const { carry, flush } = flushSavings(snapshot.model, deferred, Math.max(0, after - removed));
   return { r, w, meter: Math.round(carry), threshold: Math.round(flush) };
 }
 
 /** Tokens that were carried though they could be forgotten, summed over the requests since the last edit. */
-const heldSinceFlush = memoizedReduce(
+const deferredSinceFlush = memoizedReduce(
   () => 0,
-  (held, event) => {
-    if (event.type === "context_edited") return event.fold ? held : 0;
-    return event.type === "model_request" ? held + (event.heldTokens ?? 0) : held;
+  (deferred, event) => {
+    if (event.type === "context_edited") return event.fold ? deferred : 0;
+    return event.type === "model_request" ? deferred + (event.deferredTokens ?? 0) : deferred;
   },
 );
 

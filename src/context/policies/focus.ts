@@ -157,11 +157,11 @@ function knowledgeText(
 }
 
 function whereabouts(events: readonly LogEvent[], span: readonly LogEvent[]): string {
-  const kept = span.flatMap((event) =>
+  const stubs = span.flatMap((event) =>
     event.type === "tool_result" && event.artifact ? [event.artifact] : [],
   );
-  const first = kept[0];
-  const last = kept.at(-1);
+  const first = stubs[0];
+  const last = stubs.at(-1);
   if (!first || !last) return `full history: ${started(events).folder}/events.jsonl`;
   return first === last ? `its output: ${first}` : `their outputs: ${first} to ${last}`;
 }

@@ -39,16 +39,16 @@ export type StepInputs = {
 };
 
 /** Tokens that could be forgotten but are held back, and what forgetting them would write anew. */
-export type Planned = { heldTokens: number; flushTokens: number };
+export type Planned = { deferredTokens: number; flushTokens: number };
 
 /** Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was. */
 export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInputs): Planning<Planned> {
-  let [heldTokens, flushTokens] = [0, 0];
+  let [deferredTokens, flushTokens] = [0, 0];
   for (const policy of policies) {
     const events = log.events();
     const view = reader.read(events);
     const decision = policy.plan(policyInputOf(events, view, log.now()));
-    heldTokens += decision.heldTokens ?? 0;
+    deferredTokens += decision.deferredTokens ?? 0;
     flushTokens += decision.flushTokens ?? 0;
     const { plan } = decision;
     if (plan?.summarize) {
@@ -56,7 +56,7 @@ export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInp
         yield* planSummary(log, plan, plan.summarize, view);
     } else if (plan) yield { type: "append", event: { type: "context_edited", ...plan } };
   }
-  return { heldTokens, flushTokens };
+  return { deferredTokens, flushTokens };
 }
 
 /** Puts a handoff in place of the span. Interrupted, it leaves the history as it was. */

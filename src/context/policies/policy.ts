@@ -19,10 +19,10 @@ export type Plan = {
 };
 
 /**
- * `heldTokens`: what could be forgotten but is not, because it does not pay yet; `flushTokens`: what forgetting it
+ * `deferredTokens`: what could be forgotten but is not, because it does not pay yet; `flushTokens`: what forgetting it
  * would write anew (both calibrated).
  */
-export type Decision = { plan?: Plan; heldTokens?: number; flushTokens?: number };
+export type Decision = { plan?: Plan; deferredTokens?: number; flushTokens?: number };
 
 export type Policy = { name: string; plan(snapshot: PolicyInput): Decision };
 

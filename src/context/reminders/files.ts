@@ -29,8 +29,8 @@ function newestStates(events: readonly LogEvent[], paths: ReadonlySet<string>): 
   const oldest = Math.max(0, events.length - mostEvents);
   for (let index = events.length - 1; index >= oldest && states.size < paths.size; index--) {
     const event = events[index];
-    const told = event?.type === "reminder" ? (event.files ?? []) : [];
-    for (const { path, hash } of event?.type === "tool_result" ? stateIn(event) : told)
+    const reported = event?.type === "reminder" ? (event.files ?? []) : [];
+    for (const { path, hash } of event?.type === "tool_result" ? stateIn(event) : reported)
       if (paths.has(path) && !states.has(path)) states.set(path, hash);
   }
   return states;

@@ -9,7 +9,7 @@ import { isFreshStart, isSameOutcome, newestSteps, type Ran, type Step, shortLin
 export type Loop = { repeats: number; since: number; what: string };
 
 /** From so many repeats on the model is told; at so many its turn ends. */
-export const tellAt = 3;
+export const reportAt = 3;
 export const stopAt = 5;
 /** A cycle may have so many steps: A, B, A, B … has two. */
 const longestCycle = 4;
@@ -26,7 +26,7 @@ function cycle(steps: readonly Step[]): Loop | undefined {
     let same = 0;
     while (isSameStep(steps[same], steps[same + length])) same++;
     const repeats = 1 + Math.floor(same / length);
-    if (repeats < tellAt) continue;
+    if (repeats < reportAt) continue;
     const calls = steps.slice(0, length).flatMap((step) => step.ran.map(({ call }) => shortLine(call)));
     return { repeats, since: sinceOf(steps, same + length), what: calls.reverse().join(", then ") };
   }
@@ -34,14 +34,14 @@ function cycle(steps: readonly Step[]): Loop | undefined {
 }
 
 /** Results count as well: a poll that sees something new is no loop. */
-function isSameStep(one: Step | undefined, other: Step | undefined): boolean {
-  if (!one || !other || one.ran.length === 0 || one.ran.length !== other.ran.length) return false;
-  return one.ran.every((ran, index) => isSameRun(ran, other.ran[index]));
+function isSameStep(step: Step | undefined, other: Step | undefined): boolean {
+  if (!step || !other || step.ran.length === 0 || step.ran.length !== other.ran.length) return false;
+  return step.ran.every((ran, index) => isSameRun(ran, other.ran[index]));
 }
 
-function isSameRun(one: Ran, other: Ran | undefined): boolean {
-  if (!other || one.call.name !== other.call.name || !isSameOutcome(one.result, other.result)) return false;
-  return signatureOf(one.call) === signatureOf(other.call);
+function isSameRun(call: Ran, other: Ran | undefined): boolean {
+  if (!other || call.call.name !== other.call.name || !isSameOutcome(call.result, other.result)) return false;
+  return signatureOf(call.call) === signatureOf(other.call);
 }
 
 /** An edit that fails as before changes nothing, whatever was looked at in between. */
@@ -51,7 +51,7 @@ function failingEdit(steps: readonly Step[]): Loop | undefined {
   );
   if (!newest) return undefined;
   const same = steps.filter((step) => step.ran.some((ran) => isSameRun(newest, ran)));
-  if (same.length < tellAt) return undefined;
+  if (same.length < reportAt) return undefined;
   return { repeats: same.length, since: sinceOf(same, same.length), what: shortLine(newest.call) };
 }
 
@@ -62,7 +62,7 @@ function sameWords(events: readonly LogEvent[]): Loop | undefined {
   if (!words) return undefined;
   const other = steps.findIndex((step) => wordsOf(step) !== words);
   const repeats = other < 0 ? steps.length : other;
-  return repeats < tellAt ? undefined : { repeats, since: sinceOf(steps, repeats), what: "the same reply" };
+  return repeats < reportAt ? undefined : { repeats, since: sinceOf(steps, repeats), what: "the same reply" };
 }
 
 /** "" for a reply that does something, and for one that was cut by its length: that has a ceiling of its own. */

@@ -6,7 +6,7 @@ import { hasOpenTasks, isSameList, knownTasks } from "../../core/task-list.ts";
 import type { EngineSettings } from "../policies/settings.ts";
 import { namedFiles } from "./files.ts";
 import { focusReminder, unfoldPointers } from "./focus.ts";
-import { runningLoop, tellAt } from "./loop.ts";
+import { reportAt, runningLoop } from "./loop.ts";
 import { isPlateau } from "./progress.ts";
 import { countSince, isAbout } from "./steps.ts";
 import type { Note } from "./wording.ts";
@@ -28,20 +28,20 @@ export type ReminderInputs = {
 type Numbers = Pick<EngineSettings, "focusReminder" | "reciteSteps">;
 
 /** The notes that are due, the most pressing first; none when the model was reminded since its last reply. */
-export function dueNotes(events: readonly LogEvent[], around: ReminderInputs, numbers: Numbers): Note[] {
+export function dueNotes(events: readonly LogEvent[], inputs: ReminderInputs, numbers: Numbers): Note[] {
   if (stepsSince(events, isEngines, 1) === 0) return [];
-  const changed = changedTasks(events, around.tasks);
+  const changed = changedTasks(events, inputs.tasks);
   const pressing = [
     ...changed,
     ...loopNote(events),
-    ...unfoldNote(events, around),
-    ...limitNote(events, around),
-    ...filesNote(events, around),
+    ...unfoldNote(events, inputs),
+    ...limitNote(events, inputs),
+    ...filesNote(events, inputs),
   ];
-  if (around.stay && stepsSince(events, isEngines, numbers.reciteSteps) < numbers.reciteSteps)
+  if (inputs.stay && stepsSince(events, isEngines, numbers.reciteSteps) < numbers.reciteSteps)
     return pressing;
   const tasks = changed.length > 0 ? [] : openTasks(events, numbers.reciteSteps);
-  return [...pressing, ...tasks, ...focusNote(events, around, numbers), ...plateauNote(events)];
+  return [...pressing, ...tasks, ...focusNote(events, inputs, numbers), ...plateauNote(events)];
 }
 
 /** A reminder that watching made, as opposed to a notice of a background job. */
@@ -72,7 +72,7 @@ function isRecital(event: LogEvent): boolean {
 
 function loopNote(events: readonly LogEvent[]): Note[] {
   const loop = runningLoop(events);
-  if (!loop || loop.repeats < tellAt) return [];
+  if (!loop || loop.repeats < reportAt) return [];
   for (let index = events.length - 1; (events[index]?.seq ?? 0) > loop.since; index--)
     if (isAbout(events[index] as LogEvent, "loop")) return [];
   return [{ topic: "loop", facts: { repeats: loop.repeats, what: loop.what } }];
@@ -92,8 +92,8 @@ const limitSteps = 8;
 
 function limitNote(events: readonly LogEvent[], { runningOut }: ReminderInputs): Note[] {
   if (!runningOut) return [];
-  const told = stepsSince(events, (event) => isAbout(event, "limits"), limitSteps) < limitSteps;
-  return told && !runningOut.last ? [] : [{ topic: "limits", facts: { left: runningOut.left } }];
+  const warnedRecently = stepsSince(events, (event) => isAbout(event, "limits"), limitSteps) < limitSteps;
+  return warnedRecently && !runningOut.last ? [] : [{ topic: "limits", facts: { left: runningOut.left } }];
 }
 
 function focusNote(events: readonly LogEvent[], { folds }: ReminderInputs, numbers: Numbers): Note[] {

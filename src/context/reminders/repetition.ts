@@ -16,17 +16,17 @@ const lookEvery = 200;
 /** A watch over one reply. */
 export function watchRepetition(): RepetitionWatch {
   const ring = new Uint16Array(windowLength);
-  let heard = 0;
+  let chars = 0;
   /** Length of the sequence that repeats; 0 while none does. */
   let period = 0;
   let bytes = 0;
   const at = (index: number): number => ring[index % windowLength] ?? 0;
   const take = (code: number): boolean => {
-    if (period > 0 && at(heard - period) !== code) period = 0;
-    ring[heard++ % windowLength] = code;
+    if (period > 0 && at(chars - period) !== code) period = 0;
+    ring[chars++ % windowLength] = code;
     if (period > 0) bytes += bytesOf(code);
-    else if (heard >= windowLength && heard % lookEvery === 0) {
-      const newest = Uint16Array.from(ring, (_, index) => at(heard + index));
+    else if (chars >= windowLength && chars % lookEvery === 0) {
+      const newest = Uint16Array.from(ring, (_, index) => at(chars + index));
       period = periodOf(newest);
       bytes = newest.reduce((sum, each) => sum + bytesOf(each), 0);
     }
@@ -36,7 +36,7 @@ export function watchRepetition(): RepetitionWatch {
     feed(text) {
       for (let index = 0; index < text.length; index++) {
         if (!take(text.charCodeAt(index))) continue;
-        const codes = Array.from({ length: period }, (_, each) => at(heard - period + each));
+        const codes = Array.from({ length: period }, (_, each) => at(chars - period + each));
         return String.fromCharCode(...codes).toWellFormed();
       }
       return undefined;

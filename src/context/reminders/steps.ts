@@ -65,11 +65,16 @@ export function isAbout(event: LogEvent, ...topics: Topic[]): boolean {
 }
 
 /** Returns true when two results say the same; the names of the files that keep them do not count. */
-export function isSameOutcome(one: Result, other: Result): boolean {
-  if (one.isError !== other.isError) return false;
-  if (typeof one.content !== "string" || typeof other.content !== "string" || one.artifact || other.artifact)
-    return outcome(one) === outcome(other);
-  return one.content === other.content;
+export function isSameOutcome(result: Result, other: Result): boolean {
+  if (result.isError !== other.isError) return false;
+  if (
+    typeof result.content !== "string" ||
+    typeof other.content !== "string" ||
+    result.artifact ||
+    other.artifact
+  )
+    return outcome(result) === outcome(other);
+  return result.content === other.content;
 }
 
 function outcome({ content, artifact }: Result): string {

@@ -8,8 +8,8 @@ import { kinds, type Part, partsReader } from "./kinds.ts";
 export type KindTokens = readonly number[];
 
 export type Contents = {
-  /** Brings it up to a later view, of which the first `kept` entries stand as they did. */
-  take(view: View, kept: number): void;
+  /** Brings it up to a later view, of which the first `unchanged` entries stand as they did. */
+  take(view: View, unchanged: number): void;
   /** All tokens of the prompt. */
   tokens(): number;
   /** Tokens of each kind in the first `position` tokens. */
@@ -26,11 +26,11 @@ export function contentsOf(events: readonly LogEvent[]): Contents {
   const sums: KindTokens[] = [noKinds, withParts(noKinds, fixed)];
   const starts: number[] = [0, totalOf(fixed)];
   return {
-    take({ entries }, kept) {
-      groups.length = kept + 1;
-      sums.length = kept + 2;
-      starts.length = kept + 2;
-      for (let index = kept; index < entries.length; index++) {
+    take({ entries }, unchanged) {
+      groups.length = unchanged + 1;
+      sums.length = unchanged + 2;
+      starts.length = unchanged + 2;
+      for (let index = unchanged; index < entries.length; index++) {
         const parts = partsOf(entries[index] as View["entries"][number]);
         groups.push(parts);
         sums.push(withParts(sums.at(-1) ?? noKinds, parts));

@@ -80,8 +80,8 @@ function costByKind(events: readonly LogEvent[]): KindCost[] {
   };
   const replies = repliesByRequest(events);
   const contents = contentsOf(events);
-  for (const { event, view, kept } of momentsOf(events)) {
-    contents.take(view, kept);
+  for (const { event, view, unchanged } of momentsOf(events)) {
+    contents.take(view, unchanged);
     const answer = replies.get(event.seq);
     if (!answer) continue;
     for (const [kind, dollars] of inputShares(contents, answer)) add(kind, "input", dollars);

@@ -55,12 +55,12 @@ export function editRows(events: readonly LogEvent[], steps: readonly StepRow[])
     const rewritten = Math.max(0, tail - charged);
     charged = Math.max(charged, tail);
     const { seq, at, policy, reason, economics } = event;
-    const around = circumstances.get(seq);
+    const circumstance = circumstances.get(seq);
     rows.push({
       ...{ seq, at, policy, reason, economics, removed, rewritten },
       step: 1 + requests,
       count: event.edits.length,
-      hindsight: hindsightOf({ removed, rewritten, seq, until: coveredAt(event) }, carried, around),
+      hindsight: hindsightOf({ removed, rewritten, seq, until: coveredAt(event) }, carried, circumstance),
       ...(isLossy(event) ? { elongation: elongationAt(repeats, seq) } : {}),
     });
   }
@@ -99,13 +99,13 @@ function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances
 function hindsightOf(
   edit: { removed: number; rewritten: number; seq: number; until: number },
   carried: Carried,
-  around: Circumstances | undefined,
+  circumstance: Circumstances | undefined,
 ): Hindsight {
-  if (!around) return { steps: 0, saved: 0, spent: 0, worth: 0 };
-  const { prices, contract } = around.model;
+  if (!circumstance) return { steps: 0, saved: 0, spent: 0, worth: 0 };
+  const { prices, contract } = circumstance.model;
   const { steps, dollars: saved } = carried(edit, prices);
-  const warm = around.warm && contract.cache.kind !== "none";
+  const warm = circumstance.warm && contract.cache.kind !== "none";
   const rewrite = (edit.rewritten * ((prices.cacheWrite5m || prices.input) - prices.cacheRead)) / 1e6;
-  const spent = (warm ? rewrite : 0) + around.side;
+  const spent = (warm ? rewrite : 0) + circumstance.side;
   return { steps, saved, spent, worth: saved - spent };
 }

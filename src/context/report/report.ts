@@ -21,7 +21,7 @@ export type SessionReport = {
   steps: StepRow[];
   now: WindowNow;
   /** Tokens that could be forgotten, but were sent with the newest request because forgetting did not pay yet. */
-  held: number;
+  deferredTokens: number;
   edits: EditRow[];
   elongation: ElongationTotals;
   cache: { hitRate: number; misses: Record<Miss, number> };
@@ -66,7 +66,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     size: sizeOf(steps),
     steps,
     now: windowNow(snapshot),
-    held: steps.at(-1)?.held ?? 0,
+    deferredTokens: steps.at(-1)?.deferredTokens ?? 0,
     edits,
     elongation: elongationTotals(edits),
     cache: cacheOf(steps),

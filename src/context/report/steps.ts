@@ -31,7 +31,7 @@ export type StepRow = {
   cost: number;
   miss?: Miss;
   /** Tokens that could have been forgotten, but were sent because forgetting did not pay yet. */
-  held: number;
+  deferredTokens: number;
   retries: number;
   durationMs: number;
   /** Names of the called tools, or nothing. */
@@ -69,8 +69,19 @@ export function stepRows(events: readonly LogEvent[]): StepRow[] {
 
 function requestRow(event: EventOf<"model_request">, step: number, factor: number): StepRow {
   const expected = Math.ceil(event.tokensEstimated * factor);
-  const { seq, at, heldTokens: held = 0 } = event;
-  return { step, seq, at, expected, tokens: expected, cost: 0, held, retries: 0, durationMs: 0, calls: [] };
+  const { seq, at, deferredTokens = 0 } = event;
+  return {
+    step,
+    seq,
+    at,
+    expected,
+    tokens: expected,
+    cost: 0,
+    deferredTokens,
+    retries: 0,
+    durationMs: 0,
+    calls: [],
+  };
 }
 
 function answered(event: EventOf<"assistant_message">, { prices }: ModelCard): Partial<StepRow> {

@@ -10,7 +10,7 @@ export type Moment = {
   events: readonly LogEvent[];
   view: View;
   /** Entries at the beginning of the view that stand as they did at the moment before. */
-  kept: number;
+  unchanged: number;
   /** Tokens of the view before the event, uncalibrated. */
   tokensBefore: number;
 };
@@ -26,13 +26,13 @@ export function* momentsOf(events: readonly LogEvent[]): Generator<Moment> {
       continue;
     }
     const view = reader.read(read);
-    let { kept } = view;
+    let { unchanged } = view;
     const tokensBefore = view.tokens;
     if (event.type === "context_edited") {
       read.push(event);
-      kept = Math.min(kept, reader.read(read).kept);
+      unchanged = Math.min(unchanged, reader.read(read).unchanged);
     }
-    yield { event, events: read, view, kept, tokensBefore };
+    yield { event, events: read, view, unchanged, tokensBefore };
     if (event.type === "model_request") read.push(event);
   }
 }

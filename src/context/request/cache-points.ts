@@ -3,7 +3,7 @@
 import { isThinking } from "../../core/blocks.ts";
 import type { CacheTtl, Contract } from "../../core/model-card.ts";
 import type { CachePoint } from "../../core/request.ts";
-import type { Placed } from "../view/messages.ts";
+import type { LocatedMessage } from "../view/messages.ts";
 
 /** The last entry that the next fold or edit keeps. `long`: it should outlive the work that will be folded away. */
 export type Checkpoint = { seq: number; long: boolean };
@@ -20,63 +20,75 @@ export type Untouched = { seq: number; points: readonly CachePoint[]; written?: 
  * there is something to find; the newest block.
  */
 export function cachePoints(
-  placed: readonly Placed[],
+  messages: readonly LocatedMessage[],
   contract: Contract,
   checkpoint?: Checkpoint,
   untouched?: Untouched,
 ): CachePoint[] {
   if (contract.cache.kind !== "breakpoints") return [];
-  const newest = placed.findLastIndex(({ message }) => message.role === "user");
-  const reply = placed.findLastIndex(({ message }, index) => index < newest && message.role === "assistant");
-  const answered = placed.findLastIndex(({ message }, index) => index < reply && message.role === "user");
+  const newest = messages.findLastIndex(({ message }) => message.role === "user");
+  const reply = messages.findLastIndex(
+    ({ message }, index) => index < newest && message.role === "assistant",
+  );
+  const answered = messages.findLastIndex(({ message }, index) => index < reply && message.role === "user");
   // After an edit nothing of the previous request is found but what stands before the edit.
-  const previous = untouched ? foundIn(placed, untouched, contract.cache.lookback) : endOf(placed, answered);
-  const kept = checkpoint && upTo(placed, checkpoint.seq);
-  const long = checkpoint?.long && contract.cache.ttls.includes("1h") ? kept : undefined;
-  const places = [kept, previous, endOf(placed, newest)].flatMap((place) => place ?? []).sort(inOrder);
-  const points = places
-    .filter((place, index) => index === 0 || inOrder(place, places[index - 1] ?? place) !== 0)
+  const previous = untouched
+    ? foundIn(messages, untouched, contract.cache.lookback)
+    : endOf(messages, answered);
+  const checkpointed = checkpoint && upTo(messages, checkpoint.seq);
+  const long = checkpoint?.long && contract.cache.ttls.includes("1h") ? checkpointed : undefined;
+  const positions = [checkpointed, previous, endOf(messages, newest)]
+    .flatMap((position) => position ?? [])
+    .sort(inOrder);
+  const points = positions
+    .filter((position, index) => index === 0 || inOrder(position, positions[index - 1] ?? position) !== 0)
     // A longer life must stand before a shorter one, so all up to the checkpoint gets it.
-    .map((place) => ({ after: "block" as const, ...place, ttl: ttlOf(long && inOrder(place, long) <= 0) }));
+    .map((position) => ({
+      after: "block" as const,
+      ...position,
+      ttl: ttlOf(long && inOrder(position, long) <= 0),
+    }));
   return [{ after: "system" as const, ttl: ttlOf(long) }, ...points].slice(0, contract.cache.maxBreakpoints);
 }
 
 /** Where the last entry before an edit ends; or, when nothing in the cache is within reach of that, what is in it. */
 function foundIn(
-  placed: readonly Placed[],
+  messages: readonly LocatedMessage[],
   untouched: Untouched,
   lookback: number,
 ): BlockPosition | undefined {
-  const last = upTo(placed, untouched.seq);
+  const last = upTo(messages, untouched.seq);
   if (!last) return undefined;
   const points = untouched.points.flatMap((point) => (point.after === "block" ? point : []));
-  const ended = untouched.written === undefined ? [] : (upTo(placed, untouched.written) ?? []);
-  const inCache = [...points, ...[ended].flat()].filter((place) => inOrder(place, last) <= 0).sort(inOrder);
+  const ended = untouched.written === undefined ? [] : (upTo(messages, untouched.written) ?? []);
+  const inCache = [...points, ...[ended].flat()]
+    .filter((position) => inOrder(position, last) <= 0)
+    .sort(inOrder);
   const nearest = inCache.at(-1);
-  if (!nearest || positionsTo(placed, last) - positionsTo(placed, nearest) <= lookback) return last;
+  if (!nearest || positionsTo(messages, last) - positionsTo(messages, nearest) <= lookback) return last;
   return { message: nearest.message, block: nearest.block };
 }
 
 /** As the cache counts: a run of calls, or of results, is one position. */
-function positionsTo(placed: readonly Placed[], place: BlockPosition): number {
+function positionsTo(messages: readonly LocatedMessage[], position: BlockPosition): number {
   let count = 0;
   for (const [
     message,
     {
       message: { content },
     },
-  ] of placed.slice(0, place.message + 1).entries())
+  ] of messages.slice(0, position.message + 1).entries())
     for (const [at, { type }] of content.entries()) {
       const run = (type === "tool_use" || type === "tool_result") && content[at - 1]?.type === type;
-      if (!run && (message < place.message || at <= place.block)) count += 1;
+      if (!run && (message < position.message || at <= position.block)) count += 1;
     }
   return count;
 }
 
 type BlockPosition = { message: number; block: number };
 
-function inOrder(one: BlockPosition, other: BlockPosition): number {
-  return one.message - other.message || one.block - other.block;
+function inOrder(first: BlockPosition, other: BlockPosition): number {
+  return first.message - other.message || first.block - other.block;
 }
 
 function ttlOf(long: unknown): CacheTtl {
@@ -84,8 +96,8 @@ function ttlOf(long: unknown): CacheTtl {
 }
 
 /** The last block of a message that a breakpoint can stand at. */
-function endOf(placed: readonly Placed[], message: number): BlockPosition | undefined {
-  const block = placed[message]?.message.content.findLastIndex((each) => !isThinking(each)) ?? -1;
+function endOf(messages: readonly LocatedMessage[], message: number): BlockPosition | undefined {
+  const block = messages[message]?.message.content.findLastIndex((each) => !isThinking(each)) ?? -1;
   return block < 0 ? undefined : { message, block };
 }
 
@@ -93,9 +105,10 @@ function endOf(placed: readonly Placed[], message: number): BlockPosition | unde
  * The last block up to which all come from entries up to `seq`. Never in a system message: a reminder for one step is
  * no part of what is cached, and a breakpoint there is refused.
  */
-function upTo(placed: readonly Placed[], seq: number): BlockPosition | undefined {
-  for (let message = placed.length - 1; message >= 0; message--) {
-    const { message: { role, content } = { role: "system", content: [] }, seqs = [] } = placed[message] ?? {};
+function upTo(messages: readonly LocatedMessage[], seq: number): BlockPosition | undefined {
+  for (let message = messages.length - 1; message >= 0; message--) {
+    const { message: { role, content } = { role: "system", content: [] }, seqs = [] } =
+      messages[message] ?? {};
     if (role === "system") continue;
     const later = seqs.findIndex((each) => each > seq);
     const block = content.findLastIndex((each, at) => (later < 0 || at < later) && !isThinking(each));

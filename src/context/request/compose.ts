@@ -6,7 +6,7 @@ import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, lastOf, openFocus, started } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { maskOf } from "../policies/masking.ts";
-import { messagesOf, type Placed } from "../view/messages.ts";
+import { type LocatedMessage, messagesOf } from "../view/messages.ts";
 import { calibration, fixedTokens } from "../view/tokens.ts";
 import { applyEvents, type Entry, firstChanged, type View, withdrawnIn } from "../view/view.ts";
 import { type Checkpoint, cachePoints, type Untouched } from "./cache-points.ts";
@@ -22,7 +22,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
   const { system, tools } = started(events);
   const { model, effort } = currentModel(events);
   const sent = view.entries.filter((entry) => isSent(entry, model.contract));
-  const placed = messagesOf(sent.filter((entry) => !entry.sentOnce));
+  const messages = messagesOf(sent.filter((entry) => !entry.sentOnce));
   const previous = lastOf(events, "assistant_message");
   const caches = model.contract.cache.kind === "breakpoints";
   const estimated = fixedTokens(events) + view.tokens;
@@ -31,8 +31,8 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     model: model.id,
     system,
     tools,
-    messages: withTail(placed, sent),
-    cacheAfter: cachePoints(placed, model.contract, checkpoint(events, view), untouched(events, view)),
+    messages: withTail(messages, sent),
+    cacheAfter: cachePoints(messages, model.contract, checkpoint(events, view), untouched(events, view)),
     ...withheld(view, model.contract),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
@@ -72,8 +72,8 @@ function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
 }
 
 /** Adds the blocks that are sent once, behind the last cache breakpoint. */
-function withTail(placed: readonly Placed[], entries: readonly Entry[]): Message[] {
-  const messages = placed.map(({ message }) => message);
+function withTail(located: readonly LocatedMessage[], entries: readonly Entry[]): Message[] {
+  const messages = located.map(({ message }) => message);
   const content = entries.flatMap((entry) => (entry.sentOnce ? entry.blocks : []));
   if (content.length === 0) return messages;
   const last = messages.at(-1);

@@ -56,12 +56,12 @@ function untouchable(
 
 /** Rule 6: every message of the person is in the view, word for word. */
 function silenced(events: readonly LogEvent[], view: View): Violation[] {
-  const held = new Map(
+  const present = new Map(
     view.entries.flatMap((entry) => (entry.isUserText ? [[entry.seq, entry.blocks]] : [])),
   );
   return events.flatMap((event) => {
     if (event.type !== "user_message") return [];
-    const blocks = held.get(event.seq);
+    const blocks = present.get(event.seq);
     const whole = event.content.every((block) => blocks?.includes(block));
     return whole ? [] : [broke(6, event.seq, "a message of the person is no longer in the view")];
   });

@@ -102,11 +102,14 @@ function pointRules({ cacheAfter, messages }: ModelRequest, most: number): strin
   const broken = cacheAfter.length > most ? [`more than ${most} cache breakpoints`] : [];
   let before = { message: -2, block: 0, ttl: "1h" };
   for (const point of cacheAfter) {
-    const place = point.after === "system" ? { message: -1, block: 0 } : point;
-    if (place.message < before.message || (place.message === before.message && place.block <= before.block))
+    const position = point.after === "system" ? { message: -1, block: 0 } : point;
+    if (
+      position.message < before.message ||
+      (position.message === before.message && position.block <= before.block)
+    )
       broken.push("the cache breakpoints are not in order");
     if (point.ttl === "1h" && before.ttl === "5m") broken.push("a long life stands after a short one");
-    before = { message: place.message, block: place.block, ttl: point.ttl };
+    before = { message: position.message, block: position.block, ttl: point.ttl };
     if (point.after === "block" && !takesPoint(messages[point.message], point.block))
       broken.push(`no cache breakpoint can stand at messages.${point.message}.content.${point.block}`);
   }

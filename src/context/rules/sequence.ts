@@ -27,7 +27,7 @@ export function checkRequest(
   { request, expected }: Composed,
   { events, view }: { events: readonly LogEvent[]; view: View },
   before?: PreviousRequest,
-): { broken: Violation[]; held: PreviousRequest } {
+): { broken: Violation[]; current: PreviousRequest } {
   const { model } = currentModel(events);
   const flat = flatten(request);
   const points = pointsIn(request, flat);
@@ -48,7 +48,7 @@ export function checkRequest(
       broken.push(...lookbackRule(flat, points, written, model.contract.cache.lookback));
   }
   const all = [...new Set([...written, ...points])];
-  return { broken, held: { request, flat, events: events.length, written: all } };
+  return { broken, current: { request, flat, events: events.length, written: all } };
 }
 
 function tooLarge(text: string): Violation {
@@ -85,25 +85,26 @@ function pointsIn({ cacheAfter }: ModelRequest, flat: readonly Flat[]): number[]
   });
 }
 
-function commonPrefix(one: readonly Flat[], other: readonly Flat[]): number {
+function commonPrefix(first: readonly Flat[], other: readonly Flat[]): number {
   let index = 0;
-  while (index < one.length && isSame(one[index], other[index])) index++;
+  while (index < first.length && isSame(first[index], other[index])) index++;
   return index;
 }
 
-function isSame(one: Flat | undefined, other: Flat | undefined): boolean {
-  if (!one || !other) return false;
-  if (one.role !== other.role || one.message !== other.message || one.scoped !== other.scoped) return false;
-  return isSameBlock(one.block, other.block);
+function isSame(first: Flat | undefined, other: Flat | undefined): boolean {
+  if (!first || !other) return false;
+  if (first.role !== other.role || first.message !== other.message || first.scoped !== other.scoped)
+    return false;
+  return isSameBlock(first.block, other.block);
 }
 
 /** Mostly the very same object: then nothing is read. */
-function isSameBlock(one: Block, other: Block): boolean {
-  if (one === other) return true;
-  if (one.type !== "tool_result" || other.type !== "tool_result")
-    return JSON.stringify(one) === JSON.stringify(other);
-  if (one.tool_use_id !== other.tool_use_id || one.is_error !== other.is_error) return false;
-  const [a, b] = [one.content, other.content];
+function isSameBlock(first: Block, other: Block): boolean {
+  if (first === other) return true;
+  if (first.type !== "tool_result" || other.type !== "tool_result")
+    return JSON.stringify(first) === JSON.stringify(other);
+  if (first.tool_use_id !== other.tool_use_id || first.is_error !== other.is_error) return false;
+  const [a, b] = [first.content, other.content];
   if (typeof a === "string" || typeof b === "string") return a === b;
   return a.length === b.length && a.every((part, at) => part === b[at]);
 }

@@ -11,7 +11,7 @@ import {
 import type { Entry } from "./view.ts";
 
 /** A message, and for each of its blocks the seq of the entry that it came from. */
-export type Placed = { message: Message; seqs: readonly number[] };
+export type LocatedMessage = { message: Message; seqs: readonly number[] };
 
 /** The result that stands for a call that never got one. */
 const interruptedText =
@@ -21,28 +21,28 @@ const interruptedText =
  * The messages of a view. Every call gets exactly one result, in the order of the calls, first thing in the next
  * message; results without a call and messages without content are left out; neighbours of one role are merged.
  */
-export function messagesOf(entries: readonly Entry[]): Placed[] {
-  const placed: Placed[] = [];
+export function messagesOf(entries: readonly Entry[]): LocatedMessage[] {
+  const messages: LocatedMessage[] = [];
   const gate: Gate = new Set();
   for (let index = 0; index < entries.length; ) {
     const entry = entries[index] as Entry;
     if (entry.role === "assistant") {
       const following = entries.slice(index + 1, endOfStep(entries, index + 1));
-      const role = placed.at(-1)?.message.role;
+      const role = messages.at(-1)?.message.role;
       const step = role && role !== "assistant" ? stepOf(entry, following) : undefined;
-      if (step) placed.push(...step);
+      if (step) messages.push(...step);
       else {
-        pushAssistant(placed, entry);
-        pushInput(placed, following, callsOf(entry), gate);
+        pushAssistant(messages, entry);
+        pushInput(messages, following, callsOf(entry), gate);
       }
       index += 1 + following.length;
     } else {
       const end = endOfStep(entries, index);
-      pushInput(placed, entries.slice(index, end), [], gate);
+      pushInput(messages, entries.slice(index, end), [], gate);
       index = end;
     }
   }
-  return placed;
+  return messages;
 }
 
 function endOfStep(entries: readonly Entry[], from: number): number {
@@ -52,23 +52,23 @@ function endOfStep(entries: readonly Entry[], from: number): number {
 }
 
 /** A step's messages, and what they were made of. */
-type Step = { parts: Pick<Entry, "blocks" | "seq">[]; placed: readonly Placed[] };
+type Step = { parts: Pick<Entry, "blocks" | "seq">[]; messages: readonly LocatedMessage[] };
 
 /** By the blocks of the reply: an edited entry has other ones. */
 const known = new WeakMap<readonly Block[], Step>();
 
 /** A reply and what answers it. The same entries give the same objects: a request is put together of those before. */
-function stepOf(reply: Entry, following: readonly Entry[]): readonly Placed[] | undefined {
+function stepOf(reply: Entry, following: readonly Entry[]): readonly LocatedMessage[] | undefined {
   const earlier = known.get(reply.blocks);
-  if (earlier && isMadeOf(earlier, reply, following)) return earlier.placed;
+  if (earlier && isMadeOf(earlier, reply, following)) return earlier.messages;
   const content = spoken(reply);
   // What a change of the tools says hangs on those before it, so such a step is made each time.
   if (!content || following.some((entry) => entry.withdrawn)) return undefined;
-  const placed = [placedAs({ role: "assistant", content }, reply.seq)];
-  pushInput(placed, following, callsOf(reply), new Set());
+  const messages = [placedAs({ role: "assistant", content }, reply.seq)];
+  pushInput(messages, following, callsOf(reply), new Set());
   const parts = [reply, ...following].map(({ blocks, seq }) => ({ blocks, seq }));
-  known.set(reply.blocks, { parts, placed });
-  return placed;
+  known.set(reply.blocks, { parts, messages });
+  return messages;
 }
 
 function isMadeOf({ parts }: Step, reply: Entry, following: readonly Entry[]): boolean {
@@ -89,37 +89,42 @@ function spoken(entry: Entry): Block[] | undefined {
   return content.every(isThinking) ? undefined : content;
 }
 
-function pushAssistant(placed: Placed[], entry: Entry): void {
+function pushAssistant(messages: LocatedMessage[], entry: Entry): void {
   const content = spoken(entry);
-  if (!content || placed.length === 0) return;
-  if (placed.at(-1)?.message.role === "assistant") extendLast(placed, content, entry.seq);
-  else placed.push(placedAs({ role: "assistant", content }, entry.seq));
+  if (!content || messages.length === 0) return;
+  if (messages.at(-1)?.message.role === "assistant") extendLast(messages, content, entry.seq);
+  else messages.push(placedAs({ role: "assistant", content }, entry.seq));
 }
 
-function placedAs(message: Message, seq: number): Placed {
+function placedAs(message: Message, seq: number): LocatedMessage {
   return { message, seqs: message.content.map(() => seq) };
 }
 
 /** A new message in place of the last: that one may belong to the step that it was made for. */
-function extendLast(placed: Placed[], content: readonly Block[], seq: number): void {
-  const last = placed.pop();
+function extendLast(messages: LocatedMessage[], content: readonly Block[], seq: number): void {
+  const last = messages.pop();
   if (!last) return;
   const message = { ...last.message, content: [...last.message.content, ...content] };
-  placed.push({ message, seqs: [...last.seqs, ...content.map(() => seq)] });
+  messages.push({ message, seqs: [...last.seqs, ...content.map(() => seq)] });
 }
 
 /**
  * Results first, then what was said, in the order of the log, and last what the system says: the API takes a system
  * message only between a user's and a reply. What is said after it, because its request failed, goes before it.
  */
-function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly string[], gate: Gate): void {
+function pushInput(
+  messages: LocatedMessage[],
+  entries: readonly Entry[],
+  calls: readonly string[],
+  gate: Gate,
+): void {
   const results = calls.length > 0 ? resultsIn(entries) : new Map<string, Result>();
   const content: Block[] = [];
   const seqs: number[] = [];
   for (const id of calls) {
     const { block, seq } = results.get(id) ?? {
       block: interrupted(id),
-      seq: placed.at(-1)?.seqs.at(-1) ?? 0,
+      seq: messages.at(-1)?.seqs.at(-1) ?? 0,
     };
     content.push(block);
     seqs.push(seq);
@@ -130,11 +135,11 @@ function pushInput(placed: Placed[], entries: readonly Entry[], calls: readonly 
     content.push(...said);
     seqs.push(...said.map(() => seq));
   }
-  pushUser(placed, { message: { role: "user", content }, seqs });
+  pushUser(messages, { message: { role: "user", content }, seqs });
   // Of several changes without a reply between them the newest says all that holds.
   const newest = entries.findLast((entry) => entry.withdrawn);
   for (const entry of entries)
-    if (entry.role === "system" && (!entry.withdrawn || entry === newest)) pushSystem(placed, entry, gate);
+    if (entry.role === "system" && (!entry.withdrawn || entry === newest)) pushSystem(messages, entry, gate);
 }
 
 type Result = { block: ToolResultBlock; seq: number };
@@ -167,25 +172,25 @@ function interrupted(id: string): ToolResultBlock {
   return { type: "tool_result", tool_use_id: id, content: interruptedText, is_error: true };
 }
 
-function pushUser(placed: Placed[], made: Placed): void {
+function pushUser(messages: LocatedMessage[], made: LocatedMessage): void {
   if (made.message.content.length === 0) return;
   // A reply that cannot be sent back (thinking alone) leaves a system message before this: what is said goes before it.
-  const at = placed.findLastIndex(({ message }) => message.role !== "system");
-  const before = placed[at];
-  if (before?.message.role !== "user") return void placed.push(made);
+  const at = messages.findLastIndex(({ message }) => message.role !== "system");
+  const before = messages[at];
+  if (before?.message.role !== "user") return void messages.push(made);
   const content = [...before.message.content, ...made.message.content];
-  placed[at] = { message: { ...before.message, content }, seqs: [...before.seqs, ...made.seqs] };
+  messages[at] = { message: { ...before.message, content }, seqs: [...before.seqs, ...made.seqs] };
 }
 
 /** Gives reminders for one request a message of their own; changes of the tools stay for good. */
-function pushSystem(placed: Placed[], entry: Entry, gate: Gate): void {
+function pushSystem(messages: LocatedMessage[], entry: Entry, gate: Gate): void {
   const content = entry.withdrawn ? changesTo(entry.withdrawn, gate) : entry.blocks;
-  const last = placed.at(-1);
+  const last = messages.at(-1);
   if (content.length === 0 || !last || last.message.role === "assistant") return;
   const scoped = entry.withdrawn ? {} : { clear_at: "next_user_message" as const };
   const { role, clear_at } = last.message;
-  if (role === "system" && clear_at === scoped.clear_at) extendLast(placed, content, entry.seq);
-  else placed.push(placedAs({ role: "system", content: [...content], ...scoped }, entry.seq));
+  if (role === "system" && clear_at === scoped.clear_at) extendLast(messages, content, entry.seq);
+  else messages.push(placedAs({ role: "system", content: [...content], ...scoped }, entry.seq));
 }
 
 /** The tools that are not offered at this point of the messages. */

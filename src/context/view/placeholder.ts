@@ -27,8 +27,10 @@ const gist = memoizeBy((event: EventOf<"tool_result">): string => {
 export function symptomOf(text: string, exitCode: number | undefined): string {
   const status = exitCode === undefined ? undefined : exitLine(exitCode);
   const lines = text.split("\n").filter((line) => line.trim() !== "" && line !== status);
-  const telling = lines.findLast((line) => /error|fail|exception|assert|denied|not found|panic/i.test(line));
-  return (telling ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
+  const informative = lines.findLast((line) =>
+    /error|fail|exception|assert|denied|not found|panic/i.test(line),
+  );
+  return (informative ?? lines.at(-1) ?? "").trim().slice(0, 200).toWellFormed();
 }
 
 /** Failure stays visible: exit status and symptom; undefined when the call did not fail. */

@@ -30,9 +30,9 @@ export type View = {
   /** Sum over the entries, uncalibrated; system and tools not included. */
   tokens: number;
   /** Events folded so far. */
-  folded: number;
+  applied: number;
   /** Entries at the beginning that the newest read left as they were. */
-  kept: number;
+  unchanged: number;
   /** The model that thinking is made for. */
   model: { id: string; history: "free" | "prefix_bound" };
   /** True when the history sent again may have broken thinking: then the API is told to drop it (provider-facts §2). */
@@ -52,12 +52,12 @@ export type ViewReader = {
 
 export function viewReader(): ViewReader {
   const none = { id: "", history: "free" as const };
-  const view: View = { entries: [], tokens: 0, folded: 0, kept: 0, model: none, dropBlock: false };
+  const view: View = { entries: [], tokens: 0, applied: 0, unchanged: 0, model: none, dropBlock: false };
   return {
     read(events) {
-      view.kept = view.entries.length;
-      for (const event of events.slice(view.folded)) applyEvent(view, event, events);
-      view.folded = events.length;
+      view.unchanged = view.entries.length;
+      for (const event of events.slice(view.applied)) applyEvent(view, event, events);
+      view.applied = events.length;
       return view;
     },
   };
@@ -93,16 +93,18 @@ function giveBackThinking(view: View, events: readonly LogEvent[]): void {
   const entry = view.entries[index];
   const reply = entry && eventAt(events, entry.seq);
   if (!entry || reply?.type !== "assistant_message") return;
-  const kept = entry.blocks.filter((block) => !isThinking(block));
-  const same = reply.content.filter((block) => !isThinking(block)).every((block, at) => block === kept[at]);
+  const current = entry.blocks.filter((block) => !isThinking(block));
+  const same = reply.content
+    .filter((block) => !isThinking(block))
+    .every((block, at) => block === current[at]);
   if (!same || entry.blocks.length === reply.content.length) return;
   rewrite(view, index, [...reply.content]);
 }
 
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
 export function missingUserMessages(events: readonly LogEvent[], view: View): number {
-  const held = new Set(view.entries.filter((entry) => entry.isUserText).map((entry) => entry.seq));
-  return events.filter((event) => event.type === "user_message" && !held.has(event.seq)).length;
+  const present = new Set(view.entries.filter((entry) => entry.isUserText).map((entry) => entry.seq));
+  return events.filter((event) => event.type === "user_message" && !present.has(event.seq)).length;
 }
 
 /** The tools that are not offered at the end of the view. */
@@ -127,7 +129,7 @@ function dropPassing(view: View): void {
     if (!entry?.sentOnce) continue;
     view.entries.splice(index, 1);
     view.tokens -= entry.tokens;
-    view.kept = Math.min(view.kept, index);
+    view.unchanged = Math.min(view.unchanged, index);
   }
 }
 
@@ -270,11 +272,11 @@ function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>):
   const span = view.entries.slice(start, end);
   // What was withdrawn stays withdrawn: the newest such entry says all that is so.
   const gate = span.findLast((entry) => entry.withdrawn);
-  const kept = span.filter((entry) => entry.isUserText || entry === gate);
+  const survivors = span.filter((entry) => entry.isUserText || entry === gate);
   const standIn = collapsedEntry(span[0], edit);
-  view.entries.splice(start, end - start, standIn, ...kept);
-  view.tokens += standIn.tokens + tokensOf(kept) - tokensOf(span);
-  view.kept = Math.min(view.kept, start);
+  view.entries.splice(start, end - start, standIn, ...survivors);
+  view.tokens += standIn.tokens + tokensOf(survivors) - tokensOf(span);
+  view.unchanged = Math.min(view.unchanged, start);
 }
 
 function tokensOf(entries: readonly Entry[]): number {
@@ -312,5 +314,5 @@ function rewrite(view: View, index: number, blocks: Block[]): void {
   entry.tokens = blocksTokens(blocks);
   entry.edited = true;
   view.tokens += entry.tokens;
-  view.kept = Math.min(view.kept, index);
+  view.unchanged = Math.min(view.unchanged, index);
 }

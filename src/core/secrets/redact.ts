@@ -15,7 +15,7 @@ export function redactor(secrets: readonly Secret[]): (text: string) => string {
 /** A literal is found, or not found, several times as fast as the shape. */
 function withoutShape(text: string, { name, hints, shape }: Shape): string {
   if (hints && !hints.some((hint) => text.includes(hint))) return text;
-  return text.replace(shape, (...found) => `${keptOf(found.at(-1))}${marked(name)}`);
+  return text.replace(shape, (...found) => `${labelBefore(found.at(-1))}${marked(name)}`);
 }
 
 function marked(name: string): string {
@@ -23,7 +23,7 @@ function marked(name: string): string {
 }
 
 /** Returns the words before a secret that say what it was, as `Authorization: Bearer` does. */
-function keptOf(groups: unknown): string {
+function labelBefore(groups: unknown): string {
   return typeof groups === "object" && groups !== null
     ? String((groups as { kept?: string }).kept ?? "")
     : "";

@@ -164,7 +164,7 @@ export function secretsOf(env: Environment): Secret[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (!isSecret(name, value)) return [];
     const password = (passwordInUrl.exec(value) ?? passwordInList.exec(value))?.[1] ?? "";
-    return [value, password].filter(isTelling).map((one) => ({ name, value: one }));
+    return [value, password].filter(isTelling).map((secret) => ({ name, value: secret }));
   });
 }
 

@@ -64,11 +64,11 @@ function findNeedle({ text, newest, call, resultOf }: ReaderState): Action {
   if (call?.input.command?.startsWith("grep -ohE"))
     return { text: "It is lost: it is not where it should be." };
   const artifact = /\/[^\s"]*\/artifacts\/\d+\.txt/;
-  const place =
+  const folder =
     artifact.exec(newest.includes('"artifact":') ? newest : "") ??
     artifact.exec(resultOf("sh crate.sh 2") ?? "") ??
     artifact.exec(/Focus closed: sh crate\.sh 2[\s\S]*?outputs?: \S+/.exec(text)?.[0] ?? "");
-  if (place) return run(`grep -ohE 'NEEDLE-[0-9]+' ${place[0]} | head -1`);
+  if (folder) return run(`grep -ohE 'NEEDLE-[0-9]+' ${folder[0]} | head -1`);
   const history = /Full history: (\S+events\.jsonl)/.exec(text)?.[1];
   if (history) return run(`grep -o '"artifact":"[^"]*"' ${history} | sed -n 2p`);
   return { text: "It is lost: nothing says where it stands." };

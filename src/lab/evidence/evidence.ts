@@ -98,7 +98,7 @@ function recordingsPart(files: readonly string[], rows: readonly ReplayRow[]): s
 }
 
 function inputChange(figures: readonly Figures[], prices: string, context: string): string {
-  const all = figures.filter((one) => one.prices === prices && one.context === context);
+  const all = figures.filter((figure) => figure.prices === prices && figure.context === context);
   const { inputRatio } = all.find(({ recording }) => recording === "all") ?? all[0] ?? {};
   return inputRatio === undefined ? "" : signedPercent(inputRatio - 1);
 }
@@ -116,7 +116,7 @@ function schedulesPart(figures: readonly Figures[]): string {
     const theirs = published.simulation[prices] ?? ["", "", "", ""];
     return [
       `r ${read}, w ${write}`,
-      ...ours.map((one, index) => (theirs[index] ? `${one} (${theirs[index]})` : one)),
+      ...ours.map((figure, index) => (theirs[index] ? `${figure} (${theirs[index]})` : figure)),
     ];
   });
   return [
@@ -138,8 +138,8 @@ function techniquesPart(figures: readonly Figures[]): string {
   const all = figures.filter(({ recording }) => recording === "all");
   const lines = techniques.map((context) => {
     const cells = models.map((prices) => {
-      const one = all.find((each) => each.context === context && each.prices === prices);
-      return one?.ratio === undefined ? "" : signedPercent(one.ratio - 1);
+      const figure = all.find((each) => each.context === context && each.prices === prices);
+      return figure?.ratio === undefined ? "" : signedPercent(figure.ratio - 1);
     });
     const sized = all.find((each) => each.context === context && each.prices === models[3]);
     return [context, ...cells, formatTokens(sized?.mean ?? 0), formatTokens(sized?.peak ?? 0)];

@@ -47,9 +47,9 @@ function rangeOf({ offset, limit }: Fields): { view_range?: [number, number] } {
 export function resultOf(
   id: string,
   call: Call | undefined,
-  told: { text: string; isError: boolean; exitCode?: number | undefined },
+  output: { text: string; isError: boolean; exitCode?: number | undefined },
 ): EventBody {
-  const { text, isError, exitCode } = told;
+  const { text, isError, exitCode } = output;
   const stats: ToolStats = {
     lines: text.split("\n").length,
     ...(exitCode === undefined ? {} : { exitCode }),

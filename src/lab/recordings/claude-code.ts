@@ -129,8 +129,8 @@ function takeUser(made: Draft, entry: Fields, calls: Map<string, Call>): void {
     const block = fieldsOf(value);
     if (block.type !== "tool_result") continue;
     const id = textOf(block.tool_use_id);
-    const told = { text: wordsOf(block), isError: block.is_error === true };
-    made.append(at, resultOf(id, calls.get(id), told));
+    const output = { text: wordsOf(block), isError: block.is_error === true };
+    made.append(at, resultOf(id, calls.get(id), output));
   }
   const said = blocks.flatMap(saidBlock);
   if (said.length > 0) made.append(at, { type: "user_message", content: said });

@@ -22,13 +22,13 @@ export function readCodex(entries: readonly Fields[]): Draft {
   const meta = fieldsOf(entries.find(({ type }) => type === "session_meta")?.payload);
   const turn = fieldsOf(entries.find(({ type }) => type === "turn_context")?.payload);
   const model = `${textOf(meta.model_provider) || "openai"}/${textOf(turn.model) || "unknown"}`;
-  const told = meta.base_instructions ?? meta.instructions;
+  const instructions = meta.base_instructions ?? meta.instructions;
   const made = draft({
     at: timeOf(meta.timestamp) ?? timeOf(entries[0]?.timestamp),
     sessionId: textOf(meta.id),
     cwd: textOf(meta.cwd),
     model,
-    system: textOf(fieldsOf(told).text ?? told),
+    system: textOf(fieldsOf(instructions).text ?? instructions),
   });
   const reading: Reading = { open: { at: undefined, content: [] }, calls: new Map(), model };
   for (const entry of entries) takeEntry(made, entry, reading);

@@ -75,10 +75,10 @@ function fromLines(file: string, text: string): Recording {
 }
 
 /** As many lines as are looked at to tell the format. */
-const telling = 30;
+const sampleLines = 30;
 
 function fromEntries(file: string, entries: readonly Fields[], damaged: number): Recording {
-  const first = entries.slice(0, telling);
+  const first = entries.slice(0, sampleLines);
   if (first[0]?.type === "session_started" && "seq" in first[0]) return ownLog(file);
   const warnings =
     damaged > 0 ? [`${damaged} damaged ${damaged === 1 ? "line was" : "lines were"} left out`] : [];

@@ -39,8 +39,8 @@ export function readPi(entries: readonly Fields[]): Draft {
 }
 
 function takeCompaction(made: Draft, entry: Fields, before: readonly number[]): void {
-  const kept = countOf(entry.firstKeptEntryIndex);
-  const to = before[kept] ?? made.events.length - 1;
+  const firstKept = countOf(entry.firstKeptEntryIndex);
+  const to = before[firstKept] ?? made.events.length - 1;
   if (to > 0) made.append(timeOf(entry.timestamp), compaction(to, textOf(entry.summary)));
 }
 
@@ -59,8 +59,8 @@ function takeMessage(made: Draft, entry: Fields, calls: Map<string, Call>): void
       break;
     case "toolResult": {
       const id = textOf(message.toolCallId);
-      const told = { text: wordsOf(message.content), isError: message.isError === true };
-      made.append(at, resultOf(id, calls.get(id), told));
+      const output = { text: wordsOf(message.content), isError: message.isError === true };
+      made.append(at, resultOf(id, calls.get(id), output));
       break;
     }
     default:

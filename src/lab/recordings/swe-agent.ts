@@ -33,7 +33,7 @@ export function readSweAgent(value: Fields): Draft {
 }
 
 /** A call that waits for its result; without an id of its own the next user message is its result. */
-type Waiting = { id: string; call: Call; told: boolean }[];
+type Waiting = { id: string; call: Call; answered: boolean }[];
 
 function readMessages(messages: readonly Fields[], sessionId: string): Draft {
   const system = messages.filter(({ role }) => role === "system").map(({ content }) => wordsOf(content));
@@ -99,12 +99,12 @@ function callsOf(message: Fields, seq: number): Waiting {
     return calls.map((each, index) => {
       const { name, arguments: given } = fieldsOf(each.function);
       const id = textOf(each.id) || `call_${seq}_${index}`;
-      return { id, call: ownCall(textOf(name), given), told: false };
+      return { id, call: ownCall(textOf(name), given), answered: false };
     });
   }
   const fenced = /```(?:bash|mswea_bash_command)\n([\s\S]*?)\n```/.exec(wordsOf(message.content))?.[1];
   const command = textOf(message.action) || fenced;
-  return command ? [{ id: `call_${seq}`, call: ownCall("bash", { command }), told: false }] : [];
+  return command ? [{ id: `call_${seq}`, call: ownCall("bash", { command }), answered: false }] : [];
 }
 
 function takeInput(made: Draft, message: Fields, waiting: Waiting): void {
@@ -112,12 +112,12 @@ function takeInput(made: Draft, message: Fields, waiting: Waiting): void {
   const at = timeOf(extra.timestamp);
   const text = wordsOf(message.content);
   const id = textOf(message.tool_call_id) || textOf(listOf(message.tool_call_ids)[0]);
-  const answered = waiting.find((each) => !each.told && (id === "" || each.id === id));
+  const answered = waiting.find((each) => !each.answered && (id === "" || each.id === id));
   if (!answered) {
     made.append(at, { type: "user_message", content: [{ type: "text", text }] });
     return;
   }
-  answered.told = true;
+  answered.answered = true;
   const exitCode = typeof extra.returncode === "number" ? extra.returncode : undefined;
   const isError = exitCode !== undefined && exitCode !== 0;
   made.append(at, resultOf(answered.id, answered.call, { text, isError, exitCode }));

@@ -51,19 +51,19 @@ function section(
   figures: readonly Figures[],
   contexts: readonly string[],
 ): string {
-  const lines = figures.map((one) => {
-    const index = contexts.indexOf(one.context);
+  const lines = figures.map((row) => {
+    const index = contexts.indexOf(row.context);
     const key = index < 0 ? "" : `<i style="background:${colourOf(index)}"></i>`;
     const cells = [
-      one.peak ? formatTokens(one.peak) : "",
-      one.peak ? formatTokens(one.mean) : "",
-      one.peak ? formatPercent(one.hit, 0) : "",
-      money(one.cost),
-      one.ratio === undefined ? "" : signedPercent(one.ratio - 1),
-      one.peak ? String(one.edits) : "",
-      one.peak ? String(one.invalid) : "",
+      row.peak ? formatTokens(row.peak) : "",
+      row.peak ? formatTokens(row.mean) : "",
+      row.peak ? formatPercent(row.hit, 0) : "",
+      money(row.cost),
+      row.ratio === undefined ? "" : signedPercent(row.ratio - 1),
+      row.peak ? String(row.edits) : "",
+      row.peak ? String(row.invalid) : "",
     ];
-    return `<tr><td>${key}${html(one.context)}</td>${cells.map((cell) => `<td>${html(cell)}</td>`).join("")}</tr>`;
+    return `<tr><td>${key}${html(row.context)}</td>${cells.map((cell) => `<td>${html(cell)}</td>`).join("")}</tr>`;
   });
   const heads = ["context", "peak", "mean", "hit", "cost", "to raw", "edits", "invalid"];
   return `<h2>${html(name)} <small>${html(price)}</small></h2>

@@ -35,11 +35,11 @@ export async function replayFiles(options: JobsOptions): Promise<Replays> {
   if (jobs <= 1) await inThisThread(queue, take);
   else await Promise.all(Array.from({ length: Math.min(jobs, all) }, () => inWorker(queue, take)));
   const rows = answers.flatMap((answer) => ("rows" in answer ? answer.rows : []));
-  const place = ({ file, prices: price, context }: ReplayRow) =>
+  const keyOf = ({ file, prices: price, context }: ReplayRow) =>
     (files.indexOf(file) * prices.length + prices.indexOf(price)) * contexts.length +
     contexts.indexOf(context);
   return {
-    rows: rows.sort((a, b) => place(a) - place(b)),
+    rows: rows.sort((a, b) => keyOf(a) - keyOf(b)),
     problems: distinct(answers.flatMap((answer) => ("problem" in answer ? [answer.problem] : []))),
     warnings: distinct(answers.flatMap((answer) => ("rows" in answer ? answer.warnings : []))),
   };

@@ -138,13 +138,13 @@ function cheapest(steps: readonly Step[], pieces: readonly Piece[], card: ModelC
     const price = (flushed: number, size: number, cached: number): number =>
       priceOf(size - (freed[flushed] ?? 0), step.cold ? 0 : cached, card);
     let flush: Optimum | undefined;
-    const after = best.map((one, flushed): Optimum => {
+    const after = best.map((least, flushed): Optimum => {
       if (index >= (next[flushed] ?? Number.POSITIVE_INFINITY)) {
-        const cost = one.cost + price(index + 1, step.bytes, kept[flushed] ?? 0);
-        if (!flush || cost < flush.cost) flush = { cost, flushes: [...one.flushes, index + 1] };
+        const cost = least.cost + price(index + 1, step.bytes, kept[flushed] ?? 0);
+        if (!flush || cost < flush.cost) flush = { cost, flushes: [...least.flushes, index + 1] };
       }
-      const cost = one.cost + price(flushed, step.bytes, before - (freed[flushed] ?? 0));
-      return { cost, flushes: one.flushes };
+      const cost = least.cost + price(flushed, step.bytes, before - (freed[flushed] ?? 0));
+      return { cost, flushes: least.flushes };
     });
     best = [...after, flush ?? { cost: Number.POSITIVE_INFINITY, flushes: [] }];
   }

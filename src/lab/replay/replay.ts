@@ -63,7 +63,7 @@ type Player = {
   reader: ViewReader;
   meter: Meter;
   /** The previous request, which the next one is checked against. */
-  held: PreviousRequest | undefined;
+  previous: PreviousRequest | undefined;
   result: Replayed;
   append(at: number, body: EventBody): void;
 };
@@ -101,7 +101,7 @@ function playerOf(options: ReplayOptions): Player {
     log,
     reader: viewReader(),
     meter: meter(options.card),
-    held: undefined,
+    previous: undefined,
     result: {
       steps: 0,
       sizes: [],
@@ -178,19 +178,19 @@ function playStep(player: Player, content: readonly AssistantBlock[], output: nu
   const { options, log, result } = player;
   if (log.at(-1)?.type === "assistant_message") player.append(log.at(-1)?.at ?? at, goOn);
   const now = nowOf(player);
-  const heldTokens = plan(player, now);
+  const deferredTokens = plan(player, now);
   const view = player.reader.read(log);
   const composed = composeRequest(log, view);
   const { request, estimated } = composed;
-  const { broken, held } = checkRequest(composed, { events: log, view }, player.held);
-  player.held = held;
+  const { broken, current } = checkRequest(composed, { events: log, view }, player.previous);
+  player.previous = current;
   const usage = send(player, request, { output, now, broken: broken.map(violationText) });
   player.append(now, {
     type: "model_request",
     bodyHash: "",
     tokensEstimated: estimated,
     cacheAfter: request.cacheAfter,
-    heldTokens,
+    deferredTokens,
   });
   result.steps += 1;
   result.sizes.push(inputTotal(usage));
@@ -252,7 +252,7 @@ function plan(player: Player, now: number): number {
   const edits = log.slice(before).filter(({ type }) => type === "context_edited").length;
   result.edits += edits;
   if (edits > 0) result.editedAt.push(result.steps + 1);
-  return step.value.heldTokens;
+  return step.value.deferredTokens;
 }
 
 /** Stands for prompts/summary.md. */

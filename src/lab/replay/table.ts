@@ -41,12 +41,12 @@ export function figuresOf(rows: readonly ReplayRow[]): Figures[] {
   const each = rows.flatMap((row) => [figureOf(row), ...hindsight(row)]);
   const keys = [...new Set(each.map(keyOf))];
   const files = new Set(rows.map(({ file }) => file));
-  const sums = files.size < 2 ? [] : keys.map((key) => sumOf(each.filter((one) => keyOf(one) === key)));
+  const sums = files.size < 2 ? [] : keys.map((key) => sumOf(each.filter((row) => keyOf(row) === key)));
   const all = [...each, ...sums];
-  return all.map((one) => {
-    const same = (other: Figures) => other.recording === one.recording && other.prices === one.prices;
+  return all.map((row) => {
+    const same = (other: Figures) => other.recording === row.recording && other.prices === row.prices;
     const raw = all.find((other) => same(other) && other.context === "raw");
-    return raw ? { ...one, ratio: one.cost / raw.cost, inputRatio: one.inputCost / raw.inputCost } : one;
+    return raw ? { ...row, ratio: row.cost / raw.cost, inputRatio: row.inputCost / raw.inputCost } : row;
   });
 }
 
@@ -99,8 +99,8 @@ export function nameOf(file: string): string {
 }
 
 function sumOf(parts: readonly Figures[]): Figures {
-  const total = (of: (one: Figures) => number) => parts.reduce((sum, one) => sum + of(one), 0);
-  const usage = parts.reduce((sum, one) => addUsage(sum, one.usage), noUsage);
+  const total = (of: (row: Figures) => number) => parts.reduce((sum, row) => sum + of(row), 0);
+  const usage = parts.reduce((sum, row) => addUsage(sum, row.usage), noUsage);
   const [first] = parts;
   const steps = total(({ steps }) => steps);
   return {
@@ -121,7 +121,7 @@ function sumOf(parts: readonly Figures[]): Figures {
   };
 }
 
-const columns: [title: string, cell: (one: Figures) => string][] = [
+const columns: [title: string, cell: (row: Figures) => string][] = [
   ["steps", ({ steps }) => String(steps)],
   ["peak", ({ peak }) => known(peak)],
   ["mean", ({ mean }) => known(mean)],
@@ -143,11 +143,11 @@ function known(tokens: number): string {
 /** One table for each price, one block for each recording. */
 export function tableText(rows: readonly ReplayRow[]): string {
   const figures = figuresOf(rows);
-  const prices = [...new Set(figures.map((one) => one.prices))];
+  const prices = [...new Set(figures.map((row) => row.prices))];
   return prices
     .map((price) => {
       const history = rows.find((row) => row.prices === price)?.history === "free" ? "free" : "prefix-bound";
-      return `${price} (${history} history)\n${blocks(figures.filter((one) => one.prices === price))}`;
+      return `${price} (${history} history)\n${blocks(figures.filter((row) => row.prices === price))}`;
     })
     .join("\n\n");
 }
@@ -155,7 +155,7 @@ export function tableText(rows: readonly ReplayRow[]): string {
 const nameWidth = 28;
 
 function blocks(figures: readonly Figures[]): string {
-  const cells = figures.map((one) => columns.map(([, cell]) => cell(one)));
+  const cells = figures.map((row) => columns.map(([, cell]) => cell(row)));
   const widths = columns.map(([title], index) =>
     Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
   );
@@ -167,9 +167,9 @@ function blocks(figures: readonly Figures[]): string {
     "context",
     columns.map(([title]) => title),
   );
-  const body = figures.map((one, index) => {
-    const isFirst = figures[index - 1]?.recording !== one.recording;
-    return `${isFirst ? "\n" : ""}${line(isFirst ? one.recording : "", one.context, cells[index] ?? [])}`;
+  const body = figures.map((row, index) => {
+    const isFirst = figures[index - 1]?.recording !== row.recording;
+    return `${isFirst ? "\n" : ""}${line(isFirst ? row.recording : "", row.context, cells[index] ?? [])}`;
   });
   return [head, ...body].join("\n");
 }
@@ -187,12 +187,12 @@ export function jsonText(rows: readonly ReplayRow[]): string {
 export function csvText(rows: readonly ReplayRow[]): string {
   const head =
     "recording,context,prices,steps,peak,mean,uncached,read,written,output,cost,input_cost,hit,edits,summaries,invalid,ratio,input_ratio";
-  const lines = figuresOf(rows).map(({ usage, ...one }) =>
+  const lines = figuresOf(rows).map(({ usage, ...row }) =>
     [
-      ...[one.recording, one.context, one.prices].map(quoted),
-      ...[one.steps, one.peak, one.mean, usage.inputTokens, usage.cacheReadTokens],
-      ...[usage.cacheWrite5mTokens + usage.cacheWrite1hTokens, usage.outputTokens, one.cost, one.inputCost],
-      ...[one.hit, one.edits, one.summaries, one.invalid, one.ratio ?? "", one.inputRatio ?? ""],
+      ...[row.recording, row.context, row.prices].map(quoted),
+      ...[row.steps, row.peak, row.mean, usage.inputTokens, usage.cacheReadTokens],
+      ...[usage.cacheWrite5mTokens + usage.cacheWrite1hTokens, usage.outputTokens, row.cost, row.inputCost],
+      ...[row.hit, row.edits, row.summaries, row.invalid, row.ratio ?? "", row.inputRatio ?? ""],
     ].join(","),
   );
   return [head, ...lines].join("\n");

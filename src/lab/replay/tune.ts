@@ -48,7 +48,7 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
       choice,
       cost: note(`${key} ${choice[key]}`, economist(choice)),
     }));
-    best = costed.reduce((least, one) => (one.cost < least.cost ? one : least)).choice;
+    best = costed.reduce((least, each) => (each.cost < least.cost ? each : least)).choice;
   }
   const batched = batches.map((batch) => ({ batch, context: masking(batch, best) }));
   await costs(batched.map(({ context }) => context));
@@ -59,7 +59,7 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
 
 function costUnder({ rows }: Replays, context: string): number {
   const figures: Figures[] = figuresOf(rows.filter((row) => row.context === context));
-  return figures.filter((one) => one.context === context).at(-1)?.cost ?? 0;
+  return figures.filter((each) => each.context === context).at(-1)?.cost ?? 0;
 }
 
 function economist({ foldAfter = 0, ...numbers }: Numbers): string {
@@ -83,7 +83,7 @@ function textOf(
   { raw, usual }: { raw: number; usual: number },
   best: Numbers,
 ): string {
-  const least = tried.reduce((one, other) => (other.cost < one.cost ? other : one));
+  const least = tried.reduce((each, other) => (other.cost < each.cost ? other : each));
   const lines = tried.map(({ label, cost }) => {
     const cells = [money(cost).padStart(10), signedPercent(cost / raw - 1).padStart(9)];
     return `  ${label.padEnd(30)}${cells.join("")}${signedPercent(cost / usual - 1).padStart(12)}`;

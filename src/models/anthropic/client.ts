@@ -64,8 +64,8 @@ function lowerCase(headers: Access["headers"] = {}): Record<string, string> {
 function refusal(status: number, text: string, { headers }: Answer, secret: string): ModelError {
   const { message, details } = wireErrorIn(text);
   const code = typeof details?.error_code === "string" ? details.error_code : undefined;
-  const told = message || `${status} ${text.trim().slice(0, 1000) || "without a word"}`;
-  return serverError({ status, message: told, code, headers }, secret);
+  const explanation = message || `${status} ${text.trim().slice(0, 1000) || "without a word"}`;
+  return serverError({ status, message: explanation, code, headers }, secret);
 }
 
 function wireErrorIn(text: string): WireError {

@@ -15,7 +15,7 @@ import type { Assembly } from "../http/attempt.ts";
 /** A block that is being streamed; `json` gathers the input of a call. */
 type Growing = { block: AssistantBlock; json: string; complete: boolean };
 
-type Heard = {
+type StreamState = {
   message: BetaMessage | undefined;
   blocks: Growing[];
   stopReason: string | undefined;
@@ -29,7 +29,7 @@ const cutReasons = ["max_tokens", "model_context_window_exceeded", "refusal"];
 
 /** Gathers the events of one reply, telling `onPart` of each as it comes. */
 export function assembleReply(onPart: (part: ModelPart) => void): Assembly<BetaRawMessageStreamEvent> {
-  const heard: Heard = {
+  const state: StreamState = {
     message: undefined,
     blocks: [],
     stopReason: undefined,
@@ -39,49 +39,49 @@ export function assembleReply(onPart: (part: ModelPart) => void): Assembly<BetaR
   };
   return {
     take(event) {
-      take(heard, event, onPart);
+      take(state, event, onPart);
       // Pings are left out: every event is progress.
       return true;
     },
-    whole: () => heard.stopped,
-    reply: () => replyOf(heard),
+    whole: () => state.stopped,
+    reply: () => replyOf(state),
     // Whole signed blocks and begun text.
     partial: () =>
-      heard.blocks.filter((growing) => isKept(growing) && !isToolUse(growing.block)).map(blockOf),
+      state.blocks.filter((growing) => isKept(growing) && !isToolUse(growing.block)).map(blockOf),
   };
 }
 
-function take(heard: Heard, event: BetaRawMessageStreamEvent, onPart: (part: ModelPart) => void): void {
+function take(state: StreamState, event: BetaRawMessageStreamEvent, onPart: (part: ModelPart) => void): void {
   switch (event.type) {
     case "message_start":
-      heard.message = event.message;
-      heard.transformations = event.message.input_transformations;
+      state.message = event.message;
+      state.transformations = event.message.input_transformations;
       return;
     case "content_block_start": {
       const block = event.content_block as AssistantBlock;
-      heard.blocks[event.index] = { block, json: "", complete: false };
+      state.blocks[event.index] = { block, json: "", complete: false };
       if (isToolUse(block)) onPart({ type: "tool_use_started", id: block.id, name: block.name });
       if (block.type === "text" && block.text) onPart({ type: "text_delta", text: block.text });
       return;
     }
     case "content_block_delta":
-      grow(growingAt(heard, event.index), event.delta, onPart);
+      grow(growingAt(state, event.index), event.delta, onPart);
       return;
     case "content_block_stop":
-      growingAt(heard, event.index).complete = true;
+      growingAt(state, event.index).complete = true;
       return;
     case "message_delta":
-      heard.stopReason = event.delta.stop_reason ?? heard.stopReason;
-      heard.usage = event.usage;
-      heard.transformations = event.input_transformations ?? heard.transformations;
+      state.stopReason = event.delta.stop_reason ?? state.stopReason;
+      state.usage = event.usage;
+      state.transformations = event.input_transformations ?? state.transformations;
       return;
     case "message_stop":
-      heard.stopped = true;
+      state.stopped = true;
   }
 }
 
-function growingAt(heard: Heard, index: number): Growing {
-  const growing = heard.blocks[index];
+function growingAt(state: StreamState, index: number): Growing {
+  const growing = state.blocks[index];
   if (!growing) throw new ModelError("incomplete", `block ${index} of the stream was never started`);
   return growing;
 }
@@ -103,20 +103,20 @@ function grow(growing: Growing, delta: BetaRawContentBlockDelta, onPart: (part: 
   }
 }
 
-function replyOf(heard: Heard): ModelReply {
-  const { message, stopReason } = heard;
-  if (!message || !stopReason || !heard.stopped)
+function replyOf(state: StreamState): ModelReply {
+  const { message, stopReason } = state;
+  if (!message || !stopReason || !state.stopped)
     throw new ModelError("incomplete", "the stream ended before the reply was whole");
   const cut = cutReasons.includes(stopReason);
-  const blocks = heard.blocks.filter((growing) => !(cut && isToolUse(growing.block)));
+  const blocks = state.blocks.filter((growing) => !(cut && isToolUse(growing.block)));
   if (!cut && blocks.some((growing) => !growing.complete))
     throw new ModelError("incomplete", "the stream ended in the middle of a block");
   const cacheMissReason = message.diagnostics?.cache_miss_reason?.type;
-  const dropped = heard.transformations?.filter((entry) => entry.type === "thinking_dropped").length;
+  const dropped = state.transformations?.filter((entry) => entry.type === "thinking_dropped").length;
   return {
     content: blocks.filter(isKept).map(blockOf),
     stopReason,
-    usage: usageOf(message, heard.usage),
+    usage: usageOf(message, state.usage),
     model: message.model,
     messageId: message.id,
     ...(cacheMissReason ? { cacheMissReason } : {}),

@@ -46,41 +46,41 @@ export type AssemblyOptions = {
 
 /** Gathers the chunks of one reply, telling `onPart` of each as it comes. */
 export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
-  const heard = { text: "", finish: "", usage: undefined as WireUsage | undefined, id: "", model: "" };
+  const state = { text: "", finish: "", usage: undefined as WireUsage | undefined, id: "", model: "" };
   const calls = gatherCalls(options);
   const { card, onPart, estimate } = options;
-  const textBlocks = (): AssistantBlock[] => (heard.text ? [{ type: "text", text: heard.text }] : []);
+  const textBlocks = (): AssistantBlock[] => (state.text ? [{ type: "text", text: state.text }] : []);
   return {
     // Role-only and empty chunks are no progress.
     take(chunk) {
-      heard.id ||= chunk.id ?? "";
-      heard.model ||= chunk.model ?? "";
-      heard.usage = chunk.usage ?? heard.usage;
+      state.id ||= chunk.id ?? "";
+      state.model ||= chunk.model ?? "";
+      state.usage = chunk.usage ?? state.usage;
       const [choice] = chunk.choices ?? [];
       const { content, refusal, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
       const thought = reasoning_content || reasoning;
       const text = (typeof content === "string" && content) || refusal;
       if (thought) onPart({ type: "thinking_delta", text: thought });
       if (text) {
-        heard.text += text;
+        state.text += text;
         onPart({ type: "text_delta", text });
       }
       for (const delta of tool_calls ?? []) calls.take(delta);
-      heard.finish ||= choice?.finish_reason ?? "";
+      state.finish ||= choice?.finish_reason ?? "";
       return Boolean(thought || text || tool_calls?.length || choice?.finish_reason || chunk.usage);
     },
-    whole: () => heard.finish !== "" && heard.usage !== undefined,
+    whole: () => state.finish !== "" && state.usage !== undefined,
     partial: textBlocks,
     reply() {
-      const stopReason = stopReasonOf(heard.finish, calls.count());
+      const stopReason = stopReasonOf(state.finish, calls.count());
       const runnable = stopReason === "tool_use" ? calls.blocks() : [];
       const content = [...textBlocks(), ...runnable];
       return {
         content,
         stopReason,
-        usage: heard.usage ? openaiUsage(heard.usage, card) : estimate(content),
-        model: heard.model || card.id.slice(card.id.indexOf("/") + 1),
-        ...(heard.id ? { messageId: heard.id } : {}),
+        usage: state.usage ? openaiUsage(state.usage, card) : estimate(content),
+        model: state.model || card.id.slice(card.id.indexOf("/") + 1),
+        ...(state.id ? { messageId: state.id } : {}),
       };
     },
   };
@@ -160,8 +160,8 @@ export function openaiUsage(usage: WireUsage, { prices, contract }: ModelCard): 
   const details = usage.prompt_tokens_details;
   const read = Math.min(details?.cached_tokens ?? 0, prompt);
   const pricedWrite = prices.cacheWrite5m > prices.input && prompt >= contract.cache.minTokens;
-  const told = details?.cache_write_tokens ?? prompt - read;
-  const written = pricedWrite ? Math.min(told, prompt - read) : 0;
+  const writeTokens = details?.cache_write_tokens ?? prompt - read;
+  const written = pricedWrite ? Math.min(writeTokens, prompt - read) : 0;
   return {
     ...noUsage,
     inputTokens: prompt - read - written,

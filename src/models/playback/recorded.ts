@@ -86,7 +86,7 @@ export function recordedModel({ cassette, loose, fileName }: RecordedOptions): M
     async send(request, body, onPart, signal) {
       if (signal.aborted) throw new ModelError("aborted", "interrupted");
       const bodyHash = hash(body);
-      const index = left.findIndex((one) => one && (loose || one.bodyHash === bodyHash));
+      const index = left.findIndex((call) => call && (loose || call.bodyHash === bodyHash));
       const exchange = left[index];
       if (!exchange)
         throw new ModelError("script", `${fileName}: ${missing(request, played, exchanges[played])}`);

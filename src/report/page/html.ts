@@ -88,12 +88,12 @@ function headerHtml({ session, size, steps, cache, cost, edits, soft, now }: Ses
 }
 
 function bodyHtml(report: SessionReport): string {
-  const { edits, elongation, estimate, cache, held, steps } = report;
+  const { edits, elongation, estimate, cache, deferredTokens, steps } = report;
   const { misses } = cache;
   const trouble = tables.troubleList(report);
   const again = `After ${elongation.longer} of ${plural(elongation.lossy, "lossy edit")}, more calls were repeated in the next 15 steps than in the 15 before.`;
   return `<section><h2>Context over steps</h2>${curveHtml(report)}</section>
-<section><h2>In the window now</h2>${held > 0 ? `<p class="soft">${formatInteger(held)} tokens could be forgotten, but it does not pay yet.</p>` : ""}
+<section><h2>In the window now</h2>${deferredTokens > 0 ? `<p class="soft">${formatInteger(deferredTokens)} tokens could be forgotten, but it does not pay yet.</p>` : ""}
 ${tables.windowTable(report)}<h3>The largest items</h3>${tables.largestTable(report)}</section>
 <section><h2>Context edits</h2>${edits.length === 0 ? '<p class="soft">There were none.</p>' : `<p class="soft">${again}</p>${tables.editsTable(report)}`}</section>
 <section><h2>Where the money went</h2><div class="pair"><div><h3>By bucket of the bill</h3>${tables.costTable(report)}</div><div><h3>By what it was for</h3>${tables.kindCostTable(report)}</div></div>
@@ -115,7 +115,7 @@ function stepText(row: StepRow): string {
     row.usage ? money(row.cost) : "",
     row.miss ? `cache miss: ${row.miss}` : "",
     row.retries > 0 ? plural(row.retries, "retry", "retries") : "",
-    row.held > 0 ? `${formatInteger(row.held)} tokens held` : "",
+    row.deferredTokens > 0 ? `${formatInteger(row.deferredTokens)} tokens deferred` : "",
     row.calls.join(", "),
   ]
     .filter(Boolean)

@@ -96,7 +96,7 @@ function editCells({
 }: EditRow): Cell[] {
   const { expectedSavingUsd: expected } = economics;
   const { steps, saved, spent, worth } = hindsight;
-  const how = `${plural(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`;
+  const text = `${plural(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`;
   return [
     stepLink(step),
     html(policy),
@@ -104,7 +104,7 @@ function editCells({
     formatInteger(removed),
     formatInteger(rewritten),
     typeof expected === "number" ? signed(expected) : "",
-    `<span title="${html(how)}">${signed(worth)}</span>`,
+    `<span title="${html(text)}">${signed(worth)}</span>`,
     elongation ? repeatsCell(elongation) : "",
     `<small>${html(economicsText(economics))}</small>`,
   ];

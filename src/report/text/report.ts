@@ -59,7 +59,7 @@ function sessionLines({ session, steps }: SessionReport): string[] {
   ];
 }
 
-function curveLines({ size, steps, edits, soft, held }: SessionReport): string[] {
+function curveLines({ size, steps, edits, soft, deferredTokens }: SessionReport): string[] {
   if (size.peak === 0) return ["No reply was reported yet."];
   return [
     `Context per step: peak ${formatInteger(size.peak)}, mean ${formatInteger(size.mean)}, last ${formatInteger(size.last)} tokens`,
@@ -67,7 +67,7 @@ function curveLines({ size, steps, edits, soft, held }: SessionReport): string[]
     ...wrap(
       `Soft window: ${formatInteger(soft.tokens)} of ${formatInteger(soft.window)} tokens (${soft.source}). ` +
         `${edits.length > 0 ? "▲ is a context edit. " : ""}` +
-        `${held > 0 ? `Held: ${formatInteger(held)} tokens could go, but it does not pay yet.` : ""}`,
+        `${deferredTokens > 0 ? `Held: ${formatInteger(deferredTokens)} tokens could go, but it does not pay yet.` : ""}`,
     ),
   ];
 }

@@ -121,8 +121,8 @@ function groupsOf(texts: readonly string[]): number[][][] {
   const any = Array.from({ length: 256 }, (_, byte) => byte);
   const heads = new Set(texts.map((text) => text.slice(0, 4).toLowerCase()));
   return [...heads].map((head) =>
-    Array.from({ length: 4 }, (_, place) => {
-      const char = head[place];
+    Array.from({ length: 4 }, (_, offset) => {
+      const char = head[offset];
       return char === undefined
         ? any
         : [...char.toLowerCase(), ...char.toUpperCase()].map(codeOf).filter(isByte);

@@ -43,10 +43,10 @@ export function loadSimd(): Simd | undefined {
  */
 export function tablesFor(groups: readonly (readonly (readonly number[])[])[]): Uint8Array {
   const tables = new Uint8Array(128);
-  groups.forEach((places, group) => {
-    for (let place = 0; place < 4; place++) {
-      for (const byte of places[place] ?? []) {
-        const [low, high] = [place * 32 + (byte & 15), place * 32 + 16 + (byte >> 4)];
+  groups.forEach((offsets, group) => {
+    for (let offset = 0; offset < 4; offset++) {
+      for (const byte of offsets[offset] ?? []) {
+        const [low, high] = [offset * 32 + (byte & 15), offset * 32 + 16 + (byte >> 4)];
         tables[low] = (tables[low] ?? 0) | (1 << (group % 8));
         tables[high] = (tables[high] ?? 0) | (1 << (group % 8));
       }
@@ -79,10 +79,10 @@ const loop = (...body: number[][]) => [0x03, 0x40, ...body.flat(), ...end];
 const repeat = [0x0c, 0];
 
 /** The groups that the bytes at `from + place` may belong to. */
-function groupsAt(place: number): number[] {
-  const table = firstTable + 2 * place;
+function groupsAt(offset: number): number[] {
+  const table = firstTable + 2 * offset;
   return [
-    [...get(from), ...load(place), ...set(bytes)],
+    [...get(from), ...load(offset), ...set(bytes)],
     [...get(table), ...get(bytes), ...number(15), ...splat, ...andAll, ...swizzle],
     [...get(table + 1), ...get(bytes), ...number(4), ...shiftRight, ...swizzle, ...andAll],
   ].flat();
@@ -95,7 +95,7 @@ function findBody(): number[] {
     ...loop(
       ifTrueThen([get(from), get(to), isAtLeast], [get(to), giveBack]),
       groupsAt(0),
-      [1, 2, 3].flatMap((place) => [...groupsAt(place), ...andAll]),
+      [1, 2, 3].flatMap((offset) => [...groupsAt(offset), ...andAll]),
       set(found),
       ifTrueThen(
         [get(found), anyTrue],

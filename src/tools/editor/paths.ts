@@ -7,9 +7,9 @@ import { realTarget } from "../../disk/real-path.ts";
 
 /** Returns what a call touches. Never throws: a path that cannot be resolved stays as it was written. */
 export function accessOf(input: Record<string, unknown>, workspace: string): Access {
-  const { kind: does, paths } = editorCalls.touches(input);
+  const { kind: access, paths } = editorCalls.touches(input);
   const path = resolve(workspace, paths[0] ?? ".");
-  const kind = does === "reads" ? "read" : "write";
+  const kind = access === "reads" ? "read" : "write";
   try {
     return { kind, paths: [realTarget(path)] };
   } catch {

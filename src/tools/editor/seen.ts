@@ -63,20 +63,21 @@ export function staleOffset(
   const before = seen.text;
   if (before === undefined) return undefined;
   const known = occurrences(before, old, true);
-  const places = known.map((at) => placeOf(before, at, old.length));
-  const found = occurrences(now, old, true).map((at) => placeOf(now, at, old.length));
-  const holds = found.every(
+  const excerpts = known.map((at) => excerptAt(before, at, old.length));
+  const found = occurrences(now, old, true).map((at) => excerptAt(now, at, old.length));
+  const matches = found.every(
     ({ lines, above, below }) =>
-      places.some((place) => place.lines === lines && (place.above === above || place.below === below)) ||
-      wasShown(events.slice(seen.at), lines),
+      excerpts.some(
+        (excerpt) => excerpt.lines === lines && (excerpt.above === above || excerpt.below === below),
+      ) || wasShown(events.slice(seen.at), lines),
   );
-  return holds && found.length > 0 ? undefined : known[0];
+  return matches && found.length > 0 ? undefined : known[0];
 }
 
 type Excerpt = { lines: string; above: string; below: string };
 
 /** Returns the whole lines that a match touches, and their neighbours. */
-function placeOf(text: string, at: number, length: number): Excerpt {
+function excerptAt(text: string, at: number, length: number): Excerpt {
   const from = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", Math.max(from, at + length - 1));
   const to = end < 0 ? text.length : end;

@@ -32,7 +32,7 @@ type Work = {
   /** Background work that runs until it is stopped or done. */
   running: Set<Promise<void>>;
   /** Output of shell lines that the user ran during a turn: said at the next step. */
-  heard: UserBlock[][];
+  receivedMessages: UserBlock[][];
 };
 
 /** The open questions, by their id. */
@@ -52,7 +52,7 @@ type Display = {
    * The last drawn state: the transcript, and the rows of its tail, with the blank one above it if there is one.
    * `onlyTold`: everything printed since belongs to the reply.
    */
-  drawn: { transcript: Transcript; tail: number; blank: number; onlyTold: boolean } | undefined;
+  drawn: { transcript: Transcript; tail: number; blank: number; tailOnly: boolean } | undefined;
   timer: NodeJS.Timeout | undefined;
   /** True while the terminal belongs to another program: nothing is drawn. */
   terminalLent: boolean;
@@ -75,7 +75,7 @@ export type App = TuiOptions & {
   /** True while the command that asked for a pick runs: keys wait. */
   deciding: boolean;
   closed: boolean;
-  leave: (how: Leave) => void;
+  leave: (exit: Leave) => void;
   /** Carries out an effect of a change. */
   perform: (app: App, effect: Effect) => void;
   /** Handles the keys that waited. */
@@ -94,7 +94,7 @@ export function print(app: App, rows: readonly Row[]): void {
 export function dispatch(app: App, action: Action, withinMs = 0): void {
   if (!app.state) return;
   const changed = reduce(app.state, action);
-  if (app.display.drawn && changed.rows.length > 0) app.display.drawn.onlyTold &&= action.type === "part";
+  if (app.display.drawn && changed.rows.length > 0) app.display.drawn.tailOnly &&= action.type === "part";
   apply(app, changed, withinMs);
 }
 
@@ -118,7 +118,7 @@ export function draw(app: App): void {
   const { state } = app;
   const { above, rows } = view.tail;
   const tail = rows.length + Number(above);
-  if (state) app.display.drawn = { transcript: state.transcript, tail, blank: Number(above), onlyTold: true };
+  if (state) app.display.drawn = { transcript: state.transcript, tail, blank: Number(above), tailOnly: true };
   app.display.screen.draw(app.display.history.splice(0), app.display.live.frame(view));
 }
 

@@ -6,7 +6,7 @@ import { callTitle, detailRows } from "../blocks/tool-rows.ts";
 import type { CallDetailsProps } from "../components/call-details.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { State } from "./state.ts";
-import { aroundOf } from "./state.ts";
+import { rowContextOf } from "./state.ts";
 
 type Item = { title: string; rows: Row[] };
 
@@ -32,25 +32,25 @@ export function detailsView(
 
 /** Finds calls and thoughts, newest first, reading no further back than needed. */
 function itemAt(state: State, events: readonly LogEvent[], back: number): Item | undefined {
-  const around = { ...aroundOf(state), columns: state.size.columns - 4 };
+  const context = { ...rowContextOf(state), columns: state.size.columns - 4 };
   const results = new Map<string, EventOf<"tool_result">>();
   let [left, oldest]: [number, Item | undefined] = [back, undefined];
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
     if (event?.type === "tool_result") results.set(event.toolUseId, event);
     if (event?.type !== "assistant_message") continue;
-    for (const one of event.content.toReversed()) {
+    for (const block of event.content.toReversed()) {
       if (
-        one.type === "text" ||
-        one.type === "redacted_thinking" ||
-        (one.type === "thinking" && one.thinking === "")
+        block.type === "text" ||
+        block.type === "redacted_thinking" ||
+        (block.type === "thinking" && block.thinking === "")
       )
         continue;
-      oldest = isToolUse(one)
-        ? { title: callTitle(one, around).verb, rows: detailRows(one, results.get(one.id), around) }
+      oldest = isToolUse(block)
+        ? { title: callTitle(block, context).verb, rows: detailRows(block, results.get(block.id), context) }
         : {
             title: "thinking",
-            rows: one.thinking.split("\n").flatMap((line) => wrap([{ text: safe(line) }], around.columns)),
+            rows: block.thinking.split("\n").flatMap((line) => wrap([{ text: safe(line) }], context.columns)),
           };
       if (left === 0) return oldest;
       left -= 1;

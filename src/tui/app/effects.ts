@@ -9,7 +9,7 @@ import type { Host } from "../ports/session.ts";
 import { type App, dispatch, draw, streamMs } from "./app.ts";
 import { ask } from "./permission-prompt.ts";
 import { pick } from "./picking.ts";
-import { aroundOf, type Effect, shellId } from "./state.ts";
+import { type Effect, rowContextOf, shellId } from "./state.ts";
 import { offer, takeOver } from "./terminal-handover.ts";
 
 /**
@@ -31,7 +31,7 @@ export function perform(app: App, effect: Effect): void {
       break;
     case "command":
       void runCommand(app, host, effect.text).catch((error: Error) =>
-        dispatch(app, { type: "print", rows: noteRows(["warn", error.message], around(app)) }),
+        dispatch(app, { type: "print", rows: noteRows(["warn", error.message], rowContext(app)) }),
       );
       break;
     case "remember":
@@ -69,8 +69,8 @@ export function perform(app: App, effect: Effect): void {
   }
 }
 
-function around({ state }: App): RowContext {
-  return state ? aroundOf(state) : { cwd: "", columns: 80 };
+function rowContext({ state }: App): RowContext {
+  return state ? rowContextOf(state) : { cwd: "", columns: 80 };
 }
 
 function follow(app: App, work: Promise<void>): void {
@@ -97,7 +97,7 @@ async function runShell(app: App, host: Host, command: string): Promise<void> {
   });
   app.work.stops.delete(stop);
   const content: UserBlock[] = [{ type: "text", text: output }];
-  if (app.state?.busy?.turn) app.work.heard.push(content);
+  if (app.state?.busy?.turn) app.work.receivedMessages.push(content);
   else host.say(content);
   dispatch(app, { type: "shell_over" });
 }
@@ -107,7 +107,7 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
   const { state } = app;
   if (!state) return;
   dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
-  const commands = commandsOf(host.desk.own());
+  const commands = commandsOf(host.actions.own());
   const command = commands.find((each) => each.name === name);
   try {
     await command?.run(argument.trim(), {
@@ -118,13 +118,13 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
       busy: state.busy !== undefined,
       print: (rows) => dispatch(app, { type: "print", rows }),
       notice: (text) => dispatch(app, { type: "notice", text }),
-      leave: (how) => app.leave(how),
+      leave: (exit) => app.leave(exit),
       pick: (request) => pick(app, request),
       say: (text) => dispatch(app, { type: "say", text }),
       confirm: async (title, rows, signal = new AbortController().signal) =>
         (await ask(app, { title, rows }, signal)).decision === "allow",
       work: (what, action) => workOn(app, what, action),
-      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.desk.own()) }),
+      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.actions.own()) }),
     });
   } finally {
     app.deciding = false;

@@ -18,7 +18,7 @@ import { layOut } from "../input/editor.ts";
 import { promptColumns } from "../input/on-key.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Caret, cut, type Row, safe, width } from "../rows/rows.ts";
-import { aroundOf, type RunningCall, type State } from "./state.ts";
+import { type RunningCall, rowContextOf, type State } from "./state.ts";
 import { offerView, takenView } from "./terminal-rows.ts";
 
 /** The element shown in place of the input box. Only one that takes text or a choice has a caret. */
@@ -91,11 +91,11 @@ type Lower = Pick<LiveView, "open" | "rest" | "input" | "search" | "completion" 
 
 /** Lays out the open element, the input box, the completion and the status, which get their rows first. */
 function lowerParts(state: State, overlay: Open | undefined, gap: number): Lower {
-  const { size, asked, terminal } = state;
+  const { size, questions, terminal } = state;
   const all = Math.max(2, size.rows - 1);
   let left = all;
   const taken = terminal?.taken === true;
-  const hidden = taken || overlay !== undefined || (asked.length > 0 && state.editor.text === "");
+  const hidden = taken || overlay !== undefined || (questions.length > 0 && state.editor.text === "");
   const written = writtenIn(state, Math.max(1, Math.min(editorRoom(state, left), Math.floor(size.rows / 2))));
   const writtenRows = hidden ? 0 : written.height;
   left -= writtenRows;
@@ -122,13 +122,13 @@ function lowerParts(state: State, overlay: Open | undefined, gap: number): Lower
 
 /** Returns the terminal that was taken over, else the first question. */
 function openIn(state: State, most: number): Open | undefined {
-  const { asked, terminal, size } = state;
+  const { questions, terminal, size } = state;
   if (terminal?.taken) {
     const { caret, height, ...props } = takenView(terminal, size.columns, most);
     return { type: "terminal", props, caret, height };
   }
-  if (!asked[0]) return undefined;
-  const props = dialogView(asked[0], aroundOf(state), most);
+  if (!questions[0]) return undefined;
+  const props = dialogView(questions[0], rowContextOf(state), most);
   return { type: "dialog", props, caret: props.caret, height: props.height };
 }
 
@@ -158,7 +158,7 @@ function upperParts(
   spend(offer ? 2 + offer.lines.length : 0);
   const calls = callsOf(state, now, roomFor(third));
   spend(calls ? runningCallsHeight(calls) : 0);
-  const tail = last(tailRows(state.transcript, aroundOf(state)), Math.min(third, left));
+  const tail = last(tailRows(state.transcript, rowContextOf(state)), Math.min(third, left));
   spend(tail.length, 0);
   const panel = { columns: size.columns, working: state.busy !== undefined };
   const most = overlay ? 0 : left > 12 ? 8 : left - 2;
@@ -175,8 +175,8 @@ function last<T>(items: readonly T[], count: number): T[] {
 }
 
 /** Limits the editor so that a question keeps room above it. */
-function editorRoom({ asked }: State, left: number): number {
-  return asked.length > 0 ? Math.max(1, left - 4) : left - 1;
+function editorRoom({ questions }: State, left: number): number {
+  return questions.length > 0 ? Math.max(1, left - 4) : left - 1;
 }
 
 function statusRoom(rows: number, left: number): number {
@@ -214,11 +214,11 @@ function hintOf({ notice, busy, size }: State): string {
 }
 
 function statusOf(state: State, room: number): StatusLineProps | undefined {
-  const { facts, mode, place, size, notice, editor } = state;
+  const { facts, mode, location, size, notice, editor } = state;
   const rows = Math.min(room, statusHeight(facts, size.columns - 2));
   if (rows === 0) return undefined;
-  const told = notice && editor.text !== "" ? { notice } : {};
-  return { facts, mode, place, columns: size.columns, rows, ...told };
+  const notices = notice && editor.text !== "" ? { notice } : {};
+  return { facts, mode, location, columns: size.columns, rows, ...notices };
 }
 
 /** Returns as many choices as fit, the chosen one among them; when some are hidden, also its position. */
@@ -243,21 +243,21 @@ function queueOf({ queue, size }: State): string[] {
 }
 
 function spinnerOf(state: State, now: number): SpinnerProps | undefined {
-  const { busy, asked, size, terminal } = state;
-  if (!busy || asked.length > 0 || terminal?.taken) return undefined;
+  const { busy, questions, size, terminal } = state;
+  if (!busy || questions.length > 0 || terminal?.taken) return undefined;
   const seconds = Math.floor((now - busy.since) / 1000);
   const time = seconds < 90 ? ` · ${seconds} s` : ` · ${formatDuration(1000 * seconds)}`;
   // Two counts of seconds in one row would be one too many.
-  const since = state.doing.type === "retrying" ? "" : time;
-  const text = `${doingText(state, now)}${since}${busy.stopping ? "" : " · Esc interrupts"}`;
+  const since = state.activity.type === "retrying" ? "" : time;
+  const text = `${activityText(state, now)}${since}${busy.stopping ? "" : " · Esc interrupts"}`;
   return { text: cut(text, size.columns - 4), now };
 }
 
-function doingText({ doing, busy, running }: State, now: number): string {
+function activityText({ activity, busy, running }: State, now: number): string {
   if (busy?.stopping) return "Stopping";
   if (running.length > 0)
     return running.length === 1 ? "Running" : `Running ${plural(running.length, "call")}`;
-  switch (doing.type) {
+  switch (activity.type) {
     case "waiting":
       return busy?.what ?? "Waiting for the model";
     case "thinking":
@@ -267,7 +267,7 @@ function doingText({ doing, busy, running }: State, now: number): string {
     case "calling":
       return "Writing a call";
     case "retrying":
-      return `Trying again in ${Math.max(0, Math.ceil((doing.until - now) / 1000))} s: ${doing.why}`;
+      return `Trying again in ${Math.max(0, Math.ceil((activity.until - now) / 1000))} s: ${activity.why}`;
   }
 }
 
@@ -279,14 +279,14 @@ function callsOf(state: State, now: number, room: number): RunningCallsProps | u
   if (running.length === 0 || room === 0) return undefined;
   const shown = running.length <= room ? running : running.slice(0, Math.max(1, room - 1));
   const each = Math.min(shownOutput, Math.floor((room - running.length) / running.length));
-  const calls = shown.map((one): ShownCall => {
+  const calls = shown.map((call): ShownCall => {
     // Its terminal shows the output, where that is shown.
-    const elsewhere = terminal !== undefined && (one.call.input as { tty?: unknown }).tty === true;
-    const output = each > 0 && !elsewhere ? outputOf(one, each, size.columns) : [];
-    return { call: one.call, elapsed: elapsed(one, now), output };
+    const elsewhere = terminal !== undefined && (call.call.input as { tty?: unknown }).tty === true;
+    const output = each > 0 && !elsewhere ? outputOf(call, each, size.columns) : [];
+    return { call: call.call, elapsed: elapsed(call, now), output };
   });
   const more = room < 2 ? 0 : running.length - shown.length;
-  return { calls, more, around: aroundOf(state) };
+  return { calls, more, context: rowContextOf(state) };
 }
 
 function elapsed({ since }: RunningCall, now: number): string {

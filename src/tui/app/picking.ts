@@ -1,13 +1,13 @@
 /** Shows a list on the running screen; it takes the keys until an item is picked or it is closed. */
 
 import {
-  asked,
   chosenItem,
   onPickerKey,
   type Picker,
   type Picking,
   pickerOf,
   pickerSize,
+  withQuery,
 } from "../dialogs/picker.ts";
 import type { Key } from "../input/keys.ts";
 import type { PickRequest } from "../ports/sessions.ts";
@@ -66,5 +66,5 @@ export function onPickingKey(app: App, picking: Picking, key: Key): void {
 /** Shows the wider list, searched by the same words. */
 function widen(app: App, picking: Picking): void {
   picking.wide = !picking.wide;
-  show(app, picking, asked(listOf(picking.request, picking.wide), picking.picker.query));
+  show(app, picking, withQuery(listOf(picking.request, picking.wide), picking.picker.query));
 }

@@ -27,7 +27,7 @@ import type { ShownTerminal } from "./terminal-rows.ts";
 export type RunningCall = { call: ToolUseBlock; since: number; output: string };
 
 /** The model's activity: it streams a reply, or waits until `until` to retry. */
-export type Doing =
+export type Activity =
   | { type: "waiting" | "thinking" | "writing" }
   | { type: "calling"; name: string }
   | { type: "retrying"; until: number; why: string };
@@ -42,14 +42,14 @@ export type State = {
   commands: Sources["commands"];
   /** Typed during a turn; sent at the next step. */
   queue: string[];
-  asked: PendingQuestion[];
+  questions: PendingQuestion[];
   transcript: Transcript;
   running: RunningCall[];
-  doing: Doing;
+  activity: Activity;
   /** Set while a turn, a shell line of the user or a long command runs. `what`: the work of a command. */
   busy?: { since: number; stopping: boolean; turn: boolean; what?: string | undefined } | undefined;
   mode: PermissionMode;
-  place: { cwd: string; shortCwd: string; branch?: string | undefined };
+  location: { cwd: string; shortCwd: string; branch?: string | undefined };
   facts: Facts;
   tasks?: string | undefined;
   /** The call shown in the details view, counted from the newest, and its first row. */
@@ -92,7 +92,7 @@ export type Action =
 /** The next state, rows for the history, and the effects to carry out. */
 export type Change = { state: State; rows: Row[]; effects: Effect[] };
 
-export type Beginning = Pick<State, "size" | "mode" | "place" | "commands"> & {
+export type Beginning = Pick<State, "size" | "mode" | "location" | "commands"> & {
   typed: readonly string[];
   events: readonly LogEvent[];
 };
@@ -104,18 +104,18 @@ export function initialState({ typed, events, ...given }: Beginning): State {
     recall: recallOf(typed),
     files: undefined,
     queue: [],
-    asked: [],
+    questions: [],
     transcript: { ...emptyTranscript(), last: "text" },
     facts: factsOf(events),
     tasks: knownTasks(events),
     running: [],
-    doing: { type: "waiting" },
+    activity: { type: "waiting" },
     pressed: { ctrlC: 0, escape: 0, any: 0 },
   };
 }
 
-export function aroundOf({ size, place }: State): RowContext {
-  return { cwd: place.cwd, columns: size.columns };
+export function rowContextOf({ size, location }: State): RowContext {
+  return { cwd: location.cwd, columns: size.columns };
 }
 
 export function change(state: State, rows: Row[] = [], effects: Effect[] = []): Change {
@@ -128,20 +128,23 @@ export function reduce(state: State, action: Action): Change {
     case "event":
       return onEvent(state, action.event, action.events);
     case "part": {
-      const { transcript, rows } = addPart(state.transcript, action.part, aroundOf(state));
-      return change({ ...state, transcript, doing: doingAfter(action.part, action.now) }, rows);
+      const { transcript, rows } = addPart(state.transcript, action.part, rowContextOf(state));
+      return change({ ...state, transcript, activity: activityAfter(action.part, action.now) }, rows);
     }
     case "progress":
       return change({ ...state, running: withOutput(state.running, action.id, action.text) });
     case "asked":
-      return change({ ...state, asked: [...state.asked, pendingQuestion(action.id, action.question)] });
+      return change({
+        ...state,
+        questions: [...state.questions, pendingQuestion(action.id, action.question)],
+      });
     case "withdrawn":
-      return change({ ...state, asked: state.asked.filter(({ id }) => id !== action.id) });
+      return change({ ...state, questions: state.questions.filter(({ id }) => id !== action.id) });
     case "turn_started":
       return change({
         ...state,
         busy: { since: action.now, stopping: false, turn: true, what: action.what },
-        doing: { type: "waiting" },
+        activity: { type: "waiting" },
       });
     case "turn_over":
       return onTurnOver(state, action.reason);
@@ -179,7 +182,7 @@ export function reduce(state: State, action: Action): Change {
 }
 
 function withOutput(running: RunningCall[], id: string, output: string): RunningCall[] {
-  return running.map((one) => (one.call.id === id ? { ...one, output } : one));
+  return running.map((each) => (each.call.id === id ? { ...each, output } : each));
 }
 
 /** Sends a text to the model at once, or queues it for the next step. */
@@ -199,7 +202,7 @@ function withShell(state: State, command: string, now: number): State {
 }
 
 function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Change {
-  const { transcript, rows } = addEvent(state.transcript, event, events, aroundOf(state));
+  const { transcript, rows } = addEvent(state.transcript, event, events, rowContextOf(state));
   const next: State = {
     ...state,
     transcript,
@@ -207,7 +210,7 @@ function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Ch
     facts: factsOf(events),
     tasks: event.type === "tool_result" || event.type === "reminder" ? knownTasks(events) : state.tasks,
     ...(event.type === "tool_result" || event.type === "model_request"
-      ? { doing: { type: "waiting" as const } }
+      ? { activity: { type: "waiting" as const } }
       : {}),
   };
   if (event.type !== "turn_ended") return change(next, rows);
@@ -232,7 +235,7 @@ function runningAfter(running: RunningCall[], event: LogEvent): RunningCall[] {
   }
 }
 
-function doingAfter(part: ModelPart, now: number): Doing {
+function activityAfter(part: ModelPart, now: number): Activity {
   switch (part.type) {
     case "text_delta":
       return { type: "writing" };
@@ -251,7 +254,7 @@ function doingAfter(part: ModelPart, now: number): Doing {
 function onTurnOver(state: State, reason: TurnEnd): Change {
   const { busy: _, ...rest } = state;
   // Questions of the turn were withdrawn with it; one that a command asks meanwhile stays.
-  const over: State = { ...rest, running: [], doing: { type: "waiting" } };
+  const over: State = { ...rest, running: [], activity: { type: "waiting" } };
   if (state.queue.length === 0) return change(over);
   if (reason === "completed" || reason === "interrupted")
     return change({ ...over, queue: [] }, [], [{ type: "submit", text: state.queue.join("\n\n") }]);

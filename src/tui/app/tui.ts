@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../../core/blocks.ts";
 import { noteRows } from "../blocks/event-rows.ts";
-import { tellTail } from "../blocks/transcript.ts";
+import { completeTail } from "../blocks/transcript.ts";
 import { pastRows, welcomeRows } from "../blocks/welcome.ts";
 import { commandsOf } from "../commands/commands.ts";
 import { ownNotes } from "../commands/own.ts";
@@ -17,7 +17,7 @@ import { type App, dispatch, draw, print, streamMs, type TuiOptions } from "./ap
 import { perform } from "./effects.ts";
 import { ask } from "./permission-prompt.ts";
 import { onPickingKey, pick } from "./picking.ts";
-import { aroundOf, initialState, reduce } from "./state.ts";
+import { initialState, reduce, rowContextOf } from "./state.ts";
 import { giveUp, offer, resizeTaken, typed } from "./terminal-handover.ts";
 
 const resizeMs = 60;
@@ -44,7 +44,7 @@ export function createTui(options: TuiOptions): Tui {
       settling: false,
     },
     input: { keys: createKeyReader(screen.located), early: [], timer: undefined },
-    work: { stops: new Set(), running: new Set(), heard: [] },
+    work: { stops: new Set(), running: new Set(), receivedMessages: [] },
     questions: { answers: new Map(), lastId: 0, modeTimer: undefined },
     state: undefined,
     host: undefined,
@@ -69,7 +69,7 @@ export function createTui(options: TuiOptions): Tui {
     pick: (request) => pick(app, request),
     warn: (text) =>
       void (app.state
-        ? dispatch(app, { type: "print", rows: noteRows(["warn", text], aroundOf(app.state)) })
+        ? dispatch(app, { type: "print", rows: noteRows(["warn", text], rowContextOf(app.state)) })
         : app.display.history.push(`! ${text}`)),
     stopped: () => stopped(app),
     close: () => close(app),
@@ -81,9 +81,9 @@ function personOf(app: App): Person {
     ask: (question, signal) => ask(app, question, signal),
     takeSteering() {
       const texts = app.state?.queue ?? [];
-      const heard = app.work.heard.splice(0);
+      const received = app.work.receivedMessages.splice(0);
       if (texts.length > 0) dispatch(app, { type: "steered" });
-      return [...heard, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
+      return [...received, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
     },
     onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
     onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
@@ -93,13 +93,13 @@ function personOf(app: App): Person {
 
 async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Promise<Leave> {
   const events = host.log.events();
-  const place = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
+  const location = { cwd: host.cwd, shortCwd: host.shortCwd, branch: host.branch() };
   const typed = app.state?.recall.items ?? host.typed();
   if (app.state) print(app, [[]]);
   app.host = host;
   app.deciding = false;
-  const [size, commands] = [app.terminal.size(), commandsOf(host.desk.own())];
-  app.state = initialState({ size, mode: host.mode(), place, commands, typed, events });
+  const [size, commands] = [app.terminal.size(), commandsOf(host.actions.own())];
+  app.state = initialState({ size, mode: host.mode(), location, commands, typed, events });
   if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
   // Rows of the earlier conversation are printed first, so that new ones stand below them.
   const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });
@@ -108,7 +108,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
     app,
     [...welcomeRows(events, app.version, host.shortCwd), ...past]
       .map((row) => cutRow(row, columns))
-      .concat(ownNotes(host.desk.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
+      .concat(ownNotes(host.actions.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
   );
   const unsubscribe = host.log.subscribe((event) =>
     dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
@@ -117,7 +117,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   app.terminal.guard();
   if (say !== undefined) app.perform(app, { type: "submit", text: say });
   app.feed();
-  const how = await new Promise<Leave>((resolve) => {
+  const exit = await new Promise<Leave>((resolve) => {
     // Keys from here on are meant for the next session.
     app.leave = (leave) => {
       app.host = undefined;
@@ -126,7 +126,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   });
   await stopped(app);
   unsubscribe();
-  return how;
+  return exit;
 }
 
 function onData(app: App, chunk: string): void {
@@ -194,12 +194,13 @@ function onResize(app: App): void {
 function keepTail(app: App): void {
   const { state } = app;
   const { drawn } = app.display;
-  const told = state && drawn?.onlyTold && tellTail(state.transcript, drawn.transcript, aroundOf(state));
-  if (!told) return;
+  const completed =
+    state && drawn?.tailOnly && completeTail(state.transcript, drawn.transcript, rowContextOf(state));
+  if (!completed) return;
   app.display.screen.keep(drawn.tail);
-  app.state = { ...state, transcript: told.transcript };
+  app.state = { ...state, transcript: completed.transcript };
   app.display.history = [];
-  print(app, told.rows);
+  print(app, completed.rows);
   app.display.drawn = undefined;
 }
 

@@ -13,13 +13,13 @@ const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell
 
 /** Returns a message as it was typed: a command run with `!` is that line again. */
 export function typedText({ content }: EventOf<"user_message">): string {
-  const text = content.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   const ran = ranPattern.exec(text);
   return ran ? `!${ran[1]}` : text;
 }
 
 export function userRows({ content }: EventOf<"user_message">, { columns }: RowContext): Row[] {
-  const text = content.map((one) => (one.type === "text" ? one.text : "[image]")).join("\n");
+  const text = content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
   const ran = ranPattern.exec(text);
   if (ran) return ranRows(ran[1] ?? "", ran[2] ?? "", columns);
   const lines = text.split("\n");

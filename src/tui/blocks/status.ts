@@ -1,6 +1,6 @@
 /** The status line: model, mode, folder, the context as a bar and a curve, the cost, and stale tokens. Pure. */
 
-import { holdingPrice } from "../../context/policies/economist.ts";
+import { deferralCostOf } from "../../context/policies/economist.ts";
 import { softWindow } from "../../context/policies/window.ts";
 import { formatTokens } from "../../context/report/amounts.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -24,8 +24,8 @@ export type Facts = {
   turnCost: number;
   cost: number;
   /** Stale tokens that the economist defers; dollars that sending them costs each step, and dropping them once. */
-  held: number;
-  heldPrice: { step: number; flush: number };
+  deferredTokens: number;
+  deferralCost: { step: number; flush: number };
   focus?: string;
   /** The name of the session. */
   name?: string;
@@ -39,7 +39,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   const sizes = [...newestSizes(events)];
   const { cost, usage } = spending(events);
   const input = inputTotal(usage);
-  const request: Pick<EventOf<"model_request">, "heldTokens" | "flushTokens"> = lastOf(
+  const request: Pick<EventOf<"model_request">, "deferredTokens" | "flushTokens"> = lastOf(
     events,
     "model_request",
   ) ?? {};
@@ -54,8 +54,8 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
     turnCost: newestTurn(events).cost,
     cost,
-    held: request.heldTokens ?? 0,
-    heldPrice: holdingPrice(model, request),
+    deferredTokens: request.deferredTokens ?? 0,
+    deferralCost: deferralCostOf(model, request),
     ...(focus ? { focus } : {}),
     ...(name ? { name } : {}),
   };
@@ -81,11 +81,11 @@ const newestTurn = memoizedReduce<NewestTurn>(
     const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
     const model =
       event.type === "session_started" || event.type === "model_changed" ? event.model : turn.model;
-    const asked = event.type === "assistant_message" || event.type === "summary_call";
+    const isCall = event.type === "assistant_message" || event.type === "summary_call";
     return {
       from: turn.from,
       read: turn.read + 1,
-      cost: turn.cost + (asked && model ? costOf(event.usage, model.prices) : 0),
+      cost: turn.cost + (isCall && model ? costOf(event.usage, model.prices) : 0),
       over: event.type === "turn_ended",
       ...(model ? { model } : {}),
     };
@@ -146,12 +146,15 @@ export function formatDollars(amount: number): string {
   return `$${amount.toFixed(amount < 1 ? 3 : 2)}`;
 }
 
-function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, columns: number): Part[] {
+function contextParts(
+  { tokens, soft, sizes, deferredTokens, deferralCost, focus }: Facts,
+  columns: number,
+): Part[] {
   if (tokens === 0) return [];
   const share = tokens / soft;
   const tone = share >= 0.9 ? "bad" : share >= 0.7 ? "warn" : "accent";
   // The words for stale tokens need room beside the curve.
-  const steps = held > 0 ? Math.max(8, Math.floor(columns / 10)) : shownSteps;
+  const steps = deferredTokens > 0 ? Math.max(8, Math.floor(columns / 10)) : shownSteps;
   return [
     {
       spans: [
@@ -166,15 +169,17 @@ function contextParts({ tokens, soft, sizes, held, heldPrice, focus }: Facts, co
       ? [{ spans: [dim("by step "), { text: sparkline(sizes, steps), tone: "accent" as const }], rank: 1 }]
       : []),
     ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 2 }] : []),
-    ...(held > 0 ? [{ spans: [dim(`holding ${formatTokens(held)} stale tokens`)], rank: 3 }] : []),
-    ...(held > 0 && heldPrice.step > 0
-      ? [{ spans: [dim(`, ${heldText(heldPrice)}`)], rank: 4, joined: true }]
+    ...(deferredTokens > 0
+      ? [{ spans: [dim(`holding ${formatTokens(deferredTokens)} stale tokens`)], rank: 3 }]
+      : []),
+    ...(deferredTokens > 0 && deferralCost.step > 0
+      ? [{ spans: [dim(`, ${deferralText(deferralCost)}`)], rank: 4, joined: true }]
       : []),
   ];
 }
 
 /** Returns a text such as "$0.0040 a step; flush would cost $0.21". */
-export function heldText({ step, flush }: Facts["heldPrice"]): string {
+export function deferralText({ step, flush }: Facts["deferralCost"]): string {
   const once = flush > 0 ? `; flush would cost ${small(flush)}` : "";
   return `${small(step)} a step${once}`;
 }

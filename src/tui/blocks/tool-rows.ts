@@ -34,14 +34,14 @@ export function callRow(
   mark: Span,
   call: Pick<ToolUseBlock, "name" | "input">,
   facts: string,
-  around: RowContext,
+  context: RowContext,
   recorded?: CallFacts,
 ): Row {
-  const { verb, subject } = callTitle(call, around, recorded);
+  const { verb, subject } = callTitle(call, context, recorded);
   const lines = subject.split("\n").filter((line) => line.trim() !== "");
   const more = lines.length > 1 ? ` … ${lines.length} lines` : "";
   const tail = [more, facts && ` · ${facts}`].join("");
-  const room = around.columns - 6 - verb.length - tail.length;
+  const room = context.columns - 6 - verb.length - tail.length;
   const row: Row = [
     { text: "  " },
     mark,
@@ -49,18 +49,18 @@ export function callRow(
     { text: cut(literal((lines[0] ?? "").trim()), Math.max(8, room)) },
     { text: tail, tone: "dim" },
   ];
-  return cutRow(row, around.columns);
+  return cutRow(row, context.columns);
 }
 
 /** Returns the rows of a finished call for the history. */
 export function resultRows(
   event: EventOf<"tool_result">,
   call: Pick<ToolUseBlock, "name" | "input">,
-  around: RowContext,
+  context: RowContext,
 ): Row[] {
   const mark: Span = event.isError ? { text: "✗", tone: "bad" } : { text: "✓", tone: "good" };
-  const head = callRow(mark, call, factsOf(event), around, event.call);
-  const columns = around.columns - indent.length;
+  const head = callRow(mark, call, factsOf(event), context, event.call);
+  const columns = context.columns - indent.length;
   const below = event.isError
     ? failureRows(event, columns)
     : event.display
@@ -110,20 +110,20 @@ function failureRows(event: EventOf<"tool_result">, columns: number): Row[] {
 export function detailRows(
   call: Pick<ToolUseBlock, "name" | "input">,
   event: EventOf<"tool_result"> | undefined,
-  around: RowContext,
+  context: RowContext,
 ): Row[] {
-  const { subject } = callTitle(call, around, event?.call);
+  const { subject } = callTitle(call, context, event?.call);
   const lines = (text: string): Row[] =>
-    text.split("\n").flatMap((line) => wrap([{ text: safe(line) }], around.columns));
+    text.split("\n").flatMap((line) => wrap([{ text: safe(line) }], context.columns));
   const input = subject
     .split("\n")
-    .flatMap((line) => wrap([{ text: literal(line), tone: "dim" }], around.columns));
+    .flatMap((line) => wrap([{ text: literal(line), tone: "dim" }], context.columns));
   if (!event) return input;
   const body = event.display
-    ? diffRows(event.display, around.columns, Number.POSITIVE_INFINITY)
+    ? diffRows(event.display, context.columns, Number.POSITIVE_INFINITY)
     : lines(resultText(event.content));
   const where = event.artifact
-    ? [[{ text: gist(`whole output: ${event.artifact}`, around.columns), tone: "dim" as const }]]
+    ? [[{ text: gist(`whole output: ${event.artifact}`, context.columns), tone: "dim" as const }]]
     : [];
   return [...input, ...body, ...where];
 }

@@ -21,7 +21,7 @@ import { type RowContext, resultRows } from "./tool-rows.ts";
 type Reply = {
   text: string;
   shown: number;
-  place: MarkdownState;
+  markdown: MarkdownState;
   thinking: string;
   thoughtShown: boolean;
   /** Rows that a failed attempt has already printed: the same text is not shown twice. */
@@ -33,7 +33,7 @@ export type Transcript = { reply: Reply; last?: "user" | "text" | "tool" | "note
 
 export type Step = { transcript: Transcript; rows: Row[] };
 
-const noReply: Reply = { text: "", shown: 0, place: {}, thinking: "", thoughtShown: false, earlier: "" };
+const noReply: Reply = { text: "", shown: 0, markdown: {}, thinking: "", thoughtShown: false, earlier: "" };
 
 export function emptyTranscript(): Transcript {
   return { reply: noReply, showThinking: false };
@@ -43,29 +43,29 @@ export function emptyTranscript(): Transcript {
 const margin = "  ";
 
 /** Adds a part of the reply: returns its lines that are complete by now. */
-export function addPart(transcript: Transcript, part: ModelPart, around: RowContext): Step {
+export function addPart(transcript: Transcript, part: ModelPart, context: RowContext): Step {
   const { reply } = transcript;
   switch (part.type) {
     case "thinking_delta":
       return still({ ...transcript, reply: { ...endedLine(reply), thinking: reply.thinking + part.text } });
     case "text_delta": {
-      const thought = thoughtRows(transcript, reply.thinking, around);
-      const said = showLines(thought.transcript, reply.text + part.text, around);
+      const thought = thoughtRows(transcript, reply.thinking, context);
+      const said = showLines(thought.transcript, reply.text + part.text, context);
       return { transcript: said.transcript, rows: [...thought.rows, ...said.rows] };
     }
     case "tool_use_started": {
-      const thought = thoughtRows(transcript, reply.thinking, around);
-      const said = showLines(thought.transcript, endedLine(thought.transcript.reply).text, around);
+      const thought = thoughtRows(transcript, reply.thinking, context);
+      const said = showLines(thought.transcript, endedLine(thought.transcript.reply).text, context);
       return { transcript: said.transcript, rows: [...thought.rows, ...said.rows] };
     }
     case "input_delta":
       return still(transcript);
     case "attempt_failed": {
-      const seen = reply.place.told ? reply.text : reply.text.slice(0, reply.shown);
+      const seen = reply.markdown.printed ? reply.text : reply.text.slice(0, reply.shown);
       const earlier = seen || reply.earlier;
       return still({
         ...transcript,
-        reply: { ...noReply, place: reply.place, thoughtShown: reply.thoughtShown, earlier },
+        reply: { ...noReply, markdown: reply.markdown, thoughtShown: reply.thoughtShown, earlier },
       });
     }
   }
@@ -76,24 +76,28 @@ const longestTail = 8000;
 /** Returns the text that is not in the history yet, as it looks now. */
 export function tailRows({ reply }: Transcript, { columns }: RowContext): Row[] {
   if (reply.earlier !== "") return [];
-  const { shown, text, place } = reply;
+  const { shown, text, markdown } = reply;
   // Only the end of an endless line can be seen.
   const from = Math.max(shown, text.length - longestTail);
-  if (from === text.length && !place.table) return [];
-  const told = Math.max(0, (place.told ?? 0) - (from - shown));
-  return markdownTail(text.slice(from), { ...place, told }, columns - margin.length).map(indented);
+  if (from === text.length && !markdown.table) return [];
+  const printed = Math.max(0, (markdown.printed ?? 0) - (from - shown));
+  return markdownTail(text.slice(from), { ...markdown, printed }, columns - margin.length).map(indented);
 }
 
 /**
  * Returns the transcript after the tail, as drawn in `drawn`, became history in place; undefined when another reply has
  * begun since, or the drawn text may still change.
  */
-export function tellTail({ reply }: Transcript, drawn: Transcript, around: RowContext): Step | undefined {
-  const { text, shown, place } = drawn.reply;
+export function completeTail(
+  { reply }: Transcript,
+  drawn: Transcript,
+  context: RowContext,
+): Step | undefined {
+  const { text, shown, markdown } = drawn.reply;
   const line = text.slice(shown);
-  if (line === "" || place.table || /^\s*\|/.test(line) || !reply.text.startsWith(text)) return undefined;
-  const told = { ...reply, shown, place: { ...place, told: safe(line).length } };
-  return showLines({ ...drawn, reply: told }, reply.text, around);
+  if (line === "" || markdown.table || /^\s*\|/.test(line) || !reply.text.startsWith(text)) return undefined;
+  const completed = { ...reply, shown, markdown: { ...markdown, printed: safe(line).length } };
+  return showLines({ ...drawn, reply: completed }, reply.text, context);
 }
 
 /** Returns the rows that an event adds to the history. `events`: the log up to it. */
@@ -101,22 +105,22 @@ export function addEvent(
   transcript: Transcript,
   event: LogEvent,
   events: readonly LogEvent[],
-  around: RowContext,
+  context: RowContext,
 ): Step {
   switch (event.type) {
     case "user_message":
-      return block(transcript, "user", userRows(event, around));
+      return block(transcript, "user", userRows(event, context));
     case "assistant_message":
-      return endReply(transcript, event, around);
+      return endReply(transcript, event, context);
     case "tool_result": {
       const call = findCall(events, event.toolUseId) ?? { name: event.toolName, input: {} };
-      return block(transcript, "tool", resultRows(event, call, around));
+      return block(transcript, "tool", resultRows(event, call, context));
     }
     case "turn_ended":
-      return endTurn(transcript, event, around);
+      return endTurn(transcript, event, context);
     default: {
       const note = noteOf(event);
-      return note ? block(transcript, "note", noteRows(note, around)) : still(transcript);
+      return note ? block(transcript, "note", noteRows(note, context)) : still(transcript);
     }
   }
 }
@@ -142,38 +146,38 @@ function endedLine(reply: Reply): Reply {
 }
 
 /** Maximum rows of an unfinished line that are held back. */
-const heldRows = 3;
+const deferredRows = 3;
 
 /** Shows the complete new lines of `text`, and the settled part of the unfinished line. */
-function showLines(transcript: Transcript, text: string, around: RowContext): Step {
+function showLines(transcript: Transcript, text: string, context: RowContext): Step {
   const reply = resumed({ ...transcript.reply, text });
   if (reply === undefined) {
     const note = block(
       transcript,
       "note",
-      noteRows(["warn", "the reply was cut off and starts again"], around),
+      noteRows(["warn", "the reply was cut off and starts again"], context),
     );
-    const again = showLines({ ...note.transcript, reply: { ...noReply, thoughtShown: true } }, text, around);
+    const again = showLines({ ...note.transcript, reply: { ...noReply, thoughtShown: true } }, text, context);
     return { transcript: again.transcript, rows: [...note.rows, ...again.rows] };
   }
   if (reply.earlier !== "") return still({ ...transcript, reply });
   const end = Math.max(reply.shown, text.lastIndexOf("\n") + 1);
   const lines = end > reply.shown ? text.slice(reply.shown, end - 1).split("\n") : [];
-  const columns = around.columns - margin.length;
+  const columns = context.columns - margin.length;
   const rows: Row[] = [];
-  let { place } = reply;
+  let { markdown } = reply;
   for (const line of lines) {
-    const told = markdownLine(line, place, columns);
-    place = told.place;
-    rows.push(...told.rows);
+    const lineRows = markdownLine(line, markdown, columns);
+    markdown = lineRows.state;
+    rows.push(...lineRows.rows);
   }
   for (let head: MarkdownRows | undefined; ; rows.push(...head.rows)) {
-    head = markdownHead(text.slice(end), place, columns, heldRows);
+    head = markdownHead(text.slice(end), markdown, columns, deferredRows);
     if (!head) break;
-    place = head.place;
+    markdown = head.state;
   }
   return block(
-    { ...transcript, reply: { ...reply, shown: end, place } },
+    { ...transcript, reply: { ...reply, shown: end, markdown } },
     "text",
     trimmed(rows, transcript).map(indented),
   );
@@ -196,9 +200,9 @@ function trimmed(rows: Row[], { last }: Transcript): Row[] {
   return first < 0 ? [] : rows.slice(first);
 }
 
-function thoughtRows(transcript: Transcript, thinking: string, around: RowContext): Step {
+function thoughtRows(transcript: Transcript, thinking: string, context: RowContext): Step {
   if (transcript.reply.thoughtShown || thinking.trim() === "") return still(transcript);
-  const columns = around.columns - 4;
+  const columns = context.columns - 4;
   const shown: Row[] = transcript.showThinking
     ? thinking
         .trim()
@@ -210,15 +214,15 @@ function thoughtRows(transcript: Transcript, thinking: string, around: RowContex
 }
 
 /** Ends a reply, which is whole in the log now: the rest of it becomes rows. */
-function endReply(transcript: Transcript, event: EventOf<"assistant_message">, around: RowContext): Step {
-  const thought = thoughtRows(transcript, thinkingOf(event.content), around);
-  const text = event.content.reduce((sum, one) => (one.type === "text" ? joined(sum, one) : sum), "");
+function endReply(transcript: Transcript, event: EventOf<"assistant_message">, context: RowContext): Step {
+  const thought = thoughtRows(transcript, thinkingOf(event.content), context);
+  const text = event.content.reduce((sum, part) => (part.type === "text" ? joined(sum, part) : sum), "");
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-  const said = showLines(thought.transcript, whole, around);
-  const { place } = said.transcript.reply;
-  const held = markdownEnd(place, around.columns - margin.length).map(indented);
-  const rows = [...thought.rows, ...said.rows, ...held];
-  const last = held.length > 0 ? { last: "text" as const } : {};
+  const said = showLines(thought.transcript, whole, context);
+  const { markdown } = said.transcript.reply;
+  const rest = markdownEnd(markdown, context.columns - margin.length).map(indented);
+  const rows = [...thought.rows, ...said.rows, ...rest];
+  const last = rest.length > 0 ? { last: "text" as const } : {};
   return { transcript: { ...said.transcript, ...last, reply: noReply }, rows: withoutEnd(rows) };
 }
 
@@ -233,15 +237,15 @@ function withoutEnd(rows: Row[]): Row[] {
 }
 
 function thinkingOf(content: readonly AssistantBlock[]): string {
-  return content.flatMap((one) => (one.type === "thinking" ? [one.thinking] : [])).join("\n");
+  return content.flatMap((part) => (part.type === "thinking" ? [part.thinking] : [])).join("\n");
 }
 
 /** Shows how a turn ended, unless it completed; an unfinished reply is flushed first. */
-function endTurn(transcript: Transcript, event: EventOf<"turn_ended">, around: RowContext): Step {
+function endTurn(transcript: Transcript, event: EventOf<"turn_ended">, context: RowContext): Step {
   const text = transcript.reply.text;
-  const flushed = showLines(transcript, endedLine({ ...transcript.reply, text }).text, around);
+  const flushed = showLines(transcript, endedLine({ ...transcript.reply, text }).text, context);
   const clean = { ...flushed.transcript, reply: noReply };
   const words = endText(event.reason, event.detail);
-  const note = words ? block(clean, "note", noteRows(words, around)) : still(clean);
+  const note = words ? block(clean, "note", noteRows(words, context)) : still(clean);
   return { transcript: note.transcript, rows: [...flushed.rows, ...note.rows] };
 }

@@ -1,6 +1,6 @@
 /** Views of the context: its content by kind, its cost, and the folded parts. Pure. */
 
-import { holdingPrice } from "../../context/policies/economist.ts";
+import { deferralCostOf } from "../../context/policies/economist.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
 import { formatPercent, formatTokens, money, plural } from "../../context/report/amounts.ts";
 import { costsOf } from "../../context/report/cost.ts";
@@ -12,7 +12,7 @@ import { allOf, currentModel, lastOf, type OpenFocus, spending, started } from "
 import { formatInteger } from "../../core/text/clean-text.ts";
 import { gist } from "../rows/markdown.ts";
 import { cut, cutRow, type Row, safe, width, wrap } from "../rows/rows.ts";
-import { barOf, heldText } from "./status.ts";
+import { barOf, deferralText } from "./status.ts";
 
 const largest = 6;
 
@@ -34,7 +34,7 @@ export function contextRows(events: readonly LogEvent[], columns: number): Row[]
     [],
     title(columns < 56 ? "The largest items" : "The largest items, and what can be done about each"),
     ...itemRows(items, started(events).cwd, columns),
-    ...heldRows(events, columns),
+    ...deferredRows(events, columns),
   ].map((row) => cutRow(row, columns));
 }
 
@@ -86,15 +86,15 @@ function itemRows(items: readonly LargestItem[], cwd: string, columns: number): 
 }
 
 /** Shows what the economist could drop, and why it does not yet. */
-function heldRows(events: readonly LogEvent[], columns: number): Row[] {
-  const request: Holding = lastOf(events, "model_request") ?? {};
-  if (!request.heldTokens) return [];
-  const price = holdingPrice(currentModel(events).model, request);
-  const text = `${formatInteger(request.heldTokens)} tokens are stale and held back until forgetting them pays`;
-  return [[], ...note(price.step > 0 ? `${text}: ${heldText(price)}.` : `${text}.`, columns)];
+function deferredRows(events: readonly LogEvent[], columns: number): Row[] {
+  const request: Deferral = lastOf(events, "model_request") ?? {};
+  if (!request.deferredTokens) return [];
+  const price = deferralCostOf(currentModel(events).model, request);
+  const text = `${formatInteger(request.deferredTokens)} tokens are stale and held back until forgetting them pays`;
+  return [[], ...note(price.step > 0 ? `${text}: ${deferralText(price)}.` : `${text}.`, columns)];
 }
 
-type Holding = Pick<EventOf<"model_request">, "heldTokens" | "flushTokens">;
+type Deferral = Pick<EventOf<"model_request">, "deferredTokens" | "flushTokens">;
 
 /** Shows steps, tokens and dollars by bucket of the bill and by kind of content. */
 export function costRows(events: readonly LogEvent[], columns: number): Row[] {

@@ -30,7 +30,7 @@ const shownMessages = 3;
 const shownEvents = 200;
 
 /** Returns the newest turns of a resumed session. */
-export function pastRows(events: readonly LogEvent[], around: RowContext): Row[] {
+export function pastRows(events: readonly LogEvent[], context: RowContext): Row[] {
   const said = events.filter(({ type }) => type === "user_message");
   if (said.length === 0) return [];
   const from = said.at(-shownMessages)?.seq ?? 0;
@@ -39,7 +39,7 @@ export function pastRows(events: readonly LogEvent[], around: RowContext): Row[]
   let transcript = emptyTranscript();
   const rows: Row[] = [];
   for (const event of newest) {
-    const added = addEvent(transcript, event, events, around);
+    const added = addEvent(transcript, event, events, context);
     transcript = added.transcript;
     rows.push(...added.rows);
   }

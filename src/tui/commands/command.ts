@@ -16,7 +16,7 @@ export type CommandContext = {
   print(rows: Row[]): void;
   /** Shows one line that disappears with the next key. */
   notice(text: string): void;
-  leave(how: Leave): void;
+  leave(exit: Leave): void;
   /** Lets the user choose from a list; undefined when nothing was chosen. */
   pick(request: PickRequest): Promise<string | undefined>;
   /** Sends a text to the model: now, or at the next step. */

@@ -42,11 +42,11 @@ async function makeHandoff(keep: string, context: CommandContext): Promise<void>
   const { host, busy, notice, print, columns, work } = context;
   if (busy) return notice(busyNotice);
   await work("Making a summary", async (signal) => {
-    print(wrap(toldOf(await host.desk.compact(keep, signal)), columns, "  "));
+    print(wrap(outcomeRow(await host.actions.compact(keep, signal)), columns, "  "));
   });
 }
 
-function toldOf(done: Compacted): Row {
+function outcomeRow(done: Compacted): Row {
   const cost = done.cost > 0 ? `; the summary cost ${money(done.cost)}` : "";
   if ("why" in done) return [{ text: `  ${safe(done.why)}${cost}`, tone: "warn" }];
   const { before, after } = done;
@@ -63,7 +63,7 @@ function lookAtFocus(argument: string, context: CommandContext): void {
 }
 
 function foldFocus({ host, columns, notice, print }: CommandContext): void {
-  const why = host.desk.foldFocus();
+  const why = host.actions.foldFocus();
   const text = "  made from the log alone; /knowledge shows what stands for it";
   if (why === undefined) print(wrap([{ text, tone: "dim" }], columns, "  "));
   else notice(why);

@@ -24,7 +24,7 @@ export const fileCommands: readonly Command[] = [
 ];
 
 async function writeReport(_: string, { host, print, columns }: CommandContext): Promise<void> {
-  const { file, opened } = await host.desk.report();
+  const { file, opened } = await host.actions.report();
   print(fileRows(opened ? "opened in the browser: " : "open it in a browser: ", file, columns));
 }
 
@@ -37,7 +37,7 @@ async function writeExport(
   const file = named ? rest : argument;
   const format = named ?? formatOf(/\.(\w+)$/.exec(file)?.[1] ?? (file === "" ? "md" : ""));
   if (!format) return notice("Usage: /export [md|html|json] [file]");
-  print(fileRows("written to ", await host.desk.exportTo(format, file), columns));
+  print(fileRows("written to ", await host.actions.exportTo(format, file), columns));
 }
 
 function formatOf(word: string): ExportFormat | undefined {
@@ -45,7 +45,7 @@ function formatOf(word: string): ExportFormat | undefined {
 }
 
 async function examine(_: string, { host, print, columns }: CommandContext): Promise<void> {
-  const lines = (await host.desk.doctor()).trimEnd().split("\n");
+  const lines = (await host.actions.doctor()).trimEnd().split("\n");
   const indent = " ".repeat(columns < 60 ? 4 : 20);
   print(
     lines.flatMap((line) =>

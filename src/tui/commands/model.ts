@@ -20,7 +20,7 @@ export const modelCommands: readonly Command[] = [
 
 async function chooseModel(name: string, context: CommandContext): Promise<void> {
   const { host, columns, busy, notice, print, work } = context;
-  if (name === "") return print(modelRows(host.desk.models(), columns));
+  if (name === "") return print(modelRows(host.actions.models(), columns));
   if (busy) return notice(busyNotice);
   // Input before the answer waits: no turn may begin in between.
   await work("Looking for the model", (signal) => changeModel(name, context, signal));
@@ -28,12 +28,12 @@ async function chooseModel(name: string, context: CommandContext): Promise<void>
 
 async function changeModel(name: string, context: CommandContext, signal: AbortSignal): Promise<void> {
   const { host, events, notice, confirm } = context;
-  const models = host.desk.models();
-  const choice = await host.desk.findModel(name);
+  const models = host.actions.models();
+  const choice = await host.actions.findModel(name);
   const { id } = choice.card;
   if (id === models.current) return notice(`${id} is already the model`);
-  const told = allOf(events, "assistant_message").length > 0 || choice.warnings.length > 0;
-  if (told && !(await confirm(`Go on with ${short(id)}?`, costRows(choice, models.current), signal)))
+  const isNoted = allOf(events, "assistant_message").length > 0 || choice.warnings.length > 0;
+  if (isNoted && !(await confirm(`Go on with ${short(id)}?`, costRows(choice, models.current), signal)))
     return notice(`Still using ${models.current}`);
   choice.take();
 }

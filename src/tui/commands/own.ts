@@ -32,19 +32,22 @@ const shownNames = 20;
 /** Returns the notes for the user when a session opens. */
 export function ownNotes({ notes, untrusted }: OwnCommands): string[] {
   const more = notes.length - shownNotes;
-  const told = [
+  const summary = [
     ...notes.slice(0, shownNotes),
     ...(more > 0 ? [`${plural(more, "more file")} that cannot be a command`] : []),
   ];
-  if (!untrusted) return told;
+  if (!untrusted) return summary;
   const { folder, commands, changed } = untrusted;
   const named = commands.slice(0, shownNames).map(({ name }) => name);
   const names = [
     ...named,
     ...(commands.length > shownNames ? [`${commands.length - shownNames} more`] : []),
   ].join(", ");
-  const held = `not taken from ${folder}: ${names}`;
-  return [...told, `${held}${changed ? ", changed since you trusted them" : ""}; /trust shows what they say`];
+  const skipped = `not taken from ${folder}: ${names}`;
+  return [
+    ...summary,
+    `${skipped}${changed ? ", changed since you trusted them" : ""}; /trust shows what they say`,
+  ];
 }
 
 export const trustCommands: readonly Command[] = [
@@ -59,7 +62,7 @@ async function askForTrust(
   _: string,
   { host, columns, confirm, notice, print, changed }: CommandContext,
 ): Promise<void> {
-  const { untrusted } = host.desk.own();
+  const { untrusted } = host.actions.own();
   if (!untrusted) return notice("No commands are waiting for your trust");
   const { folder, commands } = untrusted;
   const title = `Take ${plural(commands.length, "command")} from ${safe(folder)}?`;
@@ -69,7 +72,7 @@ async function askForTrust(
   if (!(await confirm(title, [[{ text: names, tone: "strong" }], [{ text: meaning, tone: "dim" }]])))
     return notice("Not trusted. /trust asks again");
   try {
-    host.desk.trust();
+    host.actions.trust();
   } finally {
     changed();
   }

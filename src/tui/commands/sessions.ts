@@ -3,7 +3,13 @@
 import { started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
-import { branchBefore, type Goal, goalAt, messagesRequest, waysRequest } from "../dialogs/rewind.ts";
+import {
+  branchBefore,
+  messagesRequest,
+  type RewindTarget,
+  restoreRequest,
+  rewindTargetAt,
+} from "../dialogs/rewind.ts";
 import { isEmpty, sessionsRequest } from "../dialogs/stored.ts";
 import type { Open, StoredSession } from "../ports/sessions.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
@@ -39,12 +45,12 @@ export const sessionCommands: readonly Command[] = [
     name: "name",
     summary: "show or set this session's name",
     argument: "[text]|-",
-    run: told(name),
+    run: withErrorRow(name),
   },
 ];
 
 /** Shows an error as a line; the session continues. */
-function told(run: Run): Run {
+function withErrorRow(run: Run): Run {
   return async (argument, context) => {
     try {
       await run(argument, context);
@@ -57,7 +63,9 @@ function told(run: Run): Run {
 
 /** Runs a command only while nothing else runs, which it would tear apart. */
 function atRest(run: Run): Run {
-  return told((argument, context) => (context.busy ? context.notice(busyNotice) : run(argument, context)));
+  return withErrorRow((argument, context) =>
+    context.busy ? context.notice(busyNotice) : run(argument, context),
+  );
 }
 
 function lines(text: string, columns: number, tone?: Row[0]["tone"]): Row[] {
@@ -75,9 +83,9 @@ async function resume(which: string, context: CommandContext): Promise<void> {
   if (id === undefined) return;
   const found = host.sessions.find(id);
   if (found.id === idOf(context)) return notice("You are already in this session");
-  if (found.heldBy === undefined) return leave({ type: "open", resume: found.id });
+  if (found.openIn === undefined) return leave({ type: "open", resume: found.id });
   throw new Error(
-    `session ${found.id} is in use by process ${found.heldBy}: close it there first, or branch from it with /fork ${found.id}`,
+    `session ${found.id} is in use by process ${found.openIn}: close it there first, or branch from it with /fork ${found.id}`,
   );
 }
 
@@ -117,22 +125,22 @@ async function rewind(_: string, context: CommandContext): Promise<void> {
   const request = messagesRequest(events, rows, Date.now());
   if (request.items.length === 0) return notice("No messages yet");
   const seq = await pick(request);
-  const goal = seq === undefined ? undefined : goalAt(events, rows, Number(seq));
+  const target = seq === undefined ? undefined : rewindTargetAt(events, rows, Number(seq));
   const jobs = host.jobs.list().filter(({ state, kept }) => state === "running" && !kept).length;
-  const way = goal && (await pick(waysRequest(goal, events, jobs)));
-  if (!goal || way === undefined) return;
-  if (way !== "conversation" && goal.snapshot !== undefined)
-    print(lines(await host.undo.put({ to: goal.snapshot }), columns));
-  if (way === "files") return;
-  leaveFor(goal, way === "conversation", context);
+  const choice = target && (await pick(restoreRequest(target, events, jobs)));
+  if (!target || choice === undefined) return;
+  if (choice !== "conversation" && target.snapshot !== undefined)
+    print(lines(await host.undo.put({ to: target.snapshot }), columns));
+  if (choice === "files") return;
+  leaveFor(target, choice === "conversation", context);
 }
 
-function leaveFor(goal: Goal, filesStay: boolean, { host, events, leave }: CommandContext): void {
-  const how = branchBefore(goal, events, filesStay);
+function leaveFor(target: RewindTarget, filesStay: boolean, { host, events, leave }: CommandContext): void {
+  const next = branchBefore(target, events, filesStay);
   const called = sessionName(events);
   // The name moves to where the work continues.
   if (called) host.log.append({ type: "session_named", name: `${called} (before going back)` });
-  leave(how);
+  leave(next);
 }
 
 async function undo(argument: string, { host, notice, print, columns }: CommandContext): Promise<void> {

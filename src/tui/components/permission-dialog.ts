@@ -1,7 +1,7 @@
 /** A question to the user, with the possible answers. */
 
 import { createElement as h, type ReactNode } from "react";
-import type { DialogView, ListedWay } from "../dialogs/dialog-view.ts";
+import type { DialogView, ListedChoice } from "../dialogs/dialog-view.ts";
 import { Line, Lines, RowLine, Span } from "./text.ts";
 
 export function PermissionDialog({ title, subject, links, why, choices, typed }: DialogView): ReactNode {
@@ -12,12 +12,14 @@ export function PermissionDialog({ title, subject, links, why, choices, typed }:
     h(Lines, { key: "why", rows: why }),
     choices.type === "row"
       ? h(RowLine, { key: "choices", row: choices.row })
-      : choices.ways.map((way, index) => h(Way, { key: `way ${index}`, number: index + 1, ...way })),
+      : choices.choices.map((choice, index) =>
+          h(ChoiceRow, { key: `way ${index}`, number: index + 1, ...choice }),
+        ),
     h(Lines, { key: "typed", rows: typed }),
   ];
 }
 
-function Way({ number, label, where, marked }: ListedWay & { number: number }): ReactNode {
+function ChoiceRow({ number, label, where, marked }: ListedChoice & { number: number }): ReactNode {
   return h(
     Line,
     null,

@@ -8,15 +8,17 @@ import { Line, RowLine, Span } from "./text.ts";
 
 export type ShownCall = { call: ToolUseBlock; elapsed: string; output: readonly string[] };
 /** Props. `more`: number of calls for which there is no room. */
-export type RunningCallsProps = { calls: readonly ShownCall[]; more: number; around: RowContext };
+export type RunningCallsProps = { calls: readonly ShownCall[]; more: number; context: RowContext };
 
 export function runningCallsHeight({ calls, more }: RunningCallsProps): number {
   return calls.reduce((sum, { output }) => sum + 1 + output.length, more > 0 ? 1 : 0);
 }
 
-export function RunningCalls({ calls, more, around }: RunningCallsProps): ReactNode {
+export function RunningCalls({ calls, more, context }: RunningCallsProps): ReactNode {
   return [
-    ...calls.map((one, index) => h(Call, { key: one.call.id, ...one, first: index === 0, around })),
+    ...calls.map((running, index) =>
+      h(Call, { key: running.call.id, ...running, first: index === 0, context }),
+    ),
     more > 0 && h(Line, { key: "more" }, h(Span, { tone: "dim" }, `    … ${plural(more, "more call")}`)),
   ];
 }
@@ -27,12 +29,12 @@ function Call({
   elapsed,
   output,
   first,
-  around,
-}: ShownCall & { first: boolean; around: RowContext }): ReactNode {
+  context,
+}: ShownCall & { first: boolean; context: RowContext }): ReactNode {
   return [
     h(RowLine, {
       key: "title",
-      row: callRow({ text: first ? "●" : "○", tone: "accent" }, call, elapsed, around),
+      row: callRow({ text: first ? "●" : "○", tone: "accent" }, call, elapsed, context),
     }),
     ...output.map((line, index) => h(Line, { key: index }, h(Span, { tone: "dim" }, `    ${line}`))),
   ];

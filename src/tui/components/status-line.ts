@@ -9,7 +9,7 @@ import { Line, RowLine, Span } from "./text.ts";
 export type StatusLineProps = {
   facts: Facts;
   mode: PermissionMode;
-  place: { shortCwd: string; branch?: string | undefined };
+  location: { shortCwd: string; branch?: string | undefined };
   columns: number;
   rows: number;
   notice?: string | undefined;
@@ -17,8 +17,8 @@ export type StatusLineProps = {
 
 /** Redrawn only when one of its facts changes, not at each key. */
 export const StatusLine = memo(function StatusLine(props: StatusLineProps): ReactNode {
-  const { facts, mode, place, columns, rows, notice } = props;
-  const all = statusRows(facts, mode, { cwd: place.shortCwd, branch: place.branch }, columns - 2).map(
+  const { facts, mode, location, columns, rows, notice } = props;
+  const all = statusRows(facts, mode, { cwd: location.shortCwd, branch: location.branch }, columns - 2).map(
     (row) => [{ text: "  " }, ...row],
   );
   const shown = all.slice(Math.max(0, all.length - rows));

@@ -15,7 +15,7 @@ import {
   width,
   wrap,
 } from "../rows/rows.ts";
-import { type Choice, isConfirmation, type PendingQuestion, waysOf } from "./dialog.ts";
+import { type Choice, choicesOf, isConfirmation, type PendingQuestion } from "./dialog.ts";
 import { subjectRows } from "./subject.ts";
 
 type Any = Question | Confirmation;
@@ -26,14 +26,14 @@ export type DialogView = {
   subject: Row[];
   links: Row[];
   why: Row[];
-  choices: { type: "row"; row: Row } | { type: "list"; ways: readonly ListedWay[] };
+  choices: { type: "row"; row: Row } | { type: "list"; choices: readonly ListedChoice[] };
   typed: Row[];
   caret: Caret;
   height: number;
 };
 
 /** An answer in a row of its own. `where`: the place that would store it, if there is room. */
-export type ListedWay = { label: string; where?: string | undefined; marked: boolean };
+export type ListedChoice = { label: string; where?: string | undefined; marked: boolean };
 
 /** Below this number of rows the answers stand side by side. */
 const listedFrom = 10;
@@ -44,24 +44,24 @@ const listedFrom = 10;
  */
 export function dialogView(
   { question, instead, choice }: PendingQuestion,
-  around: RowContext,
+  context: RowContext,
   maxRows: number,
 ): DialogView {
-  const columns = around.columns - 4;
+  const columns = context.columns - 4;
   const small = maxRows < listedFrom;
   const written = instead && layOut(instead, columns - 2);
   const typed = written ? typedRows(written.rows, written.caret.row, Math.max(1, maxRows - 2)) : undefined;
-  const ways = waysOf(question);
+  const options = choicesOf(question);
   const choices: DialogView["choices"] =
     small && !typed
-      ? { type: "row", row: choiceRow(ways, choice, around.columns) }
-      : { type: "list", ways: typed ? [] : listed(ways, choice, around.columns) };
-  const answers = choices.type === "row" ? 1 : choices.ways.length;
+      ? { type: "row", row: choiceRow(options, choice, context.columns) }
+      : { type: "list", choices: typed ? [] : listed(options, choice, context.columns) };
+  const answers = choices.type === "row" ? 1 : choices.choices.length;
   const whole = {
-    subject: subjectRows(question, { ...around, columns }),
+    subject: subjectRows(question, { ...context, columns }),
     links: linkRows(question, columns),
-    title: [titleRow(question, around)],
-    why: whyRows(question, around.columns),
+    title: [titleRow(question, context)],
+    why: whyRows(question, context.columns),
   };
   const shown = shares(whole, Math.max(1, maxRows - answers - (typed?.rows.length ?? 0)));
   const indented = (rows: Row[]) => rows.map((row): Row => [{ text: "    " }, ...row]);
@@ -82,10 +82,10 @@ export function dialogView(
 }
 
 /** Returns the parts one below the other, none wider than the window, for a screen that is never redrawn. */
-export function dialogRows(asked: PendingQuestion, around: RowContext, maxRows: number): Row[] {
-  const { title, subject, links, why, choices, typed } = dialogView(asked, around, maxRows);
-  const answers = choices.type === "row" ? [choices.row] : choices.ways.map(wayRow);
-  return [title, subject, links, why, answers, typed].flat().map((row) => cutRow(row, around.columns));
+export function dialogRows(pending: PendingQuestion, context: RowContext, maxRows: number): Row[] {
+  const { title, subject, links, why, choices, typed } = dialogView(pending, context, maxRows);
+  const answers = choices.type === "row" ? [choices.row] : choices.choices.map(listedChoiceRow);
+  return [title, subject, links, why, answers, typed].flat().map((row) => cutRow(row, context.columns));
 }
 
 type Parts = Record<"title" | "subject" | "links" | "why", Row[]>;
@@ -179,27 +179,27 @@ function ending(path: string, most: number): string {
   return `…${kept}`;
 }
 
-function titleRow(question: Any, around: RowContext): Row {
+function titleRow(question: Any, context: RowContext): Row {
   return [
     { text: "  ? ", tone: "warn" },
-    { text: cut(titleOf(question, around), around.columns - 4), tone: "strong" },
+    { text: cut(titleOf(question, context), context.columns - 4), tone: "strong" },
   ];
 }
 
-function titleOf(question: Any, around: RowContext): string {
+function titleOf(question: Any, context: RowContext): string {
   if (isConfirmation(question)) return question.title;
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };
   if (toolName === "bash") return "Run this command?";
   const { kind } = touchesOf(call, facts);
-  const { verb, subject } = callTitle(call, around, facts);
-  const does = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);
-  const room = Math.max(8, around.columns - 8 - Math.max(6, width(does)));
+  const { verb, subject } = callTitle(call, context, facts);
+  const action = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);
+  const room = Math.max(8, context.columns - 8 - Math.max(6, width(action)));
   const link = question.links?.[0];
-  if (!link) return `${does} ${ending(literal(subject), room)}?`;
+  if (!link) return `${action} ${ending(literal(subject), room)}?`;
   const [given, target] = [literal(subject), literal(link.target)];
   const both = `${given} → ${target}`;
-  return `${does} ${width(both) <= room ? both : ending(target, room)}?`;
+  return `${action} ${width(both) <= room ? both : ending(target, room)}?`;
 }
 
 function editorVerb(kind: Touches["kind"], verb: string): string {
@@ -231,8 +231,8 @@ function linkRows(question: Any, columns: number): Row[] {
   });
 }
 
-function listed(ways: readonly Choice[], choice: number, columns: number): ListedWay[] {
-  return ways.map(({ label, where }, index) => {
+function listed(options: readonly Choice[], choice: number, columns: number): ListedChoice[] {
+  return options.map(({ label, where }, index) => {
     const room = columns - label.length - 8;
     return {
       label,
@@ -242,7 +242,7 @@ function listed(ways: readonly Choice[], choice: number, columns: number): Liste
   });
 }
 
-function wayRow({ label, where, marked }: ListedWay, index: number): Row {
+function listedChoiceRow({ label, where, marked }: ListedChoice, index: number): Row {
   return [
     { text: `${marked ? "  ❯ " : "    "}${index + 1} ${label}` },
     ...(where === undefined ? [] : [{ text: `  ${where}`, tone: "dim" as const }]),
@@ -253,9 +253,9 @@ function wayRow({ label, where, marked }: ListedWay, index: number): Row {
  * Returns all answers in one row. Where they do not fit, those in the middle give way: the first, the marked one and
  * the refusal at the end stay, the refusal longest.
  */
-function choiceRow(ways: readonly Choice[], marked: number, columns: number): Row {
-  const all = ways.map((_, index) => index);
-  const last = ways.length - 1;
+function choiceRow(options: readonly Choice[], marked: number, columns: number): Row {
+  const all = options.map((_, index) => index);
+  const last = options.length - 1;
   const some = (kept: number[]) => all.filter((index) => kept.includes(index));
   const forms: { shown: number[]; gap: string }[] = [
     { shown: all, gap: "  " },
@@ -264,18 +264,21 @@ function choiceRow(ways: readonly Choice[], marked: number, columns: number): Ro
     { shown: some([0, marked, last]), gap: " " },
     { shown: some([marked, last]), gap: " " },
   ];
-  const rows = forms.map(({ shown, gap }) => choices(ways, shown, marked, gap));
-  return rows.find((row) => rowWidth(row) <= columns) ?? choices(ways, [last], marked, "");
+  const rows = forms.map(({ shown, gap }) => choices(options, shown, marked, gap));
+  return rows.find((row) => rowWidth(row) <= columns) ?? choices(options, [last], marked, "");
 }
 
-function choices(ways: readonly Choice[], shown: readonly number[], marked: number, gap: string): Row {
+function choices(options: readonly Choice[], shown: readonly number[], marked: number, gap: string): Row {
   return shown.flatMap((index, at): Row => {
     const skipped = index - (shown[at - 1] ?? -1) > 1;
     const isMarked = index === marked;
     return [
       { text: `${at === 0 ? "" : gap}${skipped ? "…" : ""}`, tone: "dim" },
       { text: isMarked ? "❯" : " ", tone: "accent" },
-      { text: `${index + 1} ${ways[index]?.short ?? ""}`, ...(isMarked ? { tone: "strong" as const } : {}) },
+      {
+        text: `${index + 1} ${options[index]?.short ?? ""}`,
+        ...(isMarked ? { tone: "strong" as const } : {}),
+      },
     ];
   });
 }

@@ -14,7 +14,7 @@ export type PendingQuestion = {
 };
 
 /** The effect of a key: an answer, or a changed dialog. */
-export type Reaction = { answer: Answer } | { asked: PendingQuestion } | undefined;
+export type Reaction = { answer: Answer } | { pending: PendingQuestion } | undefined;
 
 /** A possible answer. `where`: the place that would store it. */
 export type Choice = {
@@ -46,14 +46,14 @@ export function pendingQuestion(id: number, question: Question | Confirmation): 
 }
 
 /** Returns the possible answers, in display order. */
-export function waysOf(question: Question | Confirmation): Choice[] {
+export function choicesOf(question: Question | Confirmation): Choice[] {
   if (isConfirmation(question)) return yesOrNo;
-  const { suggestion, places } = question;
+  const { suggestion, locations } = question;
   const remembered = scopes.map(
     ({ scope, label, short, key }): Choice => ({
       ...{ label, short, keys: [key] },
       answer: { decision: "allow", remember: { rule: suggestion ?? "", scope } },
-      ...(places ? { where: places[scope] } : {}),
+      ...(locations ? { where: locations[scope] } : {}),
     }),
   );
   return [
@@ -64,50 +64,52 @@ export function waysOf(question: Question | Confirmation): Choice[] {
 }
 
 /** Handles a key: digits and letters choose at once, arrows move the mark, Enter takes the marked answer. */
-export function onDialogKey(asked: PendingQuestion, key: Key, columns: number): Reaction {
-  if (asked.instead) return onInsteadKey(asked, asked.instead, key, columns);
-  const ways = waysOf(asked.question);
+export function onDialogKey(pending: PendingQuestion, key: Key, columns: number): Reaction {
+  if (pending.instead) return onInsteadKey(pending, pending.instead, key, columns);
+  const choices = choicesOf(pending.question);
   if (key.type === "text") {
-    const index = ways.findIndex(
+    const index = choices.findIndex(
       ({ keys }, at) => key.text === String(at + 1) || keys.includes(key.text.toLowerCase()),
     );
-    return index < 0 ? undefined : taken(asked, ways[index]);
+    return index < 0 ? undefined : taken(pending, choices[index]);
   }
   if (key.type === "paste") return undefined;
   switch (key.key) {
     case "up":
     case "left":
-      return { asked: { ...asked, choice: Math.max(0, asked.choice - 1) } };
+      return { pending: { ...pending, choice: Math.max(0, pending.choice - 1) } };
     case "down":
     case "right":
     case "tab":
-      return { asked: { ...asked, choice: Math.min(ways.length - 1, asked.choice + 1) } };
+      return { pending: { ...pending, choice: Math.min(choices.length - 1, pending.choice + 1) } };
     case "enter":
-      return taken(asked, ways[asked.choice]);
+      return taken(pending, choices[pending.choice]);
     default:
       return undefined;
   }
 }
 
-function taken(asked: PendingQuestion, way: Choice | undefined): Reaction {
-  if (!way) return undefined;
-  return way.answer === "instead" ? { asked: { ...asked, instead: emptyEditor } } : { answer: way.answer };
+function taken(pending: PendingQuestion, choice: Choice | undefined): Reaction {
+  if (!choice) return undefined;
+  return choice.answer === "instead"
+    ? { pending: { ...pending, instead: emptyEditor } }
+    : { answer: choice.answer };
 }
 
-function onInsteadKey(asked: PendingQuestion, instead: Editor, key: Key, columns: number): Reaction {
+function onInsteadKey(pending: PendingQuestion, instead: Editor, key: Key, columns: number): Reaction {
   if (key.type === "key" && key.key === "enter")
     return { answer: { decision: "deny", say: instead.text.trim() } };
   if (key.type === "key" && key.key === "escape") {
-    const { instead: _, ...rest } = asked;
-    return { asked: rest };
+    const { instead: _, ...rest } = pending;
+    return { pending: rest };
   }
   const edited = edit(instead, key, columns);
-  return edited && { asked: { ...asked, instead: edited } };
+  return edited && { pending: { ...pending, instead: edited } };
 }
 
 /** Reads a whole line as an answer: a number or a letter; "instead" requests another line. */
 export function answerOf(question: Question | Confirmation, line: string): Answer | "instead" | undefined {
   const word = line.trim().toLowerCase();
-  return waysOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))
+  return choicesOf(question).find(({ keys }, index) => word === String(index + 1) || keys.includes(word))
     ?.answer;
 }

@@ -41,7 +41,7 @@ export function pickerOf(given: Omit<Picker, "query" | "found" | "chosen" | "pre
 }
 
 /** Applies the same search words to another list. */
-export function asked(picker: Picker, query: Editor): Picker {
+export function withQuery(picker: Picker, query: Editor): Picker {
   return { ...picker, query, found: search(picker.items, query.text) };
 }
 
@@ -118,7 +118,7 @@ function searching(picker: Picker, edited: Editor): Picker {
   const cursor = whole === text ? edited.cursor : text.length;
   const query: Editor = { ...edited, text, cursor, pastes: new Map() };
   if (text.trim() === picker.query.text.trim()) return { ...picker, query };
-  return { ...asked(picker, query), chosen: 0 };
+  return { ...withQuery(picker, query), chosen: 0 };
 }
 
 type Room = { head: boolean; words: boolean; hint: boolean; list: number; preview: number };

@@ -18,14 +18,14 @@ import { type Row, safe } from "../rows/rows.ts";
 import { ago, linesOf } from "./stored.ts";
 
 /** A message, the snapshot with the files at that time (undefined when they are unchanged), and the changes since. */
-export type Goal = { point: RewindPoint; snapshot: number | undefined; files: FileChange[] };
+export type RewindTarget = { point: RewindPoint; snapshot: number | undefined; files: FileChange[] };
 
 /** Returns the target at the message with this seq; undefined when there is no such message. */
-export function goalAt(
+export function rewindTargetAt(
   events: readonly LogEvent[],
   rows: readonly SnapshotRow[],
   seq: number,
-): Goal | undefined {
+): RewindTarget | undefined {
   const point = rewindTo(events, seq);
   if (!point) return undefined;
   const files = filesSince(rows, seq);
@@ -76,13 +76,13 @@ function cwdOf(events: readonly LogEvent[]): string {
   return started(events).cwd;
 }
 
-const marks: Record<FileChange["how"], string> = { added: "+", changed: "~", removed: "-" };
+const marks: Record<FileChange["status"], string> = { added: "+", changed: "~", removed: "-" };
 
 function fileRows(files: readonly FileChange[], cwd: string): Row[] {
-  return files.map(({ path, how }): Row => {
+  return files.map(({ path, status }): Row => {
     const near = path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
-    const tone = how === "added" ? "good" : how === "removed" ? "bad" : "warn";
-    return [{ text: `${marks[how]} `, tone }, { text: safe(near) }];
+    const tone = status === "added" ? "good" : status === "removed" ? "bad" : "warn";
+    return [{ text: `${marks[status]} `, tone }, { text: safe(near) }];
   });
 }
 
@@ -91,8 +91,8 @@ function dim(text: string): Row {
 }
 
 /** Lists what can go back to that message. `jobs`: number of background jobs, which end with the session. */
-export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: number): PickRequest {
-  const { files, snapshot } = goal;
+export function restoreRequest(target: RewindTarget, events: readonly LogEvent[], jobs: number): PickRequest {
+  const { files, snapshot } = target;
   const both = { id: "both", label: "Conversation and files", facts: [] };
   const conversation = { id: "conversation", label: "Conversation only", facts: [] };
   const filesOnly = { id: "files", label: "Files only", facts: [] };
@@ -105,10 +105,12 @@ export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: numbe
     dim(`${plural(files.length, "file")} as before that message:`),
     ...fileRows(inverse(files), cwdOf(events)),
   ];
-  const kept = dim(snapshot === undefined ? "No file has changed since." : "The files stay as they are now.");
+  const unchanged = dim(
+    snapshot === undefined ? "No file has changed since." : "The files stay as they are now.",
+  );
   const previews: Record<string, Row[]> = {
     both: [...back, ...branch],
-    conversation: [kept, ...branch],
+    conversation: [unchanged, ...branch],
     files: [...back, dim("The conversation continues here.")],
   };
   return {
@@ -123,17 +125,21 @@ export function waysRequest(goal: Goal, events: readonly LogEvent[], jobs: numbe
 
 function inverse(files: readonly FileChange[]): FileChange[] {
   const of = { added: "removed", changed: "changed", removed: "added" } as const;
-  return files.map(({ path, how }) => ({ path, how: of[how] }));
+  return files.map(({ path, status }) => ({ path, status: of[status] }));
 }
 
 /** Returns how to continue before that message. `filesStay`: the files keep their later content. */
-export function branchBefore({ point, files }: Goal, events: readonly LogEvent[], filesStay: boolean): Open {
-  const kept = events.slice(0, point.events);
+export function branchBefore(
+  { point, files }: RewindTarget,
+  events: readonly LogEvent[],
+  filesStay: boolean,
+): Open {
+  const earlier = events.slice(0, point.events);
   const message = events[point.events];
   const name = sessionName(events);
-  const append: EventBody[] = name && sessionName(kept) !== name ? [{ type: "session_named", name }] : [];
+  const append: EventBody[] = name && sessionName(earlier) !== name ? [{ type: "session_named", name }] : [];
   // A model that has not replied yet knows nothing of any file.
-  if (filesStay && files.length > 0 && kept.some(({ type }) => type === "assistant_message"))
+  if (filesStay && files.length > 0 && earlier.some(({ type }) => type === "assistant_message"))
     append.push({ type: "reminder", channel: "logged", text: asReminder(keptNotice(files)) });
   return {
     type: "open",

@@ -36,7 +36,7 @@ export function isEmpty({ items, wider }: PickRequest): boolean {
 }
 
 function sessionItem(session: StoredSession, now: number, everywhere: boolean): PickItem {
-  const { id, name, title, shortCwd, changed, turns, cost, heldBy } = session;
+  const { id, name, title, shortCwd, changed, turns, cost, openIn } = session;
   return {
     id,
     label: name ? `${name}: ${title}` : title,
@@ -46,7 +46,7 @@ function sessionItem(session: StoredSession, now: number, everywhere: boolean): 
       plural(turns, "turn"),
       ...(cost > 0 ? [formatDollars(cost)] : []),
     ],
-    mark: heldBy === undefined ? undefined : "in use",
+    mark: openIn === undefined ? undefined : "in use",
     words: `${id} ${everywhere ? shortCwd : ""}`,
   };
 }
@@ -76,18 +76,18 @@ function previewOf(events: readonly LogEvent[], session: StoredSession | undefin
   const said = events.flatMap((event): Row[] => {
     if (event.type === "user_message") return linesOf(typedText(event), "› ", "strong");
     if (event.type !== "assistant_message") return [];
-    const text = event.content.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("\n");
+    const text = event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
     return linesOf(text, "  ");
   });
   return [...(session ? whereRows(session) : []), ...said];
 }
 
-function whereRows({ id, shortCwd, heldBy }: StoredSession): Row[] {
-  const held: Row[] =
-    heldBy === undefined
+function whereRows({ id, shortCwd, openIn }: StoredSession): Row[] {
+  const openRow: Row[] =
+    openIn === undefined
       ? []
-      : [[{ text: `in use by process ${heldBy}: you can only open a branch of it`, tone: "warn" }]];
-  return [...held, [{ text: `${id} in ${safe(shortCwd)}`, tone: "dim" }]];
+      : [[{ text: `in use by process ${openIn}: you can only open a branch of it`, tone: "warn" }]];
+  return [...openRow, [{ text: `${id} in ${safe(shortCwd)}`, tone: "dim" }]];
 }
 
 /** Returns the first lines of a message that are not blank. */

@@ -6,11 +6,11 @@ import { literal, type Row, type Span, wrap } from "../rows/rows.ts";
 import { isConfirmation } from "./dialog.ts";
 
 /** Returns the command in full, or the changes of an edit. */
-export function subjectRows(question: Question | Confirmation, around: RowContext): Row[] {
+export function subjectRows(question: Question | Confirmation, context: RowContext): Row[] {
   if (isConfirmation(question))
-    return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, around.columns)));
+    return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, context.columns)));
   const { toolName, input } = question;
-  return toolName === "bash" ? commandRows(input, around) : changeRows(input, around);
+  return toolName === "bash" ? commandRows(input, context) : changeRows(input, context);
 }
 
 function commandRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {
@@ -28,7 +28,7 @@ function commandRows(input: Record<string, unknown>, { columns }: RowContext): R
 function withoutPadding(command: string): Row[] {
   const rows: Row[] = [];
   let empty = 0;
-  const tellEmpty = () => {
+  const noteEmpty = () => {
     if (empty > 2) rows.push([{ text: `⟨${empty} empty lines⟩`, tone: "warn" }]);
     else rows.push(...Array.from({ length: empty }, (): Row => [{ text: "" }]));
     empty = 0;
@@ -38,10 +38,10 @@ function withoutPadding(command: string): Row[] {
       empty += 1;
       continue;
     }
-    tellEmpty();
+    noteEmpty();
     rows.push(lineWithoutPadding(line));
   }
-  tellEmpty();
+  noteEmpty();
   return rows;
 }
 

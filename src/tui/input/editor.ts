@@ -10,7 +10,7 @@ export type Editor = {
   /** Long pastes, by the mark that represents each in the text. */
   pastes: ReadonlyMap<string, string>;
   /** The column that up and down aim for. */
-  goal?: number;
+  goalColumn?: number;
   /** The text cut last, for Ctrl-Y. */
   killed?: string;
 };
@@ -62,7 +62,7 @@ function insert(editor: Editor, text: string): Editor {
 }
 
 /** Moves a cursor that a joining character left inside a grapheme to its end. */
-function settled({ goal: _, ...editor }: Editor): Editor {
+function settled({ goalColumn: _, ...editor }: Editor): Editor {
   const after = graphemeEnd(editor.text, editor.cursor);
   return after === editor.cursor ? editor : { ...editor, cursor: after };
 }
@@ -246,19 +246,19 @@ function lookOf(unit: string): string {
 function vertical(editor: Editor, by: 1 | -1, columns: number): Editor | undefined {
   const { rows, caret } = layOut(editor, columns);
   const target = rows[caret.row + by];
-  const goal = editor.goal ?? caret.column;
+  const goalColumn = editor.goalColumn ?? caret.column;
   if (!target) {
     const end = by < 0 ? 0 : editor.text.length;
-    return editor.cursor === end || rows.length === 1 ? undefined : { ...editor, cursor: end, goal };
+    return editor.cursor === end || rows.length === 1 ? undefined : { ...editor, cursor: end, goalColumn };
   }
   let [column, cursor] = [0, target.start];
   for (const unit of unitsOf(editor.text.slice(target.start, target.end), editor.pastes)) {
     column += width(lookOf(unit));
-    if (column > goal) break;
+    if (column > goalColumn) break;
     cursor += unit.length;
   }
   // The end of a wrapped row is the start of the next one.
   const next = rows[caret.row + by + 1];
   if (cursor === target.end && next?.start === target.end) cursor = before({ ...editor, cursor });
-  return { ...editor, cursor, goal };
+  return { ...editor, cursor, goalColumn };
 }

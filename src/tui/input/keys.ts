@@ -128,9 +128,12 @@ function split(text: string, final = false): { keys: Key[]; rest: string } {
       at += run.length;
       continue;
     }
-    const one = text[at] ?? "";
-    if (one !== "\x1b") {
-      keys.push({ type: "key", key: controls[one] ?? `ctrl-${String.fromCharCode(one.charCodeAt(0) + 96)}` });
+    const char = text[at] ?? "";
+    if (char !== "\x1b") {
+      keys.push({
+        type: "key",
+        key: controls[char] ?? `ctrl-${String.fromCharCode(char.charCodeAt(0) + 96)}`,
+      });
       at += 1;
       continue;
     }

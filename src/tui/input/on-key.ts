@@ -36,9 +36,9 @@ export function onKey(before: State, key: Key, now: number): Change {
   const everywhere = onGlobalKey(state, name, now);
   if (everywhere) return everywhere;
   if (state.details) return onDetailsKey(state, name);
-  const asked = state.asked[0];
-  const typing = state.editor.text !== "" && now - before.pressed.any < typingPause && !asked?.instead;
-  if (asked && !typing) return onQuestionKey(state, asked, key);
+  const question = state.questions[0];
+  const typing = state.editor.text !== "" && now - before.pressed.any < typingPause && !question?.instead;
+  if (question && !typing) return onQuestionKey(state, question, key);
   if (state.search) return onSearchKey(state, key);
   return (state.completion && onCompletionKey(state, name)) ?? onEditorKey(state, key, name);
 }
@@ -87,8 +87,9 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
 /** Clears the input, else interrupts, else warns; the second press within a second quits. */
 function onCtrlC(state: State, since: number): Change {
   if (since < gesture) return change(state, [], [{ type: "quit" }]);
-  const [asked] = state.asked;
-  if (asked && isConfirmation(asked.question)) return refused({ ...state, notice: "Ctrl-C again quits" });
+  const [question] = state.questions;
+  if (question && isConfirmation(question.question))
+    return refused({ ...state, notice: "Ctrl-C again quits" });
   if (state.editor.text !== "" || state.search) {
     const recall = remembered(state.recall, wholeText(state.editor));
     return change({
@@ -106,24 +107,24 @@ function onCtrlC(state: State, since: number): Change {
 
 function interrupted(state: State): Change {
   const busy = state.busy && { ...state.busy, stopping: true };
-  const asked = state.asked.filter(({ question }) => isConfirmation(question));
-  return change(withQueueBack({ ...state, busy, asked }), [], [{ type: "interrupt" }]);
+  const questions = state.questions.filter(({ question }) => isConfirmation(question));
+  return change(withQueueBack({ ...state, busy, questions }), [], [{ type: "interrupt" }]);
 }
 
 function refused(state: State): Change {
-  const [asked, ...others] = state.asked;
-  const answer: Effect[] = asked
-    ? [{ type: "answer", id: asked.id, answer: { decision: "deny", say: "" } }]
+  const [question, ...others] = state.questions;
+  const answer: Effect[] = question
+    ? [{ type: "answer", id: question.id, answer: { decision: "deny", say: "" } }]
     : [];
-  return change({ ...state, asked: others }, [], answer);
+  return change({ ...state, questions: others }, [], answer);
 }
 
 /** Closes the open element, else interrupts; twice without a turn in an empty editor goes back in the conversation. */
 function onEscape(state: State, since: number): Change | undefined {
   if (state.details) return change({ ...state, details: undefined });
-  const [asked] = state.asked;
-  if (asked?.instead) return undefined;
-  if (asked && isConfirmation(asked.question)) return refused(state);
+  const [question] = state.questions;
+  if (question?.instead) return undefined;
+  if (question && isConfirmation(question.question)) return refused(state);
   if (state.search) return change({ ...state, search: undefined });
   if (state.completion) return change({ ...state, completion: undefined });
   if (state.busy) return state.busy.stopping ? change(state) : interrupted(state);
@@ -154,12 +155,16 @@ function onDetailsKey(state: State, name: string): Change {
   }
 }
 
-function onQuestionKey(state: State, asked: State["asked"][0] & object, key: Key): Change {
-  const reaction = onDialogKey(asked, key, state.size.columns - 6);
+function onQuestionKey(state: State, question: State["questions"][0] & object, key: Key): Change {
+  const reaction = onDialogKey(question, key, state.size.columns - 6);
   if (!reaction) return change(state);
-  const [, ...others] = state.asked;
-  if ("asked" in reaction) return change({ ...state, asked: [reaction.asked, ...others] });
-  return change({ ...state, asked: others }, [], [{ type: "answer", id: asked.id, answer: reaction.answer }]);
+  const [, ...others] = state.questions;
+  if ("pending" in reaction) return change({ ...state, questions: [reaction.pending, ...others] });
+  return change(
+    { ...state, questions: others },
+    [],
+    [{ type: "answer", id: question.id, answer: reaction.answer }],
+  );
 }
 
 function onSearchKey(state: State, key: Key): Change {

@@ -5,10 +5,10 @@ export type Recall = { items: readonly string[]; at?: number; draft: string };
 /** `at`: index of the entry found, when there is one. */
 export type Search = { query: string; at?: number };
 
-const kept = 1000;
+const mostRecalled = 1000;
 
 export function recallOf(items: readonly string[]): Recall {
-  return { items: items.slice(-kept), draft: "" };
+  return { items: items.slice(-mostRecalled), draft: "" };
 }
 
 /** Adds an entry; a repetition of the last one is dropped. */
@@ -29,9 +29,9 @@ export function step(
   const { items, at = items.length, draft } = recall;
   const next = at + by;
   if (next < 0 || next > items.length) return undefined;
-  const kept = at === items.length ? current : draft;
-  if (next === items.length) return { recall: { items, draft: "" }, text: kept };
-  return { recall: { items, at: next, draft: kept }, text: items[next] ?? "" };
+  const saved = at === items.length ? current : draft;
+  if (next === items.length) return { recall: { items, draft: "" }, text: saved };
+  return { recall: { items, at: next, draft: saved }, text: items[next] ?? "" };
 }
 
 /** Finds the newest entry before `before` that contains the query, ignoring case. */

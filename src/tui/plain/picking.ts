@@ -10,10 +10,10 @@ export type PlainPicker = { request: PickRequest; wide: boolean; words: string }
 export type PlainReaction =
   | { type: "picked"; id: string }
   | { type: "closed" }
-  | { type: "told"; picker: PlainPicker; lines: string[] };
+  | { type: "printed"; picker: PlainPicker; lines: string[] };
 
 /** Items of a list that are printed. */
-const told = 20;
+const mostShown = 20;
 
 export function plainPicker(request: PickRequest): PlainPicker {
   return { request, wide: false, words: "" };
@@ -23,11 +23,11 @@ export function plainPicker(request: PickRequest): PlainPicker {
 export function plainList(picker: PlainPicker): string[] {
   const { request, wide, words } = picker;
   const found = foundIn(picker);
-  const more = found.length - told;
+  const more = found.length - mostShown;
   const title = wide && request.wider ? request.wider.title : request.title;
   return [
     words === "" ? title : `${title}, ${words}`,
-    ...found.slice(0, told).map((item, index) => `${index + 1} ${itemText(item)}`),
+    ...found.slice(0, mostShown).map((item, index) => `${index + 1} ${itemText(item)}`),
     ...(more > 0 ? [`and ${more} more: words find them`] : []),
     ...(found.length === 0 ? [words === "" ? request.empty : "nothing matches these words"] : []),
     hint(picker),
@@ -58,17 +58,17 @@ export function onPickLine(picker: PlainPicker, line: string): PlainReaction {
   const text = line.trim();
   if (text === "") return { type: "closed" };
   const listing = (next: PlainPicker): PlainReaction => ({
-    type: "told",
+    type: "printed",
     picker: next,
     lines: plainList(next),
   });
   if (text === "+" && picker.request.wider) return listing({ ...picker, wide: !picker.wide, words: "" });
   const [, number, more] = /^(\d+)(\s*\?)?$/.exec(text) ?? [];
-  if (number === undefined && picker.request.few) return { type: "told", picker, lines: [hint(picker)] };
+  if (number === undefined && picker.request.few) return { type: "printed", picker, lines: [hint(picker)] };
   if (number === undefined) return listing({ ...picker, words: text });
-  const item = foundIn(picker).slice(0, told)[Number(number) - 1];
-  if (!item) return { type: "told", picker, lines: [`there is no ${number} in this list`, hint(picker)] };
+  const item = foundIn(picker).slice(0, mostShown)[Number(number) - 1];
+  if (!item) return { type: "printed", picker, lines: [`there is no ${number} in this list`, hint(picker)] };
   if (more === undefined) return { type: "picked", id: item.id };
   const rows = picker.request.preview?.(item.id).rows ?? [];
-  return { type: "told", picker, lines: [...rows.map(plain), hint(picker)] };
+  return { type: "printed", picker, lines: [...rows.map(plain), hint(picker)] };
 }

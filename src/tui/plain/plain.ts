@@ -29,7 +29,7 @@ import { plain, type Row, safe } from "../rows/rows.ts";
 import { onPickLine, type PlainPicker, plainList, plainPicker } from "./picking.ts";
 import { createOffers } from "./terminal.ts";
 
-type Asking = { question: Question | Confirmation; answer(answer: Answer): void; instead: boolean };
+type OpenQuestion = { question: Question | Confirmation; answer(answer: Answer): void; instead: boolean };
 
 type Picking = { picker: PlainPicker; settle(id: string | undefined): void };
 
@@ -39,14 +39,14 @@ type Plain = {
   transcript: Transcript;
   host: Host | undefined;
   queue: UserBlock[][];
-  asking: Asking[];
+  questions: OpenQuestion[];
   offers: ReturnType<typeof createOffers>;
   picking: Picking | undefined;
   stops: Set<AbortController>;
   works: Set<Promise<unknown>>;
   /** Time of the last Ctrl-C, in milliseconds since 1970. */
   interruptedAt: number;
-  leave: (how: Leave) => void;
+  leave: (exit: Leave) => void;
 };
 
 /** Creates a screen that reads lines from `input` and writes rows to standard output. */
@@ -57,7 +57,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     transcript: emptyTranscript(),
     host: undefined,
     queue: [],
-    asking: [],
+    questions: [],
     offers: createOffers(say),
     picking: undefined,
     stops: new Set(),
@@ -95,7 +95,7 @@ function print(rows: readonly Row[]): void {
   say(lines.filter((line) => line !== ""));
 }
 
-function around(host: Host): RowContext {
+function rowContext(host: Host): RowContext {
   return { cwd: host.cwd, columns: process.stdout.columns || 80 };
 }
 
@@ -103,7 +103,7 @@ function personOf(app: Plain): Person {
   return {
     ask: (question, signal) => ask(app, question, signal),
     takeSteering: () => app.queue.splice(0),
-    onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, around(app.host))),
+    onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, rowContext(app.host))),
     onProgress: () => {},
     onWaiting: app.offers.offer,
   };
@@ -118,25 +118,25 @@ function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): 
   app.host = host;
   app.transcript = emptyTranscript();
   const events = host.log.events();
-  print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, around(host))]);
-  say(ownNotes(host.desk.own()).map((text) => `! ${text}`));
+  print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, rowContext(host))]);
+  say(ownNotes(host.actions.own()).map((text) => `! ${text}`));
   const unsubscribe = host.log.subscribe((event) =>
-    take(app, addEvent(app.transcript, event, host.log.events(), around(host))),
+    take(app, addEvent(app.transcript, event, host.log.events(), rowContext(host))),
   );
   // No text can be put into a line that the terminal itself edits.
   if (draft !== undefined) say(["Your message was:", ...draft.split("\n").map(safe)]);
   if (first !== undefined) void work(app, host, first);
-  const how = new Promise<Leave>((resolve) => {
+  const exit = new Promise<Leave>((resolve) => {
     app.leave = resolve;
   });
-  return how.finally(() => stopped(app)).finally(unsubscribe);
+  return exit.finally(() => stopped(app)).finally(unsubscribe);
 }
 
 function onLine(app: Plain, line: string): void {
   const { host } = app;
-  const [asking] = app.asking;
+  const [pending] = app.questions;
   const text = line.trim();
-  if (asking) onAnswer(app, asking, line);
+  if (pending) onAnswer(app, pending, line);
   else if (app.picking) onPick(app, app.picking, line);
   else if (app.offers.onLine(line) || !host || text === "") return;
   else if (/^\/[\w-]+(\s|$)/.test(text))
@@ -194,7 +194,7 @@ async function work(app: Plain, host: Host, text: string): Promise<void> {
 async function sendQueue(app: Plain, host: Host): Promise<void> {
   const rest = app.queue.splice(0).flat();
   if (rest.length > 0)
-    await work(app, host, rest.map((one) => (one.type === "text" ? one.text : "")).join("\n\n"));
+    await work(app, host, rest.map((block) => (block.type === "text" ? block.text : "")).join("\n\n"));
 }
 
 async function stoppable<T>(app: Plain, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -230,18 +230,18 @@ async function runShell(app: Plain, host: Host, command: string): Promise<void> 
 
 async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
   const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
-  const commands = commandsOf(host.desk.own());
+  const commands = commandsOf(host.actions.own());
   const command = commands.find((each) => each.name === name);
   if (!command) return say([`Unknown command /${name}. Type /help for a list`]);
   await command.run(argument.trim(), {
     host,
     commands,
     events: host.log.events(),
-    columns: around(host).columns,
+    columns: rowContext(host).columns,
     busy: app.stops.size > 0,
     print,
     notice: (text) => say([text]),
-    leave: (how) => app.leave(how),
+    leave: (exit) => app.leave(exit),
     pick: (request) => pick(app, request),
     say: (text) =>
       app.stops.size > 0 ? void app.queue.push([{ type: "text", text }]) : void work(app, host, text),
@@ -258,36 +258,36 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
 function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve) => {
     const answer = (given: Answer) => {
-      const wasShown = app.asking[0] === asking;
-      app.asking = app.asking.filter((one) => one !== asking);
+      const wasShown = app.questions[0] === pending;
+      app.questions = app.questions.filter((each) => each !== pending);
       signal.removeEventListener("abort", withdraw);
       resolve(given);
       if (wasShown) showQuestion(app);
     };
-    const asking: Asking = { question, answer, instead: false };
+    const pending: OpenQuestion = { question, answer, instead: false };
     const withdraw = () => answer({ decision: "deny", say: "" });
     if (signal.aborted) return withdraw();
     signal.addEventListener("abort", withdraw);
-    app.asking.push(asking);
-    if (app.asking.length === 1) showQuestion(app);
+    app.questions.push(pending);
+    if (app.questions.length === 1) showQuestion(app);
   });
 }
 
 function showQuestion(app: Plain): void {
-  const [asking] = app.asking;
-  if (!asking || !app.host) return;
-  print(dialogRows({ id: 0, question: asking.question, choice: -1 }, around(app.host), 1000));
+  const [question] = app.questions;
+  if (!question || !app.host) return;
+  print(dialogRows({ id: 0, question: question.question, choice: -1 }, rowContext(app.host), 1000));
   say(["Answer with a number."]);
 }
 
-function onAnswer(app: Plain, asking: Asking, line: string): void {
-  const answer = asking.instead
+function onAnswer(app: Plain, question: OpenQuestion, line: string): void {
+  const answer = question.instead
     ? { decision: "deny" as const, say: line.trim() }
-    : answerOf(asking.question, line);
+    : answerOf(question.question, line);
   if (answer === undefined) showQuestion(app);
-  else if (answer !== "instead") asking.answer(answer);
+  else if (answer !== "instead") question.answer(answer);
   else {
-    asking.instead = true;
+    question.instead = true;
     say(["What should it do instead? Leave the line empty to just say no."]);
   }
 }

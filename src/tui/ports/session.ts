@@ -33,11 +33,11 @@ export type Host = {
   shell(command: string, signal: AbortSignal, watching: Watching): Promise<string>;
   jobs: BackgroundJobs;
   /** Processes of runs that were killed. */
-  leftovers: { find(): readonly { pid: number }[]; end(): Promise<void> };
+  orphans: { find(): readonly { pid: number }[]; end(): Promise<void> };
   rules: StandingRules;
   sessions: Sessions;
   undo: Undoing;
-  desk: SessionActions;
+  actions: SessionActions;
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
@@ -64,7 +64,7 @@ export type Question = {
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
   /** The place that would store the rule, by scope. */
-  places?: StandingRules["places"];
+  locations?: StandingRules["locations"];
 };
 
 /** Any other yes-or-no question: its subject, in rows that are cut where the room ends. */

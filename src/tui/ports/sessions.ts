@@ -20,7 +20,7 @@ export type StoredSession = {
   /** Dollars. */
   cost: number;
   /** Pid of another process that has it open. */
-  heldBy?: number | undefined;
+  openIn?: number | undefined;
 };
 
 /** The stored sessions except the open one. Errors thrown here tell the user what to do. */

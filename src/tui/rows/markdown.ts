@@ -4,29 +4,33 @@ import { highlight } from "./highlight.ts";
 import { cut, cutRow, plain, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
 
 /**
- * The state within the text: inside a fence, or in a table of unknown width. `told`: number of characters of the
+ * The state within the text: inside a fence, or in a table of unknown width. `printed`: number of characters of the
  * unfinished line that are rows already.
  */
-export type MarkdownState = { fence?: { mark: string; language: string }; table?: string[]; told?: number };
+export type MarkdownState = {
+  fence?: { mark: string; language: string };
+  table?: string[];
+  printed?: number;
+};
 
 /** The rows of a line, and the state after it. */
-export type MarkdownRows = { rows: Row[]; place: MarkdownState };
+export type MarkdownRows = { rows: Row[]; state: MarkdownState };
 
 /** Maximum lines of a table that are held back. */
 const maxTable = 200;
 
 /** Renders one whole line of the source, without its line feed. */
-export function markdownLine(line: string, place: MarkdownState, columns: number): MarkdownRows {
+export function markdownLine(line: string, state: MarkdownState, columns: number): MarkdownRows {
   const text = safe(line);
-  if (place.fence) return fenced(text, place.fence, columns, place.told);
-  if (place.told) return { rows: proseRows(text, columns, place.told), place: {} };
-  if (/^\s*\|.*\|\s*$/.test(text) && (place.table?.length ?? 0) < maxTable)
-    return { rows: [], place: { table: [...(place.table ?? []), text] } };
-  const before = markdownEnd(place, columns);
+  if (state.fence) return fenced(text, state.fence, columns, state.printed);
+  if (state.printed) return { rows: proseRows(text, columns, state.printed), state: {} };
+  if (/^\s*\|.*\|\s*$/.test(text) && (state.table?.length ?? 0) < maxTable)
+    return { rows: [], state: { table: [...(state.table ?? []), text] } };
+  const before = markdownEnd(state, columns);
   const opened = /^\s{0,6}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/.exec(text);
   if (opened)
-    return { rows: before, place: { fence: { mark: opened[1] ?? "```", language: opened[2] ?? "" } } };
-  return { rows: [...before, ...proseRows(text, columns)], place: {} };
+    return { rows: before, state: { fence: { mark: opened[1] ?? "```", language: opened[2] ?? "" } } };
+  return { rows: [...before, ...proseRows(text, columns)], state: {} };
 }
 
 /** Renders the lines still held back when the text ends. */
@@ -35,9 +39,9 @@ export function markdownEnd({ table }: MarkdownState, columns: number): Row[] {
 }
 
 /** Renders an unfinished line, with everything held back before it. */
-export function markdownTail(line: string, place: MarkdownState, columns: number): Row[] {
-  if (line === "") return markdownEnd(place, columns);
-  const { rows, place: after } = markdownLine(line, place, columns);
+export function markdownTail(line: string, state: MarkdownState, columns: number): Row[] {
+  if (line === "") return markdownEnd(state, columns);
+  const { rows, state: after } = markdownLine(line, state, columns);
   return [...rows, ...markdownEnd(after, columns)];
 }
 
@@ -46,40 +50,40 @@ export function markdownTail(line: string, place: MarkdownState, columns: number
  */
 export function markdownHead(
   line: string,
-  place: MarkdownState,
+  state: MarkdownState,
   columns: number,
   most: number,
 ): MarkdownRows | undefined {
-  const { told = 0 } = place;
-  const long = line.length - told;
-  if (place.fence || place.table || long * 2 < columns * most || long > longestHead || /^\s*\|/.test(line))
+  const { printed = 0 } = state;
+  const long = line.length - printed;
+  if (state.fence || state.table || long * 2 < columns * most || long > longestHead || /^\s*\|/.test(line))
     return undefined;
   const whole = safe(line);
-  const begin = Math.max(told, proseOf(whole).from);
+  const begin = Math.max(printed, proseOf(whole).from);
   const text = whole.slice(0, begin + 4 * columns * (most + 1));
-  const rows = proseRows(text, columns, told);
+  const rows = proseRows(text, columns, printed);
   if (rows.length <= most) return undefined;
   const ends = Array.from(text.matchAll(breaks), ({ index, 0: found }) => index + found.length).filter(
     (end) => end > begin,
   );
-  const rowsTo = (end: number) => proseRows(text.slice(0, end).trimEnd(), columns, told);
+  const rowsTo = (end: number) => proseRows(text.slice(0, end).trimEnd(), columns, printed);
   for (let count = most; count > 0; count--) {
     const at = lastWhere(ends, (end) => rowsTo(end).length <= count);
     const [end, next] = [ends[at], ends[at + 1]];
     // The word after the row must not get shorter either: it might then have fitted.
     if (end === undefined || next === undefined || !isClosed(text.slice(begin, next))) continue;
     const head = rows.slice(0, count);
-    if (words(rowsTo(end)) === words(head)) return { rows: head, place: { ...place, told: end } };
+    if (words(rowsTo(end)) === words(head)) return { rows: head, state: { ...state, printed: end } };
   }
   return undefined;
 }
 
 /** Returns the index of the last item for which it holds, where it holds for all before that one; -1 for none. */
-function lastWhere(items: readonly number[], holds: (item: number) => boolean): number {
+function lastWhere(items: readonly number[], matches: (item: number) => boolean): number {
   let [low, high] = [-1, items.length];
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (holds(items[middle] ?? 0)) low = middle;
+    if (matches(items[middle] ?? 0)) low = middle;
     else high = middle;
   }
   return low;
@@ -103,13 +107,13 @@ function fenced(
   text: string,
   fence: { mark: string; language: string },
   columns: number,
-  told = 0,
+  printed = 0,
 ): MarkdownRows {
   const closes = /^\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
-  if (closes?.startsWith(fence.mark)) return { rows: [], place: {} };
-  const rest = highlight(text.slice(told), fence.language);
-  const rows = told > 0 && rest.length === 0 ? [] : wrap([{ text: "  " }, ...rest], columns, "  ");
-  return { rows, place: { fence } };
+  if (closes?.startsWith(fence.mark)) return { rows: [], state: {} };
+  const rest = highlight(text.slice(printed), fence.language);
+  const rows = printed > 0 && rest.length === 0 ? [] : wrap([{ text: "  " }, ...rest], columns, "  ");
+  return { rows, state: { fence } };
 }
 
 /** A line of prose: the text before its words, where they begin and end, and the text before later rows. */
@@ -137,14 +141,14 @@ function proseOf(text: string): Prose {
   return { lead: [{ text: lead, tone: "dim" }], from: all.length, to, indent: " ".repeat(width(lead)) };
 }
 
-/** Returns the rows of a line, or of the rest of it after the `told` characters. */
-function proseRows(text: string, columns: number, told = 0): Row[] {
+/** Returns the rows of a line, or of the rest of it after the `printed` characters. */
+function proseRows(text: string, columns: number, printed = 0): Row[] {
   if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
     return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
   const { lead, from, to, indent, tone } = proseOf(text);
-  if (told <= from) return wrap([...lead, ...inline(text.slice(from, to), tone)], columns, indent);
-  return told < to
-    ? wrap([{ text: indent }, ...inline(text.slice(told, to).replace(/^ /, ""), tone)], columns, indent)
+  if (printed <= from) return wrap([...lead, ...inline(text.slice(from, to), tone)], columns, indent);
+  return printed < to
+    ? wrap([{ text: indent }, ...inline(text.slice(printed, to).replace(/^ /, ""), tone)], columns, indent)
     : [];
 }
 

@@ -127,8 +127,8 @@ export function literal(text: string): string {
     .replace(words, (word) => (/[a-z]/i.test(word) ? word.replace(lookAlikes, codePoint) : word));
 }
 
-function codePoint(one: string): string {
-  return `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
+function codePoint(char: string): string {
+  return `<U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
 }
 
 /** Cuts a text to `columns` columns, with an ellipsis where something was cut. */

@@ -13,10 +13,10 @@ export type Reflow = "exact" | "xterm.js" | "none";
 export type Region = { lines: { width: number; rows: number }[]; cursor: number; column: number; y: number };
 
 /** Returns the region after the window changed from one size to another. */
-export function reflowed(region: Region, from: Size, to: Size, how: Reflow): Region {
+export function reflowed(region: Region, from: Size, to: Size, mode: Reflow): Region {
   const resized = to.rows < from.rows ? lower(region, from, to) : higher(region, from, to);
-  if (to.columns === from.columns || how === "none") return resized;
-  return how === "exact" ? wrapped(resized, to.columns) : wrappedAround(resized, from.columns, to.columns);
+  if (to.columns === from.columns || mode === "none") return resized;
+  return mode === "exact" ? wrapped(resized, to.columns) : wrappedAround(resized, from.columns, to.columns);
 }
 
 /** Removes rows below the cursor first, then those at the top, which go into the scrollback. */

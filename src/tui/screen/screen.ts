@@ -48,15 +48,15 @@ export function createScreen({ write, size, reflow }: ScreenOptions): Screen {
   let [drawnFor, now] = [size, size];
   /** The position of `shown`. */
   let region: Region = { lines: [], cursor: 0, column: 0, y: 0 };
-  let askedAt = 0;
+  let requestedAt = 0;
   const toTop = () => `${up(region.cursor)}\r`;
   /** Records that the live area begins `above` rows below where it began, and looks like `frame`. */
   const stands = (frame: Frame, above: number): void => {
     const { lines, caret } = frame;
     const top = Math.max(0, region.y - region.cursor) + above;
     const scrolled = Math.max(0, top + Math.max(1, lines.length) - now.rows);
-    const held = lines.map((line) => ({ width: width(withoutStyle(line)), rows: 1 }));
-    region = { lines: held, cursor: caret.row, column: caret.column, y: top - scrolled + caret.row };
+    const laidOut = lines.map((line) => ({ width: width(withoutStyle(line)), rows: 1 }));
+    region = { lines: laidOut, cursor: caret.row, column: caret.column, y: top - scrolled + caret.row };
     [shown, drawnFor] = [frame, now];
   };
   return {
@@ -89,14 +89,14 @@ export function createScreen({ write, size, reflow }: ScreenOptions): Screen {
       stands(noFrame, 0);
     },
     locate() {
-      askedAt = region.y;
+      requestedAt = region.y;
       write(whereIsTheCursor);
     },
     located(row) {
       const below = Math.max(0, region.lines.length - 1 - region.cursor);
-      const y = Math.min(region.y + row - askedAt, now.rows - 1 - below);
+      const y = Math.min(region.y + row - requestedAt, now.rows - 1 - below);
       region = { ...region, y: Math.max(0, y) };
-      askedAt = row;
+      requestedAt = row;
     },
   };
 }
@@ -109,11 +109,11 @@ function withoutStyle(line: string): string {
 function redraw(toTop: string, old: number, history: readonly string[], { lines, caret }: Frame): string {
   const written = [...history, ...lines].map((line) => eraseLine + line).join("\r\n");
   const rest = history.length + lines.length < old ? eraseDown : "";
-  return `${toTop}${rest}${written}${place(lines.length - 1, caret)}`;
+  return `${toTop}${rest}${written}${moveTo(lines.length - 1, caret)}`;
 }
 
 /** Moves from the last line drawn to the caret. */
-function place(from: number, { row, column }: Caret): string {
+function moveTo(from: number, { row, column }: Caret): string {
   return `${vertical(row - from)}\r${right(column)}`;
 }
 
@@ -132,7 +132,7 @@ function update(shown: Frame, frame: Frame): string {
   }
   const { caret } = frame;
   const moved = caret.row !== shown.caret.row || caret.column !== shown.caret.column;
-  return bytes === "" && !moved ? "" : bytes + place(at, caret);
+  return bytes === "" && !moved ? "" : bytes + moveTo(at, caret);
 }
 
 /** Moves to the start of a row; a row that does not exist yet is made by a line feed. */

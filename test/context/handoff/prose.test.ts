@@ -53,12 +53,15 @@ describe("prose is refused", () => {
   });
 });
 
-describe("prose is mended", () => {
+describe("prose is corrections", () => {
   test("when its length cut it off: it ends with its last whole paragraph, or its last whole line", () => {
-    const mended = "cut off by its length, so it ends with its last whole paragraph";
+    const corrections = "cut off by its length, so it ends with its last whole paragraph";
     for (const stopReason of ["max_tokens", "model_context_window_exceeded"]) {
-      expect(judge("One.\nTwo.\n\nThree.\nFour", { stopReason })).toEqual({ prose: "One.\nTwo.", mended });
-      expect(judge("One.\nTwo.\nThr", { stopReason })).toEqual({ prose: "One.\nTwo.", mended });
+      expect(judge("One.\nTwo.\n\nThree.\nFour", { stopReason })).toEqual({
+        prose: "One.\nTwo.",
+        corrections,
+      });
+      expect(judge("One.\nTwo.\nThr", { stopReason })).toEqual({ prose: "One.\nTwo.", corrections });
     }
   });
 
@@ -66,7 +69,7 @@ describe("prose is mended", () => {
     expect(judge("Facts: a.\nIt is in /no/one.ts.\nSee /w/app/main.ts.")).toEqual({
       prose:
         "Facts: a.\nSee /w/app/main.ts.\n[1 of its lines named paths that never existed and were struck.]",
-      mended: "without a line that named paths which never existed: /no/one.ts",
+      corrections: "without a line that named paths which never existed: /no/one.ts",
     });
   });
 

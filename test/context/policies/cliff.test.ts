@@ -17,7 +17,7 @@ function session(card: ReturnType<typeof testCard>): EventBody[] {
     bodyHash: "",
     tokensEstimated: 100,
     cacheAfter: [],
-    heldTokens: 0,
+    deferredTokens: 0,
   };
   return [begun, user("go"), ...step("first", 4), ...step("old", 10_000), ...step("new", 20_000), sent];
 }

@@ -21,14 +21,14 @@ function step(id: string, tokens: number): EventBody[] {
   return [reply(call(id)), result(id, "x".repeat(4 * tokens))];
 }
 
-function requests(count: number, heldTokens: number): EventBody[] {
+function requests(count: number, deferredTokens: number): EventBody[] {
   // As many tokens as `reply` reports: estimates are right, and nothing is calibrated.
   const request: EventBody = {
     type: "model_request",
     bodyHash: "",
     tokensEstimated: 100,
     cacheAfter: [],
-    heldTokens,
+    deferredTokens,
   };
   return Array.from({ length: count }, () => request);
 }
@@ -58,7 +58,7 @@ const enough = Math.ceil(threshold / (0.1 * removed));
 describe("break-even", () => {
   test("comes with the request that makes carrying as dear as re-writing, and not one earlier", () => {
     expect(enough).toBe(24);
-    const held = { heldTokens: removed, flushTokens: rest };
+    const held = { deferredTokens: removed, flushTokens: rest };
     expect(decide([...queued(), ...requests(enough - 2, removed)])).toEqual(held);
     const { plan } = decide([...queued(), ...requests(enough - 1, removed)]);
     expect(plan?.economics).toMatchObject({
@@ -91,7 +91,7 @@ describe("break-even", () => {
     });
     const carried = [...queued(), ...requests(enough - 1, removed)];
     const after = requests(1, removed);
-    expect(decide([...carried, edited("economist"), ...after]).heldTokens).toBe(removed);
+    expect(decide([...carried, edited("economist"), ...after]).deferredTokens).toBe(removed);
     expect(decide([...carried, edited("focus"), ...after]).plan?.reason).toBe("break-even");
   });
 
@@ -137,7 +137,7 @@ describe("a prefix-bound history", () => {
 
   test("waits four times as long", () => {
     expect(late).toBe(93);
-    expect(decide([...bound(), ...requests(late - 2, removed)])).toMatchObject({ heldTokens: removed });
+    expect(decide([...bound(), ...requests(late - 2, removed)])).toMatchObject({ deferredTokens: removed });
     expect(decide([...bound(), ...requests(late - 1, removed)]).plan?.reason).toBe("break-even");
   });
 
@@ -262,7 +262,7 @@ describe("what is left alone", () => {
 
   test("a session of under 30 steps and 60,000 tokens, however long its queue was carried", () => {
     // With the first turn 29 and 30 steps; all but the first and the ten newest turns are queued.
-    expect(decide([...begin({}), ...steps(28, 1000), ...overdue]).heldTokens).toBeGreaterThan(17_000);
+    expect(decide([...begin({}), ...steps(28, 1000), ...overdue]).deferredTokens).toBeGreaterThan(17_000);
     expect(decide([...begin({}), ...steps(29, 1000), ...overdue]).plan?.reason).toBe("break-even");
     expect(decide([...begin({}), ...steps(28, 2200), ...overdue]).plan?.reason).toBe("break-even");
   });
@@ -270,7 +270,7 @@ describe("what is left alone", () => {
   test("a queue of under 5,000 tokens", () => {
     const log = (tokens: number): EventBody[] => [...begin(), ...step("old", tokens), ...step("new", 10)];
     const marker = 10_000 - removed;
-    expect(decide([...log(4999 + marker), ...overdue])).toMatchObject({ heldTokens: 4999 });
+    expect(decide([...log(4999 + marker), ...overdue])).toMatchObject({ deferredTokens: 4999 });
     expect(decide([...log(5000 + marker), ...overdue]).plan?.economics.removedTokens).toBe(5000);
   });
 
@@ -278,7 +278,7 @@ describe("what is left alone", () => {
     expect(
       decide([...begin({ maskKeep: 1 }), ...step("old", 100), ...step("new", 10), ...overdue]),
     ).toMatchObject({
-      heldTokens: 100 - (10_000 - removed),
+      deferredTokens: 100 - (10_000 - removed),
     });
     const cold = decide(
       [...begin({ maskKeep: 1 }), ...step("old", 100), ...step("new", 10), ...overdue],

@@ -95,13 +95,13 @@ test("a session in the middle of a step is reported as it is", () => {
     request(1000),
     answer({ inputTokens: 2000 }, call("a")),
     result("a"),
-    request(1500, { heldTokens: 70 }),
+    request(1500, { deferredTokens: 70 }),
   );
   const report = sessionReport(events);
   expect(report.session.end).toBeUndefined();
   expect(report.steps[1]).toMatchObject({ step: 2, expected: 3000, tokens: 3000, cost: 0 });
   expect(report.size).toEqual({ peak: 2000, mean: 2000, last: 2000 });
-  expect(report.held).toBe(70);
+  expect(report.deferredTokens).toBe(70);
 });
 
 test("a log that has only begun is reported without steps", () => {

@@ -38,7 +38,7 @@ describe("thinking on a bound history", () => {
     const before = checkRequest(composeRequest(events, applyEvents(events)), {
       events,
       view: applyEvents(events),
-    }).held;
+    }).current;
     const all = before.request.messages.flatMap(({ content }) => content.filter(isThinking));
     const bodies = [...events.map(({ seq: _, at: __, ...body }) => body as EventBody), edited(edit)];
     const put = (composed: Composed): Composed => {
@@ -79,13 +79,13 @@ describe("thinking on a bound history", () => {
 
   test("never comes back, and drop_block stays once it was sent", () => {
     const first = heldAt([...session(), edited(masked)]);
-    expect(first.held.request.blockBinding).toBe("drop_block");
+    expect(first.current.request.blockBinding).toBe("drop_block");
     const events = memoryLog(session()).events();
     const whole = composeRequest(events, applyEvents(events));
     const again = checkRequest(
       whole,
       { events, view: applyEvents(events) },
-      { ...first.held, events: events.length },
+      { ...first.current, events: events.length },
     );
     expect(again.broken.map(violationText).join()).toMatch(/rule 3: .*the thinking (came back|stands after)/);
     expect(again.broken.map(violationText).join()).toMatch(/rule 3: drop_block/);
@@ -107,7 +107,7 @@ describe("edits", () => {
       { ...edited(edit), ...(fold ? { fold } : {}) } as EventBody,
     ]).events();
     const view = applyEvents(events);
-    const before = { ...checkRequest(composeRequest(events, view), { events, view }).held, events: 6 };
+    const before = { ...checkRequest(composeRequest(events, view), { events, view }).current, events: 6 };
     return checkRequest(composeRequest(events, view), { events, view }, before).broken.map(violationText);
   };
 

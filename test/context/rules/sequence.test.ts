@@ -54,7 +54,7 @@ function play(
     // In every second session requests may fail: then nothing is written, and the next is held against the one before.
     // In the others some replies are longer than the cache looks back.
     if (random() > (seed % 2 ? 0.1 : 0)) {
-      held = rules.held;
+      held = rules.current;
       const long = seed % 2 === 0 && random() < 0.1;
       for (const body of randomReply(random, log.events().length, long)) log.append(body);
     }

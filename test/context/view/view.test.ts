@@ -223,7 +223,7 @@ test("folding event by event gives the view of folding all at once", () => {
   const reader = viewReader();
   for (let count = 1; count < events.length; count++) reader.read(events.slice(0, count));
   const view = reader.read(events);
-  expect({ ...view, kept: 0 }).toEqual({ ...applyEvents(events), kept: 0 });
+  expect({ ...view, unchanged: 0 }).toEqual({ ...applyEvents(events), unchanged: 0 });
 });
 
 test("several edits of one event name the blocks that they were planned on, though thinking goes with them", () => {

@@ -134,7 +134,7 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
 
 /** Records the shell's folder, unless it is gone. */
 function noteCwd({ living, cwds, processes, folder }: State): void {
-  const cwd = living && (processes.workingFolder(living.bash.pid) ?? toldFolder(processes, folder));
+  const cwd = living && (processes.workingFolder(living.bash.pid) ?? reportedFolder(processes, folder));
   if (cwd === undefined || cwd === cwds.at(-1)) return;
   cwds.push(cwd);
   if (cwds.length > 50) cwds.shift();
@@ -180,7 +180,7 @@ function prepareFiles(folder: string): void {
 }
 
 /** Returns the folder that the shell reported after its last command, where no process's folder can be read. */
-function toldFolder(processes: ProcessTable, folder: string): string | undefined {
+function reportedFolder(processes: ProcessTable, folder: string): string | undefined {
   return processes.workingFolder(process.pid) === undefined ? readShellState(folder)?.cwd : undefined;
 }
 

@@ -23,16 +23,16 @@ export function nearestBlock(file: readonly string[], wanted: readonly string[])
 
 /** Returns the starts (from 0) that the most lines agree on, ignoring white space; long lines count more. */
 function byWholeLines(file: readonly string[], wanted: readonly string[]): number[] {
-  const places = new Map<string, number[]>();
+  const offsets = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
     const key = line.trim();
-    if (key.length > 2) places.set(key, [...(places.get(key) ?? []), index].slice(0, 5));
+    if (key.length > 2) offsets.set(key, [...(offsets.get(key) ?? []), index].slice(0, 5));
   }
   const votes = new Map<number, number>();
   for (const [index, line] of file.entries()) {
     const key = line.trim();
-    for (const place of places.get(key) ?? []) {
-      const start = Math.max(0, index - place);
+    for (const offset of offsets.get(key) ?? []) {
+      const start = Math.max(0, index - offset);
       votes.set(start, (votes.get(start) ?? 0) + key.length);
     }
   }
@@ -50,12 +50,12 @@ function byWords(file: readonly string[], wanted: readonly string[]): number[] {
   }
   const longest = [...words].sort((a, b) => b[0].length - a[0].length).slice(0, limits.words);
   const votes = new Map<number, number>();
-  for (const [word, place] of longest) {
+  for (const [word, offset] of longest) {
     let hits = 0;
     for (let index = 0; index < file.length && hits < limits.hits; index++) {
       if (!file[index]?.includes(word)) continue;
       hits += 1;
-      const start = Math.max(0, index - place);
+      const start = Math.max(0, index - offset);
       votes.set(start, (votes.get(start) ?? 0) + word.length);
     }
   }

@@ -18,7 +18,7 @@ import {
   changeUserRules,
   projectRulesFile,
   readProjectRules,
-} from "../../src/config/kept-rules.ts";
+} from "../../src/config/stored-rules.ts";
 
 let config: string;
 beforeEach(() => {
