@@ -1,63 +1,8 @@
-/** The entry point: reads the command line and loads only the modules of its mode. */
+/** The entry point: runs the command line of this process, which ends with it. */
 
-import { readFileSync } from "node:fs";
-import { exitCodeOf } from "../core/errors.ts";
-import { type Command, parseCommand } from "./arguments/arguments.ts";
-import { writeError, writeOut } from "./terminal-output.ts";
-import { limitYoungGeneration } from "./young-generation.ts";
+import { run } from "./run.ts";
+import { writeOut } from "./terminal-output.ts";
 
-/** Runs a command line and returns the exit code. */
-async function main(words: readonly string[]): Promise<number> {
-  try {
-    const command = parseCommand(words);
-    if (command.name !== "help" && command.name !== "version") limitYoungGeneration();
-    return await dispatch(command);
-  } catch (error) {
-    const exitCode = exitCodeOf(error);
-    if (exitCode === undefined || !(error instanceof Error)) throw error;
-    await new Promise((written) => writeError(`sawtooth: ${error.message}\n`, () => written(undefined)));
-    return exitCode;
-  }
-}
-
-async function dispatch(command: Command): Promise<number> {
-  switch (command.name) {
-    case "help":
-      return say((await import("./help.ts")).helpText());
-    case "version":
-      return say(`${version()}\n`);
-    case "run":
-      if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
-      return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
-    case "replay":
-      return (await import("./commands/replay.ts")).runReplay(command);
-    case "fix":
-    case "batch":
-    case "schema":
-    case "report":
-    case "sessions":
-    case "undo":
-    case "doctor":
-    case "demo":
-      return (await import("./commands.ts")).runCommand(command);
-  }
-}
-
-/** Returns true without a terminal on both sides: there is nobody to talk to, so piped text goes headless. */
-function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {
-  return flags.print || !process.stdin.isTTY || !process.stdout.isTTY;
-}
-
-function version(): string {
-  const file = new URL("../package.json", import.meta.url);
-  return String((JSON.parse(readFileSync(file, "utf8")) as { version: string }).version);
-}
-
-function say(text: string): number {
-  writeOut(text);
-  return 0;
-}
-
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await run(process.argv.slice(2));
 // Open sockets or a stdin that never ends must not keep the process alive: all output is written by now.
 writeOut("", () => process.exit());

@@ -30,7 +30,8 @@ async function listener(): Promise<{ url: string; heard: () => number }> {
   return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`, heard: () => heard };
 }
 
-const doctor = (env: object = {}, ...words: string[]) => sawtooth(place, ["doctor", ...words], { env });
+const doctor = (env: Record<string, string> = {}, ...words: string[]) =>
+  sawtooth(place, ["doctor", ...words], { env });
 
 test("nothing stops work with a key and a server, and nothing is asked of it", async () => {
   const { url, heard } = await listener();

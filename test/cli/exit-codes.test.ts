@@ -39,7 +39,7 @@ type Case = {
   words: string[];
   subtype: string;
   reason?: string;
-  env?: object;
+  env?: Record<string, string>;
   files?: Record<string, string>;
 };
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { entry, fastStart } from "./entry.ts";
 import { until } from "./until.ts";
+import { runWarm } from "./warm.ts";
 
 export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string };
 
@@ -47,7 +48,7 @@ export type Started = {
 export function start(
   place: Place,
   words: string[],
-  options: { input?: string | "open"; env?: object } = {},
+  options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Started {
   const child = spawn(process.execPath, [entry, ...words], {
     cwd: place.cwd,
@@ -78,12 +79,22 @@ export function start(
   };
 }
 
+/** Read while a process starts, and never again. */
+const readAtStart = ["NODE_OPTIONS", "LD_PRELOAD"];
+
+/**
+ * Runs a command line to its end. It gets a process of its own only when it needs one: for standard input, or variables
+ * that are read at the start.
+ */
 export function sawtooth(
   place: Place,
   words: string[],
-  options: { input?: string | "open"; env?: object } = {},
+  options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  return start(place, words, options).ended;
+  const env = { ...fastStart, ...place.env, ...options.env };
+  const needsOwn = options.input !== undefined || readAtStart.some((name) => name in env);
+  if (needsOwn) return start(place, words, options).ended;
+  return runWarm({ words, cwd: place.cwd, env });
 }
 
 /** The lines of `stream-json`. Throws when one is not JSON: stdout must hold nothing else. */

@@ -80,7 +80,7 @@ export type FixResult = {
 };
 
 /** Runs `fix` with the result as JSON. */
-export async function fix(place: Place, words: string[], env: object = {}) {
+export async function fix(place: Place, words: string[], env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await sawtooth(place, ["fix", ...words, "--output-format", "json"], {
     env,
   });

@@ -1,0 +1,59 @@
+/** Reads a command line and loads only the modules of its mode. */
+
+import { readFileSync } from "node:fs";
+import { exitCodeOf } from "../core/errors.ts";
+import { type Command, parseCommand } from "./arguments/arguments.ts";
+import { writeError, writeOut } from "./terminal-output.ts";
+import { limitYoungGeneration } from "./young-generation.ts";
+
+/** Runs a command line and returns the exit code. Leaves the process as it is: another command line may follow. */
+export async function run(words: readonly string[]): Promise<number> {
+  try {
+    const command = parseCommand(words);
+    if (command.name !== "help" && command.name !== "version") limitYoungGeneration();
+    return await dispatch(command);
+  } catch (error) {
+    const exitCode = exitCodeOf(error);
+    if (exitCode === undefined || !(error instanceof Error)) throw error;
+    await new Promise((written) => writeError(`sawtooth: ${error.message}\n`, () => written(undefined)));
+    return exitCode;
+  }
+}
+
+async function dispatch(command: Command): Promise<number> {
+  switch (command.name) {
+    case "help":
+      return say((await import("./help.ts")).helpText());
+    case "version":
+      return say(`${version()}\n`);
+    case "run":
+      if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
+      return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
+    case "replay":
+      return (await import("./commands/replay.ts")).runReplay(command);
+    case "fix":
+    case "batch":
+    case "schema":
+    case "report":
+    case "sessions":
+    case "undo":
+    case "doctor":
+    case "demo":
+      return (await import("./commands.ts")).runCommand(command);
+  }
+}
+
+/** Returns true without a terminal on both sides: there is nobody to talk to, so piped text goes headless. */
+function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {
+  return flags.print || !process.stdin.isTTY || !process.stdout.isTTY;
+}
+
+function version(): string {
+  const file = new URL("../package.json", import.meta.url);
+  return String((JSON.parse(readFileSync(file, "utf8")) as { version: string }).version);
+}
+
+function say(text: string): number {
+  writeOut(text);
+  return 0;
+}
