@@ -26,9 +26,9 @@ export function watchRepetition(): RepetitionWatch {
     ring[chars++ % windowLength] = code;
     if (period > 0) bytes += bytesOf(code);
     else if (chars >= windowLength && chars % lookEvery === 0) {
-      const newest = Uint16Array.from(ring, (_, index) => at(chars + index));
+      const newest = inOrder(ring, chars % windowLength);
       period = periodOf(newest);
-      bytes = newest.reduce((sum, each) => sum + bytesOf(each), 0);
+      if (period > 0) bytes = newest.reduce((sum, each) => sum + bytesOf(each), 0);
     }
     return period > 0 && bytes >= enough(period);
   };
@@ -42,6 +42,14 @@ export function watchRepetition(): RepetitionWatch {
       return undefined;
     },
   };
+}
+
+/** Returns a copy of the ring that begins with its oldest element. */
+function inOrder(ring: Uint16Array, oldest: number): Uint16Array {
+  const ordered = new Uint16Array(ring.length);
+  ordered.set(ring.subarray(oldest));
+  ordered.set(ring.subarray(0, oldest), ring.length - oldest);
+  return ordered;
 }
 
 /** A line of one and the same character is cheap: many of them are one token. */
