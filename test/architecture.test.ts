@@ -22,7 +22,7 @@ const rooms: Record<string, readonly string[]> = {
   tools: ["core", "permissions", "disk", "git"],
   session: ["core", "disk"],
   undo: ["core", "disk", "permissions", "git", "session"],
-  config: ["core", "permissions"],
+  config: ["core", "disk", "permissions"],
   report: ["core", "context"],
   lab: ["core", "permissions", "context", "report", "session", "models/cards"],
   tui: ["core", "context", "permissions"],
@@ -30,7 +30,7 @@ const rooms: Record<string, readonly string[]> = {
     ...["core", "disk", "permissions", "context", "agent", "models", "git"],
     ...["sandbox", "network", "tools", "session", "undo", "config", "report", "lab", "tui"],
   ],
-  cli: ["core", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
+  cli: ["core", "disk", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
 };
 /** Most files of a folder of src, those in its folders left out. */
 const mostFiles = 20;

@@ -1,12 +1,12 @@
 /** The commands without a screen of their own, in one file so that start-up reads one. */
 
-import { writeFileSync } from "node:fs";
 import { checkProcesses, machineAt } from "../app/machine.ts";
 import { encodingOf } from "../app/models.ts";
 import { openRun, sessionRoot } from "../app/open-session.ts";
 import { openForUndo, storedEvents, storedList } from "../app/stored-sessions.ts";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
+import { saveFile } from "../disk/replace-file.ts";
 import { reportText, stepBody } from "../report/text/report.ts";
 import type { Command } from "./arguments/arguments.ts";
 import type { FlagsOf } from "./arguments/options.ts";
@@ -88,7 +88,7 @@ async function writePage(file: string, events: readonly LogEvent[]): Promise<num
   const { reportHtml } = await import("../report/page/html.ts");
   const page = reportHtml(events, encodingOf(events));
   try {
-    writeFileSync(file, page, { mode: 0o600 });
+    saveFile(file, page, 0o600);
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }

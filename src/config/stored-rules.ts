@@ -3,12 +3,13 @@
  * None of them lie in the folder itself: repository content is data, never configuration.
  */
 
-import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { violations } from "../core/schema.ts";
+import { makeFolders } from "../disk/make-folders.ts";
+import { replaceFile } from "../disk/replace-file.ts";
 import { checkRule, contentOf, parsed, readSettings, SettingsError } from "./settings.ts";
 
 /**
@@ -60,13 +61,10 @@ export function changeUserRules(
 /** Writes all or nothing. A settings file that is a link stays one. */
 function replace(file: string, value: object): void {
   const target = existsSync(file) ? realpathSync(file) : file;
-  const draft = `${target}.${randomBytes(6).toString("hex")}`;
   try {
-    makeFolders(dirname(target), (folder) => mkdirSync(folder, { mode: 0o700 }));
-    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
-    renameSync(draft, target);
+    makeFolders(dirname(target), 0o700);
+    replaceFile(target, `${JSON.stringify(value, undefined, 2)}\n`);
   } catch (error) {
-    rmSync(draft, { force: true });
     throw new SettingsError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
   }
 }

@@ -1,8 +1,9 @@
 /** Records which contents of a repository the user has trusted, by hash: one changed byte makes other contents. */
 
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
+import { makeFolders } from "../disk/make-folders.ts";
+import { appendLine } from "../disk/replace-file.ts";
 
 type Decision = { hash: string; folder: string };
 
@@ -18,8 +19,8 @@ export function trusted(file: string, { hash, folder }: Decision): { now: boolea
 /** Records the trust. Throws an error of one line when the file cannot be written. */
 export function rememberTrust(file: string, { hash, folder }: Decision): void {
   try {
-    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
-    appendFileSync(file, `${JSON.stringify({ hash, folder })}\n`, { mode: 0o600 });
+    makeFolders(dirname(file), 0o700);
+    appendLine(file, JSON.stringify({ hash, folder }));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(`${file} cannot be written (${code}): the commands are taken for this session only`);

@@ -1,15 +1,15 @@
 /** Stores whole outputs, one file each, numbered in the order they were made. */
 
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts } from "../core/ports.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { isErrno } from "./errors.ts";
 
 /** Creates artifacts in `folder`, numbered on from the highest there; in a temp folder when it cannot be written. */
 export function artifactsIn(folder: string, warn: (text: string) => void): Artifacts {
-  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+  makeFolders(folder, 0o700);
   let last = Math.max(0, ...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0));
   let target = folder;
 

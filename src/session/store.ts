@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import { makeFolders } from "../core/make-folders.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { artifactsIn } from "./artifacts.ts";
 import { isErrno, SessionError } from "./errors.ts";
 import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
@@ -152,19 +152,15 @@ function readStarted(file: string): StoredLog & { start: EventOf<"session_starte
 function newFolder(root: string, cwd: string, now: number): string {
   const [date, time] = new Date(now).toISOString().replace(/[-:]/g, "").split(/[T.]/);
   const parent = join(root, slugOf(cwd));
-  makeFolders(parent, makePrivate);
+  makeFolders(parent, 0o700);
   const folder = join(parent, `${date}-${time}-${randomBytes(3).toString("hex")}`);
   mkdirSync(folder, { mode: 0o700 });
   return folder;
 }
 
-function makePrivate(folder: string): void {
-  mkdirSync(folder, { mode: 0o700 });
-}
-
 function copied(stored: string, target: string): string {
   const folder = join(target, basename(join(stored, "..")), basename(stored));
-  makeFolders(folder, makePrivate);
+  makeFolders(folder, 0o700);
   copyFileSync(logFile(stored), logFile(folder));
   return folder;
 }

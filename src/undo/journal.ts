@@ -8,17 +8,15 @@ import {
   copyFileSync,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
+import { makeFolders } from "../disk/make-folders.ts";
+import { replaceFile } from "../disk/replace-file.ts";
 import { changesOf, type Entry, type FileSnapshot } from "./history.ts";
 
 export type Journal = {
@@ -36,7 +34,7 @@ export type Journal = {
 
 /** Opens or creates the journal in `folder`. Files 0600 in a folder 0700. */
 export function openJournal(folder: string): Journal {
-  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+  makeFolders(folder, 0o700);
   const file = join(folder, "journal.jsonl");
   const { generation, snapshots, damaged } = readJournal(file);
   if (damaged) writeJournal(file, generation, snapshots);
@@ -71,7 +69,7 @@ export function copyJournal(
 ): void {
   const { generation, snapshots } = readJournal(join(from, "journal.jsonl"));
   if (snapshots.length === 0) return;
-  mkdirSync(to, { recursive: true, mode: 0o700 });
+  makeFolders(to, 0o700);
   copyFileSync(contentsFile(from, generation), contentsFile(to, generation), constants.COPYFILE_FICLONE);
   writeJournal(join(to, "journal.jsonl"), generation, snapshots.map(changed));
 }
@@ -122,8 +120,7 @@ function readJournal(file: string): { generation: number; snapshots: FileSnapsho
 
 function writeJournal(file: string, generation: number, snapshots: readonly FileSnapshot[]): void {
   const lines = [{ generation }, ...snapshots].map((line) => `${JSON.stringify(line)}\n`);
-  writeFileSync(`${file}.new`, lines.join(""), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replaceFile(file, lines.join(""));
 }
 
 function textOf(file: string): string {

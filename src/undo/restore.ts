@@ -1,6 +1,5 @@
 /** Restores files from a snapshot: first removals, then folders, then their contents. */
 
-import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
@@ -10,17 +9,16 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
-  renameSync,
   rmdirSync,
-  rmSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolders } from "../core/make-folders.ts";
 import type { Undone } from "../core/undo-port.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { insideFolder, openEntry, PathMoved, type PinnedFolder, pinFolder } from "../disk/pinned-folder.ts";
+import { replaceWith } from "../disk/replace-file.ts";
 import { isErrno } from "../session/errors.ts";
 import { type Change, type Entry, isSame, type State, wasLookedAt } from "./history.ts";
 import { statusOf } from "./scan.ts";
@@ -131,11 +129,13 @@ function write(
   return insideFolder(
     path,
     (folder, name) => {
-      const aside = folder.at(`.sawtooth-${randomBytes(6).toString("hex")}`);
-      if (after.type === "link") symlinkSync(after.target, aside);
-      else if (hasOtherNames(folder.at(name))) return overwrite(folder, name, { bytes, mode: after.mode });
-      else fill(openSync(aside, "wx", 0o600), { bytes, mode: after.mode }, aside);
-      return moveOver(aside, folder.at(name));
+      if (after.type === "file" && hasOtherNames(folder.at(name)))
+        return overwrite(folder, name, { bytes, mode: after.mode });
+      replaceWith(folder.at(name), (temporary) => {
+        if (after.type === "link") symlinkSync(after.target, temporary);
+        else fill(openSync(temporary, "wx", 0o600), { bytes, mode: after.mode });
+      });
+      return undefined;
     },
     { make: true },
   );
@@ -153,25 +153,13 @@ function overwrite(folder: PinnedFolder, name: string, content: Content): undefi
   fill(openEntry(folder, name, constants.O_WRONLY | constants.O_TRUNC), content);
 }
 
-/** Fills an open file and closes it. `fresh`: the path to remove when that fails. */
-function fill(fd: number, { bytes, mode }: Content, fresh?: string): void {
+/** Fills an open file and closes it. */
+function fill(fd: number, { bytes, mode }: Content): void {
   try {
     if (bytes) writeFileSync(fd, bytes);
     fchmodSync(fd, mode);
-  } catch (error) {
-    if (fresh) rmSync(fresh, { force: true });
-    throw error;
   } finally {
     closeSync(fd);
-  }
-}
-
-function moveOver(aside: string, path: string): undefined {
-  try {
-    renameSync(aside, path);
-  } catch (error) {
-    rmSync(aside, { force: true });
-    throw error;
   }
 }
 
@@ -181,7 +169,7 @@ export function writeCopy(
   entry: Entry,
   bytesOf: (entry: Entry) => Buffer | undefined,
 ): boolean {
-  makeFolders(dirname(copy), (path) => mkdirSync(path, { mode: 0o700 }));
+  makeFolders(dirname(copy), 0o700);
   if (entry.type === "link") symlinkSync(entry.target, copy);
   const bytes = bytesOf(entry);
   if (bytes) writeFileSync(copy, bytes, { flag: "wx", mode: 0o600 });

@@ -3,19 +3,9 @@
  */
 
 import { constants, type Stats } from "node:fs";
-import {
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  readdir,
-  readlink,
-  rm,
-  statfs,
-  symlink,
-  utimes,
-} from "node:fs/promises";
+import { chmod, copyFile, lstat, readdir, readlink, rm, statfs, symlink, utimes } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import { makeFolders } from "../../disk/make-folders.ts";
 import { isInside } from "../../permissions/paths.ts";
 
 export type Copied = {
@@ -37,7 +27,7 @@ export async function copyFolder(source: string, target: string, except: string)
   const entries = await readable(() => listed(source, except, skipped));
   const files = entries.filter(({ stats }) => stats.isFile());
   const bytes = files.reduce((sum, { stats }) => sum + stats.size, 0);
-  await mkdir(target, { recursive: true });
+  makeFolders(target);
   await checkRoom(source, target, bytes);
   const outside: string[] = [];
   for (const entry of entries)
@@ -87,7 +77,7 @@ async function checkRoom(source: string, target: string, bytes: number): Promise
 async function copyEntry({ path, stats }: Entry, source: string, target: string): Promise<boolean> {
   const [from, to] = [join(source, path), join(target, path)];
   if (stats.isDirectory()) {
-    await mkdir(to, { recursive: true, mode: 0o700 });
+    makeFolders(to, 0o700);
     return false;
   }
   if (stats.isSymbolicLink()) {

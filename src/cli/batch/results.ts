@@ -1,23 +1,11 @@
 /** The folder of a batch: its options, and one line for each run of a task, never rewritten. */
 
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { StartError, UsageError } from "../../core/errors.ts";
-import { makeFolders } from "../../core/make-folders.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
+import { appendLine, replaceFile } from "../../disk/replace-file.ts";
 import type { TaskOptions } from "./tasks.ts";
 
 /** The outcome of a run. The last four do not depend on the task, which is run again. */
@@ -206,11 +194,7 @@ export function openResults(folder: string) {
     warnings,
     append(line: ResultLine): void {
       try {
-        const fd = openSync(file, "a+", 0o600);
-        const begin = endsInLine(fd) ? "" : "\n";
-        writeSync(fd, `${begin}${JSON.stringify(line)}\n`);
-        fsyncSync(fd);
-        closeSync(fd);
+        appendLine(file, JSON.stringify(line));
       } catch (error) {
         throw new StartError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`, 1);
       }
@@ -224,17 +208,11 @@ export function costOf(tallies: ReadonlyMap<string, Readonly<TaskTally>>): numbe
   return [...tallies.values()].reduce((sum, { cost }) => sum + cost, 0);
 }
 
-function endsInLine(fd: number): boolean {
-  const { size } = fstatSync(fd);
-  const last = Buffer.alloc(1);
-  return size === 0 || (readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === 10);
-}
-
 type Begun = { options: TaskOptions };
 
 function makeOut(folder: string, shown: string): void {
   try {
-    makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+    makeFolders(folder, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(`--out ${shown} cannot be made (${code}): name a folder that can`);
@@ -274,14 +252,6 @@ function optionText(flag: string, value: unknown): string {
  */
 function lasting({ max_turns: _, max_budget_usd: __, max_time: ___, ...options }: TaskOptions): TaskOptions {
   return JSON.parse(JSON.stringify(options)) as TaskOptions;
-}
-
-function replaceFile(file: string, text: string): void {
-  const fd = openSync(`${file}.new`, "w", 0o600);
-  writeSync(fd, text);
-  fsyncSync(fd);
-  closeSync(fd);
-  renameSync(`${file}.new`, file);
 }
 
 /** Returns the folders of the runs of a task, inside the folder of the batch, oldest first. */

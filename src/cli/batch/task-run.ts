@@ -1,10 +1,11 @@
 /** Runs one task once, from its files to its result line. Its failures affect no other task. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckProcesses } from "../../app/machine.ts";
 import { redactor } from "../../core/secrets/redact.ts";
 import { secretsOf } from "../../core/secrets/secrets.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { runCheck } from "../checks/check.ts";
@@ -59,7 +60,7 @@ export async function runTask(
   context: RunContext,
 ): Promise<ResultLine> {
   const folder = join(context.out, run);
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   const startedAt = Date.now();
   const line = blank(task, run, startedAt);
   try {

@@ -1,9 +1,10 @@
 /** Prepares the files that a task works on: fetched from a repository at a commit, or copied; never the user's own. */
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { plural } from "../../context/report/amounts.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
 import { type Git, GitError, gitIn } from "../../git/run.ts";
 import { copyFolder, megabytes } from "./copy.ts";
 import type { Origin } from "./results.ts";
@@ -31,7 +32,7 @@ type Checkout = {
  */
 export async function prepareTree(task: Task, tree: string, checkout: Checkout): Promise<Prepared> {
   const { repo, ref } = task;
-  mkdirSync(tree, { recursive: true });
+  makeFolders(tree);
   const git = gitIn(tree, checkout.env);
   await git(["init", "--quiet", "--template=", "--initial-branch=task"]);
   if (repo === undefined) return begun(git, { origin: { kind: "empty" }, description: "an empty folder" });
@@ -158,7 +159,7 @@ function mirrorOf(repo: string, checkout: Checkout): Promise<string> {
 
 async function makeMirror(repo: string, { out, env }: Checkout): Promise<string> {
   const folder = join(out, "repos", `${createHash("sha256").update(repo).digest("hex").slice(0, 16)}.git`);
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   const git = gitAt(folder, quiet(env));
   try {
     await git(["init", "--quiet", "--bare", "--template="]);

@@ -1,10 +1,10 @@
 /** `sawtooth replay`: passes the command line to the lab, and shows its result. */
 
-import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { UsageError } from "../../core/errors.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { showHidden } from "../../core/text/hidden-characters.ts";
+import { saveFile } from "../../disk/replace-file.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
 import type { ReplayRequest } from "../../lab/replay/run.ts";
@@ -97,7 +97,7 @@ function shown({ rows }: Replays, format: Format): string {
 async function writePage(file: string, { rows }: Replays): Promise<void> {
   const { replayHtml } = await import("../../lab/replay/html.ts");
   try {
-    writeFileSync(file, replayHtml(rows), { mode: 0o600 });
+    saveFile(file, replayHtml(rows), 0o600);
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }

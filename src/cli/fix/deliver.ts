@@ -1,9 +1,9 @@
 /** Delivers a repair: as a patch file, a commit, or a commit on a new branch. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UsageError } from "../../core/errors.ts";
-import { makeFolders } from "../../core/make-folders.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
+import { saveFile } from "../../disk/replace-file.ts";
 import type { Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import type { FlagsOf } from "../arguments/options.ts";
@@ -34,8 +34,8 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
 
 /** Writes a patch as the bytes it stands for, creating folders on the way. */
 export function writePatch(file: string, patch: string): void {
-  makeFolders(dirname(file), (folder) => mkdirSync(folder));
-  writeFileSync(file, Buffer.from(patch, "latin1"));
+  makeFolders(dirname(file));
+  saveFile(file, Buffer.from(patch, "latin1"));
 }
 
 async function headFor({ git, isRepository }: Tree, flag: string): Promise<string> {

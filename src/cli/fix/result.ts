@@ -1,10 +1,10 @@
 /** The output of `sawtooth fix`: progress on stderr, one result on stdout, and the requested reports. */
 
-import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Run } from "../../app/session.ts";
-import { makeFolders } from "../../core/make-folders.ts";
 import { started } from "../../core/questions.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
+import { saveFile } from "../../disk/replace-file.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
@@ -63,8 +63,8 @@ function end(state: State, ending: FixOutcome): number {
   const { result, exitCode } = outcome(state, ending);
   for (const file of flags.reports) {
     const path = resolve(file);
-    makeFolders(dirname(path), (folder) => mkdirSync(folder));
-    writeFileSync(path, reportFor(path, ending, { ...result, exitCode }));
+    makeFolders(dirname(path));
+    saveFile(path, reportFor(path, ending, { ...result, exitCode }));
   }
   if (flags.outputFormat === "stream-json" && !run)
     for (const pending of state.pendingLines.splice(0)) writeLine(pending);

@@ -1,8 +1,9 @@
 /** Stores the user's input between sessions. */
 
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolders } from "../../core/make-folders.ts";
+import { makeFolders } from "../../disk/make-folders.ts";
+import { appendLine } from "../../disk/replace-file.ts";
 
 const keptLines = 1000;
 /** Longer texts are not stored. */
@@ -29,8 +30,8 @@ export function typedLines(file: string): string[] {
 export function rememberTyped(file: string, text: string): void {
   if (text.length > longest) return;
   try {
-    makeFolders(dirname(file), (folder) => mkdirSync(folder, { mode: 0o700 }));
-    appendFileSync(file, `${JSON.stringify(text)}\n`, { mode: 0o600 });
+    makeFolders(dirname(file), 0o700);
+    appendLine(file, JSON.stringify(text));
   } catch {
     // Read-only or full: the line is remembered in this session only.
   }

@@ -8,6 +8,7 @@ import { encodingOf } from "../../app/models.ts";
 import type { Run } from "../../app/session.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { ExportFormat } from "../../core/formats.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import { reportHtml } from "../../report/page/html.ts";
 import { doctorChecks, doctorText, version } from "../commands/doctor.ts";
 import { exported } from "../commands/sessions.ts";
@@ -42,7 +43,8 @@ export async function writeExport(
 
 function write(path: string, text: string, mustBeNew = false): void {
   try {
-    writeFileSync(path, text, { mode: 0o600, flag: mustBeNew ? "wx" : "w" });
+    if (mustBeNew) writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+    else replaceFile(path, text);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw new UsageError(`${path} is there already: name another file`);

@@ -1,15 +1,13 @@
 /** Replaces a file's content, all or nothing; mode, owner, other attributes and hard links stay. */
 
 import { type StdioOptions, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { closeSync, constants, lstatSync, type Stats } from "node:fs";
-import { access, type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { access, type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { insideFolder, openEntry, PathMoved, type PinnedFolder } from "../../disk/pinned-folder.ts";
 import { errorCode } from "../../disk/real-path.ts";
+import { makerOf, replaceWith, temporaryName } from "../../disk/replace-file.ts";
 import { Refusal } from "./refusal.ts";
-
-const ours = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/;
 
 /**
  * Writes the whole file: a new one beside it, then a rename. A read-only file is refused. A file that has other names
@@ -30,13 +28,12 @@ async function replaceIn(place: Place, bytes: Buffer): Promise<void> {
   if (old) await access(folder.at(name), constants.W_OK);
   await sweep(folder);
   if (old && old.nlink > 1) return await overwrite(place, bytes);
-  const temporary = temporaryName();
   try {
-    await writeNew(folder.at(temporary), bytes, old && { place, stats: old });
-    await rename(folder.at(temporary), folder.at(name));
+    await replaceWith(folder.at(name), (temporary) =>
+      writeNew(temporary, bytes, old && { place, stats: old }),
+    );
     await syncFolder(folder);
   } catch (error) {
-    await rm(folder.at(temporary), { force: true });
     if (old && ["EPERM", "EBUSY", "EXDEV"].includes(errorCode(error) ?? "")) await overwrite(place, bytes);
     else throw error;
   }
@@ -47,10 +44,6 @@ function existing({ folder, name }: Place): Stats | undefined {
   const stats = lstatSync(folder.at(name), { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) throw new PathMoved(join(folder.path, name));
   return stats;
-}
-
-function temporaryName(): string {
-  return `.sawtooth-${process.pid}-${randomBytes(8).toString("hex")}.tmp`;
 }
 
 /** Creates a file with the owner, mode and other attributes of `like`; a wholly new one gets the umask's mode. */
@@ -140,7 +133,7 @@ async function syncFolder(folder: PinnedFolder): Promise<void> {
 /** Removes the temporary files of a killed process from this folder. */
 async function sweep(folder: PinnedFolder): Promise<void> {
   for (const name of await readdir(folder.self()).catch(() => [])) {
-    const pid = Number(ours.exec(name)?.[1]);
+    const pid = makerOf(name);
     if (pid && !isAlive(pid)) await rm(folder.at(name), { force: true });
   }
 }

@@ -1,6 +1,6 @@
 /** The `todo` tool: rewrites the checklist in todo.md; its result recites it. The user may edit the file too. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { LogEvent } from "../../core/events.ts";
 import type { Tool, ToolOutput } from "../../core/ports.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type Task,
 } from "../../core/task-list.ts";
 import { todoCalls } from "../../core/tool-calls.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 
 /** Creates the tool. `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
@@ -61,7 +62,7 @@ function rewrite(file: string, tasks: Task[], events: readonly LogEvent[]): Tool
       "The person changed the list a moment ago, so yours was not written. Their version follows: send the whole list again with their changes in it.",
     );
   }
-  writeFileSync(file, `${checklist(tasks)}\n`, { mode: 0o600 });
+  replaceFile(file, `${checklist(tasks)}\n`);
   return { content: recital(tasks), tasks };
 }
 

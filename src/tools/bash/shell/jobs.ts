@@ -2,9 +2,10 @@
  * Background jobs: commands started in the background on purpose. Lists, stops, announces and, on request, keeps them.
  */
 
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { replaceFile } from "../../../disk/replace-file.ts";
 import { descendants, isRunning, type Process, type ProcessTable, signal } from "./process-table.ts";
 
 export type Job = {
@@ -155,7 +156,7 @@ function processesOf(
 }
 
 function save({ folder, records }: State): void {
-  writeFileSync(join(folder, "jobs.json"), JSON.stringify(records), { mode: 0o600 });
+  replaceFile(join(folder, "jobs.json"), JSON.stringify(records));
 }
 
 function describeEnd(job: Job): string {

@@ -1,8 +1,7 @@
 /** The session's shell: one bash that lives as long as the session, and comes back with its state when it dies. */
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolders } from "../../../core/make-folders.ts";
+import { makeFolders } from "../../../disk/make-folders.ts";
 import type { OutputReader } from "../output-file.ts";
 import { createHandover, type Handover, type OnWaiting, watchWithPerson } from "./handover.ts";
 import { clip, createJobs, type Job } from "./jobs.ts";
@@ -159,7 +158,7 @@ export function createShell(options: ShellOptions): Shell {
 
 function createState(options: ShellOptions): State {
   const folder = join(options.stateFolder, "shell");
-  makeFolders(folder, (path) => mkdirSync(path, { mode: 0o700 }));
+  makeFolders(folder, 0o700);
   const { sessionId, backend = "auto", processes = openProcessTable(), timing = usualTiming } = options;
   const jobs = createJobs({ folder, sessionId, processes, graceMs: timing.stopJob });
   const lifecycle = createLifecycle({ ...options, folder, backend, processes, timing });
