@@ -1,0 +1,185 @@
+/**
+ * Notes for the model about what the sandbox kept a command from. A line of output is only where to look: a note is made
+ * when the plan refuses the path in it, and the machine itself would not. Pure.
+ */
+
+import type { SandboxPlan } from "../../core/sandbox.ts";
+import { readCommandLine } from "../bash/command-line.ts";
+import { isInside, plain, resolvePath } from "../paths.ts";
+import { protectionOf } from "./plan.ts";
+
+export type EndedCommand = {
+  command: string;
+  /** The output as the model is shown it. */
+  output: string;
+  /** Real folder in which it ended. */
+  cwd: string;
+};
+
+/** The machine outside of the sandbox. Paths are absolute. */
+export type Machine = {
+  realPath(path: string): string;
+  exists(path: string): boolean;
+  /** As `access(2)` says of the path, or of the nearest folder above it that exists. */
+  mayWrite(path: string): boolean;
+};
+
+export type DenialScope = { plan: SandboxPlan; workspace: readonly string[]; home: string; machine: Machine };
+
+/** A refused connection, as the proxy saw it. */
+export type RefusedConnection =
+  | { why: "unlisted"; host: string; port: number }
+  | { why: "unreachable"; host: string; port: number }
+  | { why: "budget"; host: string; bytesUp: number; bytesDown: number };
+
+type Denial = { cause: string; note: string };
+
+const mostNotes = 5;
+const mostLines = 2000;
+const mostLength = 4096;
+
+/** Errors of writing, as programs spell them: the sentence, the name, or Python's number. */
+const writeError =
+  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|\bE(?:ROFS|ACCES|PERM|BUSY)\b|\[Errno (?:1|13|16|30)\]/i;
+const anyError = new RegExp(
+  `${writeError.source}|No such file or directory|not found|Connection refused|cannot connect|\\bE(?:NOENT|CONNREFUSED)\\b|\\[Errno (?:2|111)\\]`,
+  "i",
+);
+
+/** Returns at most five notes, one for each cause, in the order in which the causes show. */
+export function denialNotes(ended: EndedCommand, scope: DenialScope): string[] {
+  const notes = new Map<string, string>();
+  const add = (cause: string | undefined, note: string): void => {
+    if (cause !== undefined && !notes.has(cause)) notes.set(cause, note);
+  };
+  for (const line of ended.output.split("\n", mostLines)) {
+    if (line.length <= mostLength && anyError.test(line)) {
+      const found = firstDenial(line, ended.cwd, scope);
+      add(found?.cause, found?.note ?? "");
+    }
+    if (/no new privileges/i.test(line))
+      add("privileges", "sandbox: sudo and other programs that gain rights cannot work in here.");
+  }
+  for (const path of pathsNamed(ended, scope)) {
+    const found = hiddenDenial(path, scope);
+    add(found?.cause, found?.note ?? "");
+  }
+  return [...notes.values()].slice(0, mostNotes);
+}
+
+/** Returns the note about a connection that the proxy refused. `asked`: a person was there, and said no or nothing. */
+export function connectionNote(refused: RefusedConnection, asked: boolean): string {
+  const { host } = refused;
+  switch (refused.why) {
+    case "unlisted": {
+      const rule = refused.port === 443 ? host : `${host}:${refused.port}`;
+      const why = asked ? "the person did not allow it" : "nobody is here to be asked";
+      return `sandbox: ${host}:${refused.port} is not on the list of hosts; ${why}. It would be allowed by --allow 'host(${rule})'.`;
+    }
+    case "unreachable":
+      return `sandbox: ${host}:${refused.port} cannot be reached: only names on the list of hosts, on ports 22, 80, 443 and those of rules.`;
+    case "budget":
+      return `sandbox: ${host} may only be fetched from; the command had sent ${amount(refused.bytesUp)} and received ${amount(refused.bytesDown)}, so it was cut off.`;
+  }
+}
+
+function amount(bytes: number): string {
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** Returns the denial of the first path in a line that has one. */
+function firstDenial(line: string, cwd: string, scope: DenialScope): Denial | undefined {
+  const isWrite = writeError.test(line);
+  for (const path of pathsIn(line, cwd, scope)) {
+    const found = denialOf(path, isWrite, scope);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Returns what the plan has against a path that an error names; undefined when the machine would refuse it as well. */
+function denialOf(path: string, isWrite: boolean, scope: DenialScope): Denial | undefined {
+  const { plan, machine } = scope;
+  const socket = plan.sockets.mask.find((one) => one === path || one === machine.realPath(path));
+  if (socket !== undefined)
+    return { cause: socket, note: `sandbox: the socket ${socket} is not passed into the sandbox.` };
+  const real = machine.realPath(path);
+  const protection = protectionOf(plan, real);
+  if (protection === "hidden") return hiddenDenial(real, scope);
+  if (!isWrite || !machine.mayWrite(real)) return undefined;
+  if (protection === "readOnly") return readOnlyDenial(real, scope);
+  if (protection === "open") return outsideDenial(real, scope);
+  const pinned = plan.pinned.find((one) => one === real);
+  if (pinned === undefined) return undefined;
+  const note = `sandbox: ${shown(pinned, scope)} cannot be moved or removed here: it holds files that are read-only.`;
+  return { cause: pinned, note };
+}
+
+function hiddenDenial(path: string, scope: DenialScope): Denial | undefined {
+  const { plan, machine } = scope;
+  const entry = deepest(plan.hidden, path);
+  if (entry === undefined || protectionOf(plan, path) !== "hidden" || !machine.exists(path)) return undefined;
+  const note = `sandbox: ${shown(entry, scope)} is hidden here and looks empty. Do not look for keys elsewhere; say what you need.`;
+  return { cause: entry, note };
+}
+
+function readOnlyDenial(path: string, scope: DenialScope): Denial | undefined {
+  const entry = deepest(scope.plan.readOnly, path);
+  if (entry === undefined) return undefined;
+  const why = (scope.plan.why[entry] ?? "").replace(/^built in: /, "");
+  const note = `sandbox: ${shown(entry, scope)} is read-only here${why ? `: ${why}` : ""}. To change it, repeat with outside: true and say why.`;
+  return { cause: entry, note };
+}
+
+function outsideDenial(path: string, scope: DenialScope): Denial {
+  const { plan, workspace } = scope;
+  const root = workspace.find((one) => isInside(path, one));
+  if (root !== undefined)
+    return { cause: root, note: `sandbox: ${shown(path, scope)} cannot be written in plan mode.` };
+  const below = plan.writable.find((one) => workspace.includes(one)) ?? workspace[0];
+  const where = below === undefined ? "$TMPDIR" : `${below} or $TMPDIR`;
+  const note = `sandbox: ${shown(path, scope)} is outside the workspace and cannot be written. Write below ${where}, or repeat with outside: true and say why; the person is then asked.`;
+  return { cause: beginning(path, scope), note };
+}
+
+/** Returns the first name of a path, below the home where it lies there: one cause for all that is below it. */
+function beginning(path: string, { home }: DenialScope): string {
+  const from = isInside(path, home) ? home.length : 0;
+  return path.slice(0, from) + path.slice(from).split("/", 2).join("/");
+}
+
+function deepest(entries: readonly string[], path: string): string | undefined {
+  const covering = entries.filter((one) => isInside(path, one));
+  return covering.sort((a, b) => b.length - a.length)[0];
+}
+
+function shown(path: string, { home, workspace }: DenialScope): string {
+  const root = workspace.find((one) => path !== one && isInside(path, one));
+  if (root !== undefined) return path.slice(root.length + 1);
+  return isInside(path, home) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Returns what in a line can be a path, the likeliest first: quoted words, what stands between colons, words. */
+function pathsIn(line: string, cwd: string, { home }: DenialScope): string[] {
+  const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map(([, text = ""]) => text);
+  const words = line.split(/\s+/).map((word) => word.replace(/^[("'`]+|[)"'`.,;]+$/g, ""));
+  const pieces = [...line.split(/:\s+/), ...words].filter((piece) => piece.includes("/"));
+  const texts = [...quoted, ...pieces].map((text) =>
+    text.replace(/^\w+:\/\//, "").replace(/:(?:\d+)?:?$/, ""),
+  );
+  return [...new Set(texts.filter((text) => text !== "").map((text) => absolute(text, cwd, home)))];
+}
+
+/** Returns the paths that the words of a command name. */
+function pathsNamed({ command, cwd }: EndedCommand, { home }: DenialScope): string[] {
+  const { commands } = readCommandLine(command, { home, folders: [cwd] });
+  return commands.flatMap(({ words, redirects, folders }) => {
+    const texts = [...words.slice(1), ...redirects.map(({ target }) => target)].map(plain);
+    const paths = texts.filter((text) => /^[~./]|\//.test(text));
+    return folders.flatMap((folder) => paths.map((path) => absolute(path, folder, home)));
+  });
+}
+
+function absolute(text: string, cwd: string, home: string): string {
+  return resolvePath(cwd, text === "~" || text.startsWith("~/") ? home + text.slice(1) : text);
+}
