@@ -16,6 +16,7 @@ const spawners: Record<string, string> = {
   "src/cli/commands/doctor.ts": "--version of programs: PATH and HOME",
   "src/cli/checks/check.ts": "checks: childEnvironment",
   "src/cli/interactive/interactive.ts": "the editor behind Ctrl-G: without secrets",
+  "src/sandbox/landlock.ts": "perl or python3, to ask the kernel: nothing",
   "src/app/machine.ts": "the opener of a report: childEnvironment",
 };
 
