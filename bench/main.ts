@@ -5,9 +5,9 @@ import { batchMemory, batchSummary } from "./batch.ts";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
-import { reportGrowth } from "./growth.ts";
 import { longSession } from "./long.ts";
 import { replaySteps } from "./replay.ts";
+import { endReport } from "./report.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, memoryOfSteps, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
@@ -26,7 +26,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   "batch-summary": batchSummary,
   edits,
   engine: engineSteps,
-  growth: reportGrowth,
+  report: endReport,
   replay: replaySteps,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,

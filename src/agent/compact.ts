@@ -4,7 +4,7 @@ import { compactPlan } from "../context/policies/compact.ts";
 import { planSummary } from "../context/policies/planner.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { composeRequest } from "../context/request/compose.ts";
-import { applyEvents } from "../context/view/view.ts";
+import { viewReader } from "../context/view/view.ts";
 import type { LogEvent } from "../core/events.ts";
 import { lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
@@ -17,7 +17,8 @@ export type Compaction = { before: number; after: number } | { why: string };
 /** Asks the model once. When it is interrupted, fails or writes nothing of use, the history stays as it was. */
 export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Compaction> {
   const events = agent.log.events();
-  const view = applyEvents(events);
+  const reader = viewReader();
+  const view = reader.read(events);
   const plan = compactPlan(events, view);
   if (!plan?.summarize) return { why: "there is nothing to compact yet" };
   const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
@@ -25,10 +26,10 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
   const before = policyInputOf(events, view, agent.clock()).expected;
   const last = lastOf(events, "context_edited")?.seq;
   const firstNew = events.length;
-  await carryOut(agent, planSummary(plannedLog(agent, signal), plan, plan.summarize, view), signal);
+  await carryOut(agent, planSummary(plannedLog(agent, signal), plan, plan.summarize, reader), signal);
   const now = agent.log.events();
   if (lastOf(now, "context_edited")?.seq !== last)
-    return { before, after: policyInputOf(now, applyEvents(now), agent.clock()).expected };
+    return { before, after: policyInputOf(now, reader.read(now), agent.clock()).expected };
   const why = signal.aborted
     ? "interrupted: the history is as it was"
     : `nothing was changed: ${failure(now, firstNew)}`;

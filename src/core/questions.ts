@@ -42,6 +42,19 @@ export function indexFrom(items: readonly { seq: number }[], seq: number): numbe
   return low;
 }
 
+const said = memoizedReduce<EventOf<"user_message">[]>(
+  () => [],
+  (messages, event) => {
+    if (event.type === "user_message") messages.push(event);
+    return messages;
+  },
+);
+
+/** The messages of the person, oldest first. */
+export function userMessages(events: readonly LogEvent[]): readonly EventOf<"user_message">[] {
+  return [...said(events)];
+}
+
 /** The first event of every log. Throws when the log is empty: that is a bug of the caller. */
 export function started(events: readonly LogEvent[]): EventOf<"session_started"> {
   const first = events[0];
@@ -73,14 +86,21 @@ export function openFocus(events: readonly LogEvent[]): OpenFocus | undefined {
   return focusing(events).open;
 }
 
-const focusing = memoizedReduce<{ calls: ToolUseBlock[]; open?: OpenFocus }>(
+/** The focus that the newest `complete_focus` closed, if one was open then. */
+export function closedFocus(events: readonly LogEvent[]): OpenFocus | undefined {
+  return focusing(events).closed;
+}
+
+type Focusing = { calls: ToolUseBlock[]; open?: OpenFocus | undefined; closed?: OpenFocus | undefined };
+
+const focusing = memoizedReduce<Focusing>(
   () => ({ calls: [] }),
   (state, event) => {
     if (event.type === "assistant_message") return { ...state, calls: event.content.filter(isToolUse) };
-    if (event.type === "context_edited" && folds(event, state.open)) return { calls: state.calls };
+    if (event.type === "context_edited" && folds(event, state.open)) return { ...state, open: undefined };
     if (event.type !== "tool_result" || event.isError) return state;
     const { toolName, toolUseId, seq } = event;
-    if (toolName === "complete_focus") return { calls: state.calls };
+    if (toolName === "complete_focus") return { ...state, open: undefined, closed: state.open };
     if (toolName !== "start_focus") return state;
     const input = state.calls.find(({ id }) => id === toolUseId)?.input as { objective?: string } | undefined;
     return { ...state, open: { toolUseId, resultSeq: seq, objective: input?.objective ?? "" } };
@@ -121,9 +141,16 @@ const callsById = memoizedReduce(
 
 /** Absolute paths that the session's tools wrote, in order of first write. */
 export function changedFiles(events: readonly LogEvent[]): string[] {
-  const paths = allOf(events, "tool_result").flatMap((event) => event.stats?.wrote ?? []);
-  return [...new Set(paths)];
+  return [...wrote(events)];
 }
+
+const wrote = memoizedReduce<Set<string>>(
+  () => new Set(),
+  (paths, event) => {
+    if (event.type === "tool_result") for (const path of event.stats?.wrote ?? []) paths.add(path);
+    return paths;
+  },
+);
 
 /** `turns`: model calls, those for summaries included; `replies`: those that answered the session itself. */
 export type Spending = { turns: number; replies: number; usage: Usage; cost: number; apiMs: number };

@@ -7,30 +7,35 @@ const source = join(import.meta.dirname, "../../src/");
 
 /**
  * Starts counting. `count` gives how often the blocks of code under src/ ran while `work` did: the same number on
- * every machine.
+ * every machine. `taken`: since the last count. `only`: the folder of src/ that is counted.
  */
-export function startCounting(): { count(work: () => void): number; stop(): void } {
+export function startCounting(): {
+  count(work: () => void, only?: string): number;
+  taken(only?: string): number;
+  stop(): void;
+} {
   const session = new Session();
   session.connect();
   session.post("Profiler.enable");
   session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
   // Taking the counts sets them back.
-  const taken = (): number => {
+  const taken = (only = ""): number => {
     let count = 0;
     session.post("Profiler.takePreciseCoverage", (error, { result }) => {
       if (error) throw error;
-      const ours = result.filter(({ url }) => url.includes(source));
+      const ours = result.filter(({ url }) => url.includes(source + only));
       const blocks = ours.flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges));
       count = blocks.reduce((sum, block) => sum + block.count, 0);
     });
     return count;
   };
   return {
-    count(work) {
+    count(work, only) {
       taken();
       work();
-      return taken();
+      return taken(only);
     },
+    taken,
     stop() {
       session.post("Profiler.stopPreciseCoverage");
       session.disconnect();

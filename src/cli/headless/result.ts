@@ -1,6 +1,6 @@
 /** The end of a headless run: the result object and the exit code. Pure. */
 
-import { editsByPolicy, sessionReport } from "../../context/report/report.ts";
+import { contextFigures, editsByPolicy } from "../../context/report/report.ts";
 import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
@@ -237,13 +237,13 @@ function usageByModel(events: readonly LogEvent[]) {
 
 /** Returns the totals of `sawtooth report`; tokens are input tokens, shares go from 0 to 1. */
 function contextTotals(events: readonly LogEvent[]) {
-  const { size, soft, now, deferredTokens, edits, elongation, cache, estimate } = sessionReport(events);
+  const { size, soft, next, deferredTokens, edits, elongation, cache, estimate } = contextFigures(events);
   const policies = editsByPolicy(edits);
   return {
     peak_tokens: size.peak,
     mean_tokens: size.mean,
     last_tokens: size.last,
-    next_tokens: now.tokens,
+    next_tokens: next,
     soft_window_tokens: soft.tokens,
     soft_window_source: soft.source,
     edits: edits.length,

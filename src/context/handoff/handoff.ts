@@ -2,7 +2,8 @@
 
 import { resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
-import { allOf, changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
+import { changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
 import { knownTasks } from "../../core/task-list.ts";
 import { callLine } from "../../core/tool-calls.ts";
 import { symptomOf } from "../view/placeholder.ts";
@@ -52,15 +53,26 @@ function filesChanged(events: readonly LogEvent[]): string {
 
 /** Every closed focus of the session, so that none is lost when a summary takes its entry. */
 function knowledge(events: readonly LogEvent[]): string {
-  return allOf(events, "context_edited")
-    .filter((event) => event.policy === "focus")
-    .flatMap((event) => event.edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])))
-    .join("\n\n");
+  return factsOf(events).folded.join("\n\n");
 }
+
+/** Texts of the folds, results that are errors, and the newest one with an exit code. */
+type Facts = { folded: string[]; failed: EventOf<"tool_result">[]; ran?: EventOf<"tool_result"> };
+
+const factsOf = memoizedReduce<Facts>(
+  () => ({ folded: [], failed: [] }),
+  (facts, event) => {
+    if (event.type === "context_edited" && event.policy === "focus")
+      for (const edit of event.edits) if (edit.type === "collapse") facts.folded.push(edit.text);
+    if (event.type === "tool_result" && event.isError) facts.failed.push(event);
+    if (event.type === "tool_result" && event.stats?.exitCode !== undefined) facts.ran = event;
+    return facts;
+  },
+);
 
 /** The newest command that ran, and how it ended. */
 function lastCheck(events: readonly LogEvent[]): Check | undefined {
-  const ran = allOf(events, "tool_result").findLast((event) => event.stats?.exitCode !== undefined);
+  const { ran } = factsOf(events);
   if (ran?.stats?.exitCode === undefined) return undefined;
   return { command: commandOf(events, ran), exitCode: ran.stats.exitCode };
 }
@@ -76,8 +88,9 @@ const ledgerTokens = 1_000;
 function failureLedger(events: readonly LogEvent[]): string {
   const lines: string[] = [];
   let left = ledgerTokens;
-  for (const event of allOf(events, "tool_result").reverse()) {
-    if (!event.isError) continue;
+  const { failed } = factsOf(events);
+  for (let index = failed.length - 1; index >= 0; index--) {
+    const event = failed[index] as (typeof failed)[number];
     const line = `- ${commandOf(events, event)} → ${symptomOf(resultText(event.content), event.stats?.exitCode)}`;
     if (lines.includes(line)) continue;
     left -= textTokens(line);

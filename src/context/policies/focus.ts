@@ -1,7 +1,7 @@
 /** The fold in place (context-engine §5): a closed focus becomes the result of its own `start_focus` call. Pure. */
 
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
-import { changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
+import { changedFiles, closedFocus, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
 import { commandOf } from "../handoff/handoff.ts";
 import { textTokens } from "../view/tokens.ts";
 import type { View } from "../view/view.ts";
@@ -63,7 +63,7 @@ export function foldNow({
   const focus = openFocus(events);
   const to = view.entries.at(-1)?.seq;
   if (!focus || to === undefined) return undefined;
-  const span = events.filter((event) => event.seq > focus.resultSeq && event.seq <= to);
+  const span = spanOf(events, focus.resultSeq, to);
   const text = mechanicalText(events, focus.objective, span);
   const { removed, steps } = measured(view, focus.resultSeq, to, text, span);
   if (removed <= 0) return undefined;
@@ -117,23 +117,27 @@ function textOf(content: EventOf<"assistant_message">["content"]): string {
 
 /** A fold is due when the newest results hold a successful `complete_focus`. */
 function dueFold({ events, view, calibration }: PolicyInput): Fold | undefined {
-  const closed = closingResult(events);
-  const focus = closed && openFocus(events.slice(0, closed.index));
-  if (!closed || !focus) return undefined;
+  const closing = closingResult(events);
+  const focus = closing && closedFocus(events);
+  if (!closing || !focus) return undefined;
   const from = focus.resultSeq;
-  const to = closed.result.seq;
-  const span = events.filter((event) => event.seq > from && event.seq <= to);
-  const text = knowledgeText(events, focus.objective, closed.result, span);
+  const to = closing.seq;
+  const span = spanOf(events, from, to);
+  const text = knowledgeText(events, focus.objective, closing, span);
   const { removed, steps } = measured(view, from, to, text, span);
   return { objective: focus.objective, from, to, text, removed: Math.round(removed * calibration), steps };
 }
 
-function closingResult(events: readonly LogEvent[]) {
+/** Returns the events after `from` up to `to`. */
+function spanOf(events: readonly LogEvent[], from: number, to: number): readonly LogEvent[] {
+  return events.slice(indexFrom(events, from + 1), indexFrom(events, to + 1));
+}
+
+function closingResult(events: readonly LogEvent[]): EventOf<"tool_result"> | undefined {
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
     if (event?.type === "assistant_message" || event?.type === "context_edited") return undefined;
-    if (event?.type === "tool_result" && event.toolName === "complete_focus" && !event.isError)
-      return { result: event, index };
+    if (event?.type === "tool_result" && event.toolName === "complete_focus" && !event.isError) return event;
   }
   return undefined;
 }

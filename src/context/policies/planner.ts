@@ -8,7 +8,7 @@ import { currentModel } from "../../core/questions.ts";
 import { handoffText } from "../handoff/handoff.ts";
 import { type Composed, composeRequest, fitsWindow } from "../request/compose.ts";
 import { textTokens } from "../view/tokens.ts";
-import { applyEvents, missingUserMessages, type View, type ViewReader } from "../view/view.ts";
+import { missingUserMessages, type View, type ViewReader } from "../view/view.ts";
 import type { Plan, Policy } from "./policy.ts";
 import { policyInputOf } from "./policy-input.ts";
 import { haveNotPaid } from "./summary.ts";
@@ -53,7 +53,7 @@ export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInp
     const { plan } = decision;
     if (plan?.summarize) {
       if (plan.mechanical || mayAsk(composeRequest(events, view)))
-        yield* planSummary(log, plan, plan.summarize, view);
+        yield* planSummary(log, plan, plan.summarize, reader);
     } else if (plan) yield { type: "append", event: { type: "context_edited", ...plan } };
   }
   return { deferredTokens, flushTokens };
@@ -64,11 +64,12 @@ export function* planSummary(
   log: PlannedLog,
   plan: Plan,
   { from, to }: { from: number; to: number },
-  view: View,
+  reader: ViewReader,
 ): Planning<void> {
+  const events = log.events();
+  const view = reader.read(events);
   const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
   const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
-  const events = log.events();
   // A request that does not fit the window is not sent, not even to be summarised.
   const tooLarge = !fitsWindow(composeRequest(events, view), currentModel(events).model);
   const prose = plan.mechanical || tooLarge ? "" : ((yield { type: "ask_for_prose", view, replaced }) ?? "");
@@ -84,7 +85,7 @@ export function* planSummary(
     economics: { ...plan.economics, removedTokens: removed, freedShare: removed / Math.max(1, view.tokens) },
   };
   yield { type: "append", event };
-  const missing = missingUserMessages(log.events(), applyEvents(log.events()));
+  const missing = missingUserMessages(log.events(), reader.read(log.events()));
   if (missing === 0) return;
   const warning = `${missing} user messages are no longer in the context`;
   yield { type: "append", event: { type: "warning", code: "messages_lost", text: warning } };

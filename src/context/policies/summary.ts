@@ -1,6 +1,7 @@
 /** When a span of the history is due to become a summary, and which span. Pure; the agent makes the call. */
 
 import type { LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import { turnsOf } from "../view/turns.ts";
 import type { Decision, Policy } from "./policy.ts";
 import type { PolicyInput } from "./policy-input.ts";
@@ -69,9 +70,16 @@ function mayAsk(events: readonly LogEvent[]): boolean {
 
 /** Returns true when the last two summary calls were of no use: then the model is not asked again. */
 export function haveNotPaid(events: readonly LogEvent[]): boolean {
-  const lastTwo = events.filter((event) => event.type === "summary_call").slice(-2);
-  return lastTwo.length === 2 && lastTwo.every(({ outcome }) => outcome !== "accepted");
+  return uselessInARow(events) >= 2;
 }
+
+const uselessInARow = memoizedReduce<number>(
+  () => 0,
+  (count, event) => {
+    if (event.type !== "summary_call") return count;
+    return event.outcome === "accepted" ? 0 : count + 1;
+  },
+);
 
 function newestSteps(events: readonly LogEvent[]): readonly LogEvent[] {
   let steps = 0;

@@ -1,6 +1,7 @@
 /** Focus reminders and the elongation guard (context-engine §5): folding must not make the model redo work. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import { openFocus } from "../../core/questions.ts";
 import { touchesOf } from "../../core/tool-calls.ts";
 import { whereabouts } from "../view/placeholder.ts";
@@ -37,9 +38,10 @@ function isFocusMark(event: LogEvent): boolean {
 }
 
 /** How often a fold of the session made the model redo what was folded away. */
-function elongations(events: readonly LogEvent[]): number {
-  return events.reduce((count, event) => count + (isAbout(event, "unfold") ? 1 : 0), 0);
-}
+const elongations = memoizedReduce<number>(
+  () => 0,
+  (count, event) => count + (isAbout(event, "unfold") ? 1 : 0),
+);
 
 const guardedSteps = 15;
 const redoneCalls = 2;

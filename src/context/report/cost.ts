@@ -15,7 +15,7 @@ import { started } from "../../core/questions.ts";
 import { blocksTokens } from "../view/tokens.ts";
 import { type Contents, contentsOf, noKinds } from "./contents.ts";
 import { type Kind, kinds } from "./kinds.ts";
-import { momentsOf } from "./walk.ts";
+import { type Moment, momentsOf } from "./walk.ts";
 
 /** Dollars by bucket. `side`: calls beside the conversation, such as summaries, with all their buckets. */
 export type Buckets = {
@@ -40,7 +40,20 @@ export type Costs = {
   byKind: KindCost[];
 };
 
+/** The costs of a log, from a walk of its own. */
 export function costsOf(events: readonly LogEvent[]): Costs {
+  const reader = costReader(events);
+  for (const moment of momentsOf(events)) reader.take(moment);
+  return reader.costs();
+}
+
+/** Reads the costs of a log from a walk over it; ask for them when it is over. */
+export function costReader(events: readonly LogEvent[]): { take(moment: Moment): void; costs(): Costs } {
+  const { take, byKind } = kindReader(events);
+  return { take, costs: () => ({ ...bucketsOf(events), byKind: byKind() }) };
+}
+
+function bucketsOf(events: readonly LogEvent[]): Omit<Costs, "byKind"> {
   const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0 };
   let { model } = started(events);
   let [usage, sideUsage] = [noUsage, noUsage];
@@ -55,7 +68,7 @@ export function costsOf(events: readonly LogEvent[]): Costs {
     addBuckets(buckets, event.usage, model.prices);
   }
   const total = Object.values(buckets).reduce((sum, dollars) => sum + dollars, 0);
-  return { total, buckets, usage, sideUsage, byKind: costByKind(events) };
+  return { total, buckets, usage, sideUsage };
 }
 
 function addBuckets(buckets: Buckets, usage: Usage, prices: Prices): void {
@@ -72,31 +85,33 @@ function tierFactor(usage: Usage, { tier }: Prices): number {
   return tier && inputTotal(usage) > tier.aboveTokens ? tier.factor : 1;
 }
 
-function costByKind(events: readonly LogEvent[]): KindCost[] {
-  const costs = new Map<Kind, KindCost>(kinds.map((kind) => [kind, { kind, input: 0, output: 0 }]));
-  const add = (kind: Kind, direction: "input" | "output", dollars: number) => {
-    const cost = costs.get(kind);
-    if (cost) cost[direction] += dollars;
+function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; byKind(): KindCost[] } {
+  const costs: KindCost[] = kinds.map((kind) => ({ kind, input: 0, output: 0 }));
+  const written = (kind: Kind, dollars: number) => {
+    const cost = costs[kinds.indexOf(kind)];
+    if (cost) cost.output += dollars;
   };
   const replies = repliesByRequest(events);
   const contents = contentsOf(events);
-  for (const { event, view, unchanged } of momentsOf(events)) {
+  const take = ({ event, view, unchanged }: Moment): void => {
     contents.take(view, unchanged);
     const answer = replies.get(event.seq);
-    if (!answer) continue;
-    for (const [kind, dollars] of inputShares(contents, answer)) add(kind, "input", dollars);
+    if (!answer) return;
+    addInput(costs, contents, answer);
     const thought = thoughtShare(answer.reply);
     const dollars = costOf(
       { ...noUsage, outputTokens: answer.reply.usage.outputTokens },
       answer.model.prices,
     );
     const output = dollars * tierFactor(answer.reply.usage, answer.model.prices);
-    add("reasoning", "output", thought * output);
-    add("actions", "output", (1 - thought) * output);
-  }
-  return [...costs.values()]
-    .filter(({ input, output }) => input + output > 0)
-    .sort((a, b) => b.input + b.output - a.input - a.output);
+    written("reasoning", thought * output);
+    written("actions", (1 - thought) * output);
+  };
+  const byKind = () =>
+    costs
+      .filter(({ input, output }) => input + output > 0)
+      .sort((a, b) => b.input + b.output - a.input - a.output);
+  return { take, byKind };
 }
 
 type Answer = { reply: EventOf<"assistant_message">; model: ModelCard };
@@ -118,20 +133,18 @@ function repliesByRequest(events: readonly LogEvent[]): Map<number, Answer> {
 }
 
 /** A prompt is billed by position: first what was read, then what was written, then the rest at full price. */
-function inputShares(contents: Contents, { reply, model }: Answer): Map<Kind, number> {
+function addInput(costs: readonly KindCost[], contents: Contents, { reply, model }: Answer): void {
   const { usage } = reply;
   const scale = inputTotal(usage) / Math.max(1, contents.tokens());
-  const shares = new Map<Kind, number>();
-  let before = noKinds;
+  let [before, from] = [noKinds, 0];
   for (const { until, price } of zonesOf(usage, model.prices)) {
+    if (until === from) continue;
     const now = contents.before(until / scale);
-    for (const [index, kind] of kinds.entries()) {
-      const tokens = (now[index] ?? 0) - (before[index] ?? 0);
-      if (tokens !== 0) shares.set(kind, (shares.get(kind) ?? 0) + (tokens * scale * price) / 1e6);
-    }
-    before = now;
+    costs.forEach((cost, index) => {
+      cost.input += (((now[index] ?? 0) - (before[index] ?? 0)) * scale * price) / 1e6;
+    });
+    [before, from] = [now, until];
   }
-  return shares;
 }
 
 /** Where each price ends, as a position in the prompt. A long-lived entry lies before the short-lived ones. */

@@ -8,7 +8,7 @@ import { firstChanged, type View } from "../view/view.ts";
 import { type Elongation, elongationAt, isLossy, repeatsByStep } from "./elongation.ts";
 import { type Carried, carriedCost, coverings } from "./hindsight.ts";
 import type { StepRow } from "./steps.ts";
-import { momentsOf } from "./walk.ts";
+import type { Moment } from "./walk.ts";
 
 export type EditRow = {
   seq: number;
@@ -34,19 +34,22 @@ export type EditRow = {
 /** Dollars: `saved` by the steps that did not carry the tokens, `spent` on re-writing and on summary calls. */
 export type Hindsight = { steps: number; saved: number; spent: number; worth: number };
 
-/** One row for each edit in the log. `steps`: the rows of the same log. */
-export function editRows(events: readonly LogEvent[], steps: readonly StepRow[]): EditRow[] {
+/** Makes the rows of a log from a walk over it, one for each edit. `steps`: the rows of the same log. */
+export function editReader(
+  events: readonly LogEvent[],
+  steps: readonly StepRow[],
+): { take(moment: Moment): void; rows: readonly EditRow[] } {
   const repeats = repeatsByStep(events);
   const circumstances = circumstancesOf(events);
   const coveredAt = coverings(events);
   const carried = carriedCost(steps);
   const rows: EditRow[] = [];
   let [charged, requests] = [0, 0];
-  for (const { event, events: read, view, tokensBefore } of momentsOf(events)) {
+  const take = ({ event, events: read, view, tokensBefore }: Moment): void => {
     if (event.type === "model_request") {
       charged = 0;
       requests += 1;
-      continue;
+      return;
     }
     const factor = calibration(read);
     const removed = Math.round((tokensBefore - view.tokens) * factor);
@@ -63,8 +66,8 @@ export function editRows(events: readonly LogEvent[], steps: readonly StepRow[])
       hindsight: hindsightOf({ removed, rewritten, seq, until: coveredAt(event) }, carried, circumstance),
       ...(isLossy(event) ? { elongation: elongationAt(repeats, seq) } : {}),
     });
-  }
-  return rows;
+  };
+  return { take, rows };
 }
 
 function tokensFrom(view: View, seq: number): number {

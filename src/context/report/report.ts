@@ -5,29 +5,36 @@ import { inputTotal } from "../../core/model-card.ts";
 import { allOf, currentModel, started } from "../../core/questions.ts";
 import { policyInputOf } from "../policies/policy-input.ts";
 import type { SoftWindow } from "../policies/window.ts";
-import { applyEvents } from "../view/view.ts";
-import { type Costs, costsOf } from "./cost.ts";
+import { viewReader } from "../view/view.ts";
+import { type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
-import { type EditRow, editRows } from "./edits.ts";
+import { type EditRow, editReader } from "./edits.ts";
 import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
+import { type Moment, momentsOf } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
 
-export type SessionReport = {
-  session: SessionFacts;
+/** The figures of a context: all that the end of a headless run says of it. */
+export type ContextFigures = {
   /** Where the engine begins to trim, and the model's whole window, in tokens. */
   soft: SoftWindow & { window: number };
   /** Input tokens over the answered steps. */
   size: { peak: number; mean: number; last: number };
-  steps: StepRow[];
-  now: WindowNow;
+  /** Calibrated input tokens of the next request as the view stands. */
+  next: number;
   /** Tokens that could be forgotten, but were sent with the newest request because forgetting did not pay yet. */
   deferredTokens: number;
-  edits: EditRow[];
+  edits: readonly EditRow[];
   elongation: ElongationTotals;
   cache: { hitRate: number; misses: Record<Miss, number> };
-  cost: Costs;
   /** Errors of the size estimate, as shares without their sign. */
   estimate: { median: number; p95: number };
+};
+
+export type SessionReport = Omit<ContextFigures, "next"> & {
+  session: SessionFacts;
+  steps: readonly StepRow[];
+  now: WindowNow;
+  cost: Costs;
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"summary_call">[];
   warnings: EventOf<"warning">[];
@@ -57,26 +64,48 @@ export type ElongationTotals = { lossy: number; longer: number; worst: number };
 
 /** The report of a log, running or finished. Throws when the log does not begin with `session_started`. */
 export function sessionReport(events: readonly LogEvent[]): SessionReport {
-  const steps = stepRows(events);
-  const edits = editRows(events, steps);
-  const snapshot = policyInputOf(events, applyEvents(events), events.at(-1)?.at ?? 0);
+  const costs = costReader(events);
+  const { figures, steps, snapshot } = walked(events, costs.take);
+  const { next: _, ...context } = figures;
   return {
+    ...context,
     session: factsOf(events),
-    soft: { ...snapshot.soft, window: snapshot.model.window },
-    size: sizeOf(steps),
     steps,
     now: windowNow(snapshot),
-    deferredTokens: steps.at(-1)?.deferredTokens ?? 0,
-    edits,
-    elongation: elongationTotals(edits),
-    cache: cacheOf(steps),
-    cost: costsOf(events),
-    estimate: estimateErrors(steps),
+    cost: costs.costs(),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),
     warnings: allOf(events, "warning"),
     decisions: decisionsOf(events),
   };
+}
+
+/** The figures alone, for about half of what the report costs. Throws as it does. */
+export function contextFigures(events: readonly LogEvent[]): ContextFigures {
+  return walked(events).figures;
+}
+
+/** Reads the log once for its edits and for the view at its end; `take` sees each moment, too. */
+function walked(events: readonly LogEvent[], take?: (moment: Moment) => void) {
+  const steps = stepRows(events);
+  const edits = editReader(events, steps);
+  const reader = viewReader();
+  for (const moment of momentsOf(events, reader)) {
+    edits.take(moment);
+    take?.(moment);
+  }
+  const snapshot = policyInputOf(events, reader.read(events), events.at(-1)?.at ?? 0);
+  const figures: ContextFigures = {
+    soft: { ...snapshot.soft, window: snapshot.model.window },
+    size: sizeOf(steps),
+    next: snapshot.expected,
+    deferredTokens: steps.at(-1)?.deferredTokens ?? 0,
+    edits: edits.rows,
+    elongation: elongationTotals(edits.rows),
+    cache: cacheOf(steps),
+    estimate: estimateErrors(steps),
+  };
+  return { figures, steps, snapshot };
 }
 
 function factsOf(events: readonly LogEvent[]): SessionFacts {

@@ -1,7 +1,7 @@
 /** Walks a log once and shows the view where a report needs it: at each request and at each edit. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
-import { type View, viewReader } from "../view/view.ts";
+import { type View, type ViewReader, viewReader } from "../view/view.ts";
 
 /** A request with the view it was made of, or an edit with the view after it. */
 export type Moment = {
@@ -15,11 +15,16 @@ export type Moment = {
   tokensBefore: number;
 };
 
-/** The moments of a log in order; the whole walk folds each event once. */
-export function* momentsOf(events: readonly LogEvent[]): Generator<Moment> {
+/**
+ * The moments of a log in order; the whole walk folds each event once. `reader` is a fresh one: after the walk it can
+ * read on to the view at the end of the log.
+ */
+export function* momentsOf(
+  events: readonly LogEvent[],
+  reader: ViewReader = viewReader(),
+): Generator<Moment> {
   // One array that grows, so that whatever is asked of it reads each event once.
   const read: LogEvent[] = [];
-  const reader = viewReader();
   for (const event of events) {
     if (event.type !== "model_request" && event.type !== "context_edited") {
       read.push(event);

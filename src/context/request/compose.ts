@@ -2,9 +2,10 @@
 
 import type { Message } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import type { Contract, ModelCard } from "../../core/model-card.ts";
-import { currentModel, lastOf, openFocus, started } from "../../core/questions.ts";
-import type { ModelRequest } from "../../core/request.ts";
+import { currentModel, indexFrom, lastOf, openFocus, started } from "../../core/questions.ts";
+import type { CachePoint, ModelRequest } from "../../core/request.ts";
 import { maskOf } from "../policies/masking.ts";
 import { type LocatedMessage, messagesOf } from "../view/messages.ts";
 import { calibration, fixedTokens } from "../view/tokens.ts";
@@ -105,27 +106,53 @@ function isResult({ blocks }: Entry): boolean {
 
 /** In the request after an edit: up to where the view is as it was, and what of that is in the cache. */
 function untouched(events: readonly LogEvent[], view: View): Untouched | undefined {
-  let first = Number.POSITIVE_INFINITY;
-  let since: Untouched | undefined;
-  let answered = false;
-  for (let index = events.length - 1; index >= 0; index--) {
-    const event = events[index];
-    if (event?.type === "context_edited") first = Math.min(first, firstChanged(event.edits));
-    if (event?.type === "assistant_message") {
-      if (first === Number.POSITIVE_INFINITY) return undefined;
-      answered = true;
-    }
-    // Of a request that failed nothing is known to be in the cache.
-    if (event?.type !== "model_request" || !answered) continue;
-    answered = false;
-    since ??= {
-      seq: view.entries.findLast((entry) => entry.seq < first)?.seq ?? -1,
-      points: event.cacheAfter,
-    };
-    // All that this request ended with stands before what was edited since.
-    if (first >= event.seq) return { ...since, written: event.seq - 1 };
-  }
-  return since;
+  const { edited, newest, standing } = cached(events);
+  if (!edited || !newest) return undefined;
+  const { first, points } = newest;
+  const seq = view.entries[indexFrom(view.entries, first) - 1]?.seq ?? -1;
+  const written = standing.at(-1);
+  // All that this request ended with stands before what was edited since.
+  return { seq, points, ...(written === undefined ? {} : { written: written - 1 }) };
+}
+
+/**
+ * The answered requests, of which the cache holds what they were sent with. Of a request that failed nothing is known.
+ * `standing`: seqs of those that end before all that was edited since. `first`: where the edits since begin.
+ */
+type Cached = {
+  /** Set when the newest reply was followed by an edit. */
+  edited: boolean;
+  newest?: { first: number; points: readonly CachePoint[] };
+  standing: number[];
+  /** The request that has no reply yet. */
+  asked?: { seq: number; first: number; points: readonly CachePoint[] } | undefined;
+};
+
+const cached = memoizedReduce<Cached>(
+  () => ({ edited: false, standing: [] }),
+  (state, event) => {
+    if (event.type === "model_request")
+      state.asked = { seq: event.seq, first: Number.POSITIVE_INFINITY, points: event.cacheAfter };
+    else if (event.type === "assistant_message") answered(state);
+    else if (event.type === "context_edited") cut(state, firstChanged(event.edits));
+    return state;
+  },
+);
+
+function answered(state: Cached): void {
+  state.edited = false;
+  const { asked } = state;
+  if (!asked) return;
+  state.newest = { first: asked.first, points: asked.points };
+  if (asked.first >= asked.seq) state.standing.push(asked.seq);
+  state.asked = undefined;
+}
+
+function cut(state: Cached, first: number): void {
+  state.edited ||= first < Number.POSITIVE_INFINITY;
+  for (const request of [state.newest, state.asked])
+    if (request) request.first = Math.min(request.first, first);
+  while ((state.standing.at(-1) ?? -1) > first) state.standing.pop();
 }
 
 /** The request of step `step` (from 1), rebuilt from the log alone; undefined when there was no such step. */

@@ -1,7 +1,7 @@
 /** Checks what an edit may touch (rules 5 and 6). Pure. */
 
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
-import { eventAt } from "../../core/questions.ts";
+import { eventAt, userMessages } from "../../core/questions.ts";
 import type { View } from "../view/view.ts";
 import type { Violation } from "./request.ts";
 
@@ -59,8 +59,7 @@ function silenced(events: readonly LogEvent[], view: View): Violation[] {
   const present = new Map(
     view.entries.flatMap((entry) => (entry.isUserText ? [[entry.seq, entry.blocks]] : [])),
   );
-  return events.flatMap((event) => {
-    if (event.type !== "user_message") return [];
+  return userMessages(events).flatMap((event) => {
     const blocks = present.get(event.seq);
     const whole = event.content.every((block) => blocks?.includes(block));
     return whole ? [] : [broke(6, event.seq, "a message of the person is no longer in the view")];

@@ -3,7 +3,7 @@
 import { type AssistantBlock, type Block, isThinking } from "../../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent, Rejection } from "../../core/events.ts";
 import { memoizeBy } from "../../core/memoize.ts";
-import { eventAt, indexFrom } from "../../core/questions.ts";
+import { eventAt, indexFrom, userMessages } from "../../core/questions.ts";
 import { blocksTokens } from "./tokens.ts";
 
 /** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
@@ -104,7 +104,7 @@ function giveBackThinking(view: View, events: readonly LogEvent[]): void {
 /** How many messages of the person the view does not hold: must be none, whatever was forgotten (goal drift). */
 export function missingUserMessages(events: readonly LogEvent[], view: View): number {
   const present = new Set(view.entries.filter((entry) => entry.isUserText).map((entry) => entry.seq));
-  return events.filter((event) => event.type === "user_message" && !present.has(event.seq)).length;
+  return userMessages(events).filter(({ seq }) => !present.has(seq)).length;
 }
 
 /** The tools that are not offered at the end of the view. */

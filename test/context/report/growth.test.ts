@@ -68,3 +68,14 @@ test("a run in which each call was denied ends with a result that costs in propo
   const [short, long] = [denied(plannedLog(steps, "raw")), denied(plannedLog(4 * steps, "raw"))];
   expect(costOf(long, result)).toBeLessThan(7 * costOf(short, result));
 });
+
+test("the report and the result of a headless run each fold the log once", () => {
+  const events = plannedLog(steps, "economist");
+  const folding = (ask: (events: readonly LogEvent[]) => unknown) => {
+    ask([...events]);
+    return counting.count(() => ask([...events]), "context/view/view.ts");
+  };
+  const once = folding(applyEvents);
+  expect(folding((log) => resultObject(log, { durationMs: 1 }))).toBeLessThan(1.5 * once);
+  expect(folding(sessionReport)).toBeLessThan(1.5 * once);
+});
