@@ -20,6 +20,7 @@ import { errorCode } from "./real-path.ts";
 /** Thrown when a path leads elsewhere than when it was approved. */
 export class PathMoved extends Error {
   override readonly name = "PathMoved";
+  readonly exitCode = 1;
 
   constructor(path: string) {
     super(`${path} leads elsewhere than when this was approved: something was swapped for a link meanwhile`);

@@ -4,8 +4,10 @@ import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   closeSync,
+  constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readSync,
   renameSync,
@@ -14,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { insideFolder, openEntry, type PinnedFolder } from "./pinned-folder.ts";
 import { errorCode, realTarget } from "./real-path.ts";
 
 /**
@@ -24,26 +27,51 @@ export function replaceFile(path: string, content: string | Uint8Array): void {
   replaceWith(path, (temporary) => writeNew(temporary, content, 0o600));
 }
 
+/** Writes to a path that the user named, as `outputFile` does, at once. Throws the system's error. */
+export function saveFile(path: string, content: string | Uint8Array, mode?: number): void {
+  outputFile(path, mode)(content);
+}
+
 /**
- * Writes to a path that the user named: links are followed, and an existing file keeps its mode and its other names.
- * What is not a regular file, such as /dev/stdout, is written to. `mode`: of a new file, less the umask. Throws the
- * system's error.
+ * Returns a way to write to a path that the user named, where it leads now: its links are followed, but none that takes
+ * its place later. An existing file keeps its mode and its other names, missing folders are made, and what is no regular
+ * file, such as /dev/stdout, is written to. `mode`: of a new file, less the umask. Both throw the system's error, and
+ * writing throws `PathMoved`.
  */
-export function saveFile(path: string, content: string | Uint8Array, mode = 0o666): void {
-  const old = statSync(path, { throwIfNoEntry: false });
-  if (old && (!old.isFile() || old.nlink > 1)) {
-    writeFileSync(path, content);
-    return;
-  }
+export function outputFile(path: string, mode = 0o666): (content: string | Uint8Array) => void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !found.isFile()) return (content) => writeFileSync(path, content);
+  const real = realTarget(path);
+  return (content) =>
+    insideFolder(real, (folder, name) => save({ folder, name }, content, mode), { make: true });
+}
+
+type Entry = { folder: PinnedFolder; name: string };
+
+function save(entry: Entry, content: string | Uint8Array, mode: number): void {
+  const path = entry.folder.at(entry.name);
+  const old = lstatSync(path, { throwIfNoEntry: false });
   try {
-    replaceWith(realTarget(path), (temporary) => {
-      writeNew(temporary, content, mode);
-      if (old) chmodSync(temporary, old.mode & 0o7777);
-    });
+    // A link that came since it was resolved is replaced.
+    if (old && !old.isSymbolicLink() && (!old.isFile() || old.nlink > 1)) writeInPlace(entry, content);
+    else
+      replaceWith(path, (temporary) => {
+        writeNew(temporary, content, mode);
+        if (old?.isFile()) chmodSync(temporary, old.mode & 0o7777);
+      });
   } catch (error) {
     // A file may be writable in a folder that is not, or be a mount point.
     if (!old || !["EACCES", "EPERM", "EBUSY", "EXDEV"].includes(errorCode(error) ?? "")) throw error;
-    writeFileSync(path, content);
+    writeInPlace(entry, content);
+  }
+}
+
+function writeInPlace({ folder, name }: Entry, content: string | Uint8Array): void {
+  const fd = openEntry(folder, name, constants.O_WRONLY | constants.O_TRUNC);
+  try {
+    writeFileSync(fd, content);
+  } finally {
+    closeSync(fd);
   }
 }
 

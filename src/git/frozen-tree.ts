@@ -4,18 +4,26 @@
  */
 
 import {
+  constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanLine } from "../core/text/clean-text.ts";
+import { insideFolder } from "../disk/pinned-folder.ts";
+import { errorCode } from "../disk/real-path.ts";
+import { replaceWith } from "../disk/replace-file.ts";
 import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
 import { strayKind } from "./stray-files.ts";
 import { gitFolderOf } from "./work-tree.ts";
@@ -90,7 +98,15 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
     patch: (from: string, to: string) => bytes([...asPatch, from, to]),
     text: (tree: string, path: string) => textIn(git, tree, path),
     /** Restores these files to that state; files that did not exist then are removed. */
-    restore: (from: string, paths: readonly string[]) => restore(git, root, from, paths),
+    async restore(from: string, paths: readonly string[]): Promise<void> {
+      const index = { ...repository, GIT_INDEX_FILE: join(folder, "restore-index") };
+      await restore(
+        gitIn(root, env, { repository: index }),
+        { root, beside: join(folder, "restored") },
+        from,
+        paths,
+      );
+    },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -107,12 +123,67 @@ async function changesBetween(git: Git, from: string, to: string): Promise<TreeC
   return changes;
 }
 
-async function restore(git: Git, root: string, from: string, paths: readonly string[]): Promise<void> {
+/**
+ * Git writes the files to a folder beside, and from there they are put in place: in the project itself a job may swap a
+ * folder for a link between two steps of git. `git` has an index of its own.
+ */
+async function restore(
+  git: Git,
+  { root, beside }: { root: string; beside: string },
+  from: string,
+  paths: readonly string[],
+): Promise<void> {
   const known = new Set((await git(["ls-tree", "-r", "-z", "--name-only", from])).split("\0"));
   const [back, gone] = [paths.filter((path) => known.has(path)), paths.filter((path) => !known.has(path))];
-  for (const path of gone) rmSync(join(root, path), { recursive: true, force: true });
-  const words = ["checkout", "--quiet", from, "--pathspec-from-file=-", "--pathspec-file-nul"];
-  if (back.length > 0) await git(["--literal-pathspecs", ...words], back.join("\0"));
+  for (const path of gone) remove(join(root, path));
+  if (back.length === 0) return;
+  await git(["read-tree", from]);
+  try {
+    await git(["checkout-index", "--force", "-z", "--stdin", `--prefix=${beside}/`], back.join("\0"));
+    for (const path of back) {
+      removeLinks(root, path);
+      putInPlace(join(beside, path), join(root, path));
+    }
+  } finally {
+    rmSync(beside, { recursive: true, force: true });
+  }
+}
+
+function remove(path: string): void {
+  try {
+    insideFolder(path, ({ at }, name) => rmSync(at(name), { recursive: true, force: true }));
+  } catch (error) {
+    if (!["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) throw error;
+  }
+}
+
+/** Removes links that stand where folders were, as git does. */
+function removeLinks(root: string, path: string): void {
+  const folders = path.split("/").slice(0, -1);
+  for (const [index] of folders.entries()) {
+    const folder = join(root, ...folders.slice(0, index + 1));
+    if (!lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    insideFolder(folder, ({ at }, name) => unlinkSync(at(name)));
+  }
+}
+
+/** Moves a file or a link to `path`, whatever is there now. */
+function putInPlace(from: string, path: string): void {
+  const made = lstatSync(from, { throwIfNoEntry: false });
+  // Of a submodule git makes an empty folder.
+  if (!made || made.isDirectory()) return;
+  insideFolder(
+    path,
+    ({ at }, name) => {
+      if (lstatSync(at(name), { throwIfNoEntry: false })?.isDirectory())
+        rmSync(at(name), { recursive: true });
+      replaceWith(at(name), (temporary) => {
+        if (made.isSymbolicLink()) symlinkSync(readlinkSync(from), temporary);
+        else copyFileSync(from, temporary, constants.COPYFILE_EXCL);
+      });
+    },
+    { make: true },
+  );
 }
 
 async function throughFilters(git: Git, filters: readonly string[], paths: readonly string[]) {

@@ -1,11 +1,12 @@
 /** Files are written by the program itself while hostile jobs may swap their folders for links. */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -18,6 +19,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Access } from "../../src/core/ports.ts";
 import { openInPlace, PathMoved, pinFolder } from "../../src/disk/pinned-folder.ts";
+import { outputFile } from "../../src/disk/replace-file.ts";
+import { openTree } from "../../src/git/frozen-tree.ts";
 import { openSnapshots } from "../../src/undo/snapshots.ts";
 import { editorIn } from "../support/editor.ts";
 import { memoryLog, started } from "../support/logs.ts";
@@ -155,6 +158,45 @@ describe("undo", () => {
     await stopped(job);
     await snapshots.close();
     expect(stateOf(here.home)).toEqual(before);
+  });
+});
+
+describe("a file that a flag names", () => {
+  test("is written where it led before the agent ran, and a link that came later is not followed", () => {
+    const here = place();
+    const [first, second] = [join(here.workspace, "fix.diff"), join(here.workspace, "report.xml")];
+    writeFileSync(join(here.home, "kept"), "kept");
+    symlinkSync(join(here.src, "linked"), second);
+    const [saveFirst, saveSecond] = [outputFile(first), outputFile(second)];
+    symlinkSync(join(here.home, "kept"), first);
+    saveFirst("patch");
+    saveSecond("report");
+    expect(readFileSync(join(here.home, "kept"), "utf8")).toBe("kept");
+    expect(readFileSync(first, "utf8")).toBe("patch");
+    expect(readFileSync(join(here.src, "linked"), "utf8")).toBe("report");
+    swap(here);
+    expect(() => saveSecond("again")).toThrow(PathMoved);
+    expect(readdirSync(here.home)).toEqual(["kept"]);
+  });
+});
+
+describe("fix", () => {
+  test("puts files back and removes others without following a link in the place of their folder", async () => {
+    const here = place();
+    const env = { PATH: process.env.PATH ?? "", HOME: here.root, GIT_CONFIG_NOSYSTEM: "1" };
+    execFileSync("git", ["init", "--quiet"], { cwd: here.workspace, env });
+    writeFileSync(join(here.src, "kept.sh"), "kept", { mode: 0o755 });
+    symlinkSync("kept.sh", join(here.src, "link"));
+    for (const name of ["kept.sh", "made"]) writeFileSync(join(here.home, name), "home");
+    const tree = await openTree(here.workspace, env, () => {});
+    onTestFinished(() => tree.close());
+    const before = await tree.take();
+    swap(here);
+    await expect(tree.restore(before, ["src/made"])).rejects.toThrow(PathMoved);
+    await tree.restore(before, ["src/kept.sh", "src/link"]);
+    expect(stateOf(here.home)).toEqual(["kept.sh 100644 home", "made 100644 home"]);
+    expect(stateOf(here.src)).toEqual(["kept.sh 100755 kept", "link 100755 kept"]);
+    expect(readlinkSync(join(here.src, "link"))).toBe("kept.sh");
   });
 });
 

@@ -1,14 +1,16 @@
 /** Delivers a repair: as a patch file, a commit, or a commit on a new branch. */
 
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.ts";
-import { makeFolders } from "../../disk/make-folders.ts";
-import { saveFile } from "../../disk/replace-file.ts";
+import { errorCode } from "../../disk/real-path.ts";
+import { outputFile, saveFile } from "../../disk/replace-file.ts";
 import type { Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 
 export type Target = {
+  /** The file beside that of `--patch` for an attempt that was no repair. */
+  attempt?: { file: string; save(content: Uint8Array): void };
   /** Writes the requested output; `patch` as bytes, one character each. Throws `GitError` or the errors of writing. */
   deliver(repair: { patch: string; paths: string[]; message: string }): Promise<Delivered>;
 };
@@ -20,10 +22,13 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
   const wanted = branch === undefined ? commit && "--commit" : "--branch";
   const head = wanted ? await headFor(tree, wanted) : undefined;
   if (branch !== undefined) await checkBranch(tree, branch);
+  const file = patch === undefined ? null : resolve(cwd, patch);
+  const savePatch = file === null ? undefined : outputFor("--patch", file);
+  const attempt = file === null ? undefined : `${file.replace(/\.(?:diff|patch)$/, "")}.attempt.diff`;
   return {
+    ...(attempt === undefined ? {} : { attempt: { file: attempt, save: outputFor("--patch", attempt) } }),
     async deliver(repair) {
-      const file = patch === undefined ? null : resolve(cwd, patch);
-      if (file) writePatch(file, repair.patch);
+      savePatch?.(patchBytes(repair.patch));
       if (head === undefined || repair.patch === "") return { patch: file, commit: null, branch: null };
       await checkFilters(tree, repair.paths);
       const made = await commitRepair(tree, head, repair, branch);
@@ -32,10 +37,23 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
   };
 }
 
-/** Writes a patch as the bytes it stands for, creating folders on the way. */
+/** Returns a way to write to a file that a flag names, wherever it leads before the agent runs. Throws `UsageError`. */
+export function outputFor(flag: string, file: string): (content: string | Uint8Array) => void {
+  try {
+    return outputFile(file);
+  } catch (error) {
+    throw new UsageError(`${flag} ${file}: cannot be written: ${errorCode(error) ?? error}`);
+  }
+}
+
+/** Writes a patch to a file of our own. */
 export function writePatch(file: string, patch: string): void {
-  makeFolders(dirname(file));
-  saveFile(file, Buffer.from(patch, "latin1"));
+  saveFile(file, patchBytes(patch));
+}
+
+/** Returns the bytes that a patch stands for. */
+export function patchBytes(patch: string): Buffer {
+  return Buffer.from(patch, "latin1");
 }
 
 async function headFor({ git, isRepository }: Tree, flag: string): Promise<string> {

@@ -22,7 +22,7 @@ import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "../hea
 import { lastText } from "../headless/result.ts";
 import { writeStack } from "../terminal-output.ts";
 import { type Definition, definitionsOf, type ReadFile } from "./definition.ts";
-import { prepareTarget, writePatch } from "./deliver.ts";
+import { patchBytes, prepareTarget, type Target, writePatch } from "./deliver.ts";
 import { countViolation, type Violation, violationsOf } from "./guard.ts";
 import { type ProgressReporter, progressReporter } from "./result.ts";
 import type { FixOutcome } from "./task.ts";
@@ -38,6 +38,7 @@ const denied = ["bash(git commit:*)", "bash(git push:*)"];
 /** One run of `fix`. */
 type Fix = {
   flags: FlagsOf<"fix">;
+  target: Target;
   stop: Stop;
   progress: ProgressReporter;
   warnings: ReturnType<typeof warningsOf>;
@@ -73,7 +74,8 @@ export async function runFix(flags: FlagsOf<"fix">, ports: FixPorts): Promise<nu
       0,
     );
     const before = await tree.take();
-    const whole: Fix = { flags, stop, progress, warnings, context, tree, first, before, definitions };
+    const found = { tree, target, first, before, definitions };
+    const whole: Fix = { flags, stop, progress, warnings, context, ...found };
     const ending = await repair(whole, ports.openRun, deadline);
     const last = ending.attempts.at(-1);
     if (ending.state === "repaired" && last) {
@@ -246,14 +248,13 @@ function refusalOutside(access: Access, folders: readonly string[]): Permission 
 }
 
 /** Saves the best attempt as a patch; undefined when nothing was changed. */
-async function restoreBest({ flags, tree, before, context }: Fix, run: Run, attempts: readonly Attempt[]) {
+async function restoreBest({ tree, target, before }: Fix, run: Run, attempts: readonly Attempt[]) {
   const [best] = attempts.filter(({ changed }) => changed.length > 0).sort((a, b) => badness(a) - badness(b));
   const patch = await tree.patch(before, best?.tree ?? (await tree.take()));
   if (patch === "") return undefined;
-  const file = flags.patch
-    ? `${resolve(context.cwd, flags.patch).replace(/\.(?:diff|patch)$/, "")}.attempt.diff`
-    : resolve(run.folder, "attempt.diff");
-  writePatch(file, patch);
+  const file = target.attempt?.file ?? resolve(run.folder, "attempt.diff");
+  if (target.attempt) target.attempt.save(patchBytes(patch));
+  else writePatch(file, patch);
   return { file, attempt: best?.number ?? null };
 }
 

@@ -1,15 +1,14 @@
 /** The output of `sawtooth fix`: progress on stderr, one result on stdout, and the requested reports. */
 
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Run } from "../../app/session.ts";
 import { started } from "../../core/questions.ts";
-import { makeFolders } from "../../disk/make-folders.ts";
-import { saveFile } from "../../disk/replace-file.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
 import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
 import { writeError, writeLine, writeOut } from "../terminal-output.ts";
+import { outputFor } from "./deliver.ts";
 import { reportFor } from "./report.ts";
 import { type Attempt, type FixOutcome, isFlaky, isGreen, runText } from "./task.ts";
 
@@ -22,11 +21,18 @@ type State = {
   run?: Run;
   unfollow(): void;
   pendingLines: object[];
+  /** Files for reports, wherever they lead before the agent runs. */
+  reports: { path: string; save(content: string): void }[];
 };
 
 /** Reports progress in the format that the flags name. */
 export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
-  const state: State = { flags, stop, startedAt: Date.now(), unfollow: () => {}, pendingLines: [] };
+  const reports = flags.reports.map((file) => ({
+    path: resolve(file),
+    save: outputFor("--report", resolve(file)),
+  }));
+  const startedAt = Date.now();
+  const state: State = { flags, stop, startedAt, reports, unfollow: () => {}, pendingLines: [] };
   // `init` is the first line of a stream, so earlier lines wait for it.
   const line = (value: object): void => {
     if (flags.outputFormat !== "stream-json") return;
@@ -61,11 +67,7 @@ function end(state: State, ending: FixOutcome): number {
   const { flags, run } = state;
   state.unfollow();
   const { result, exitCode } = outcome(state, ending);
-  for (const file of flags.reports) {
-    const path = resolve(file);
-    makeFolders(dirname(path));
-    saveFile(path, reportFor(path, ending, { ...result, exitCode }));
-  }
+  for (const { path, save } of state.reports) save(reportFor(path, ending, { ...result, exitCode }));
   if (flags.outputFormat === "stream-json" && !run)
     for (const pending of state.pendingLines.splice(0)) writeLine(pending);
   if (flags.outputFormat !== "text") writeLine(result);
