@@ -52,13 +52,13 @@ function randomTurns(seed: number, steps: number): (body: WireBody, index: numbe
 
 async function session(modelId: string, context: string, seed: number) {
   const card = findCard(`anthropic/${modelId}`).card;
-  server = await startMockServer({ turns: randomTurns(seed, 70) });
+  server = await startMockServer({ turns: randomTurns(seed, 45) });
   const output = (input: Record<string, unknown>) => {
     const lines = Number(input.lines ?? 80);
     return { content: "src/a.ts:12: something happened here\n".repeat(lines), isError: lines % 7 === 1 };
   };
   const tools = [fakeTool("bash", output), fakeTool("str_replace_editor", output)];
-  const made = testAgent({ turns: [], tools, context, realCard: card, engine: { window: 12_000 } });
+  const made = testAgent({ turns: [], tools, context, realCard: card, engine: { window: 9_000 } });
   const { agent, log } = made;
   tools.push(
     startFocusTool({ description: "" }),

@@ -63,7 +63,7 @@ describe("a window that fills up", () => {
 });
 
 describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
-  "400 steps on %s with a soft window of 60,000",
+  "200 steps on %s with a soft window of 30,000, which they fill ten times over",
   (id) => {
     test("never overflow, and the last request still holds every user message and the true todo state", async () => {
       const { card } = findCard(`anthropic/${id}`);
@@ -75,10 +75,10 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
           step += 1;
           const items = [1, 2, 3].map((item) => ({
             text: `part ${item}`,
-            status: step > item * 100 ? "done" : "open",
+            status: step > item * 50 ? "done" : "open",
           }));
-          if (step % 50 === 0) return { text: `rest at ${step}` };
-          if (step % 25 === 1) return { calls: [{ todo: { items } }] };
+          if (step % 25 === 0) return { text: `rest at ${step}` };
+          if (step % 12 === 1) return { calls: [{ todo: { items } }] };
           return { thinking: `why ${step} ${"because ".repeat(20)}`, calls: [bash(`make ${step}`)] };
         },
       });
@@ -90,7 +90,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
         tools: [lines],
         context: "economist",
         realCard: card,
-        engine: { window: 60_000 },
+        engine: { window: 30_000 },
       });
       made.agent.tools.push(todoTool({ description: "", file: `${made.agent.artifacts.folder}/todo.md` }));
       made.agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
@@ -100,11 +100,12 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
       }
       await server.close();
       expect(server.exchanges.filter((exchange) => exchange.status !== 200)).toEqual([]);
-      expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(60_000);
+      expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(30_000);
       const last = server.rawBodies.at(-1) ?? "";
       for (let turn = 1; turn <= 8; turn++) expect(last).toContain(`ORDER-${turn}!`);
       for (const item of [1, 2, 3]) expect(last).toContain(`[x] part ${item}`);
       expect(allOf(made.log.events(), "warning")).toEqual([]);
+      expect(allOf(made.log.events(), "context_edited").length).toBeGreaterThan(10);
     }, 180_000);
   },
 );

@@ -1,5 +1,6 @@
 /** Checks the fields of an object on the wire, with the API's own words for what is wrong. */
 
+import { memoizeBy } from "../../src/core/memoize.ts";
 import { RefusedError } from "./mock-wire.ts";
 
 type Fields = Record<string, unknown>;
@@ -11,26 +12,25 @@ export function checkFields(value: unknown, path: string, types: FieldTypes): Fi
   if (typeOf(value) !== "object") throw new RefusedError(`${path}: Input should be a valid dictionary`);
   const fields = value as Fields;
   const at = (name: string) => (path ? `${path}.${name}` : name);
-  for (const [name, type] of Object.entries(types)) {
-    if (type.endsWith("!") && fields[name] === undefined) {
-      throw new RefusedError(`${at(name)}: Field required`);
-    }
-  }
-  for (const [name, item] of Object.entries(fields)) {
-    const type = types[name];
+  for (const name of requiredOf(types))
+    if (fields[name] === undefined) throw new RefusedError(`${at(name)}: Field required`);
+  for (const name of Object.keys(fields)) {
+    const [item, type] = [fields[name], types[name]];
     if (!type) throw new RefusedError(`${at(name)}: Extra inputs are not permitted`);
-    const allowed = type.replace("!", "").split("|");
     if (item === null && !type.endsWith("!")) continue;
-    if (
-      !allowed.some(
-        (one) => one === "any" || one === typeOf(item) || (one === "number" && typeof item === "number"),
-      )
-    ) {
+    const kind = typeOf(item);
+    if (type === `${kind}!` || type === kind) continue;
+    const allowed = type.replace("!", "").split("|");
+    if (!allowed.some((one) => one === "any" || one === kind || (one === "number" && kind === "integer")))
       throw new RefusedError(`${at(name)}: Input should be a valid ${words[allowed[0] ?? ""] ?? allowed[0]}`);
-    }
   }
   return fields;
 }
+
+/** Names of the fields that must be there. */
+const requiredOf = memoizeBy((types: FieldTypes) =>
+  Object.keys(types).filter((name) => types[name]?.endsWith("!")),
+);
 
 const words: Record<string, string> = { object: "dictionary", array: "list", number: "number" };
 

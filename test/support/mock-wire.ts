@@ -1,6 +1,6 @@
 /** What goes over the wire to the strict server, after it was found valid: strings made into blocks. */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { CacheTtl } from "../../src/core/model-card.ts";
 
 export type WireBlock = {
@@ -69,7 +69,5 @@ export function withoutMarkers(block: WireBlock): WireBlock {
 
 /** A short hash of texts, for signatures and comparisons. */
 export function hashOf(...texts: string[]): string {
-  const hash = createHash("sha256");
-  for (const text of texts) hash.update(text).update("\0");
-  return hash.digest("base64url").slice(0, 22);
+  return hash("sha256", `${texts.join("\0")}\0`, "base64url").slice(0, 22);
 }
