@@ -38,6 +38,8 @@ export async function runCommand(command: Headless): Promise<number> {
       return runDemo(command.flags, openRun);
     case "report":
       return report(command);
+    case "egress":
+      return egress(command);
     case "sessions":
       return say(
         await sessionsOutput(command.operands, command.flags, storedSessions(configuredRoot(command))),
@@ -81,6 +83,12 @@ async function report(command: Extract<Headless, { name: "report" }>): Promise<n
   if (html !== undefined) return writePage(html, events);
   if (step === undefined) return say(reportText(events, { verbose }));
   return say(`${stepBody(events, step, encodingOf(events))}\n`);
+}
+
+async function egress(command: Extract<Headless, { name: "egress" }>): Promise<number> {
+  const { egressReport } = await import("../report/text/egress.ts");
+  const id = command.operands[0] ?? command.flags.resume;
+  return say(egressReport(storedEvents(configuredRoot(command), id, complain)));
 }
 
 /** Writes for the owner only, like the session. Throws `UsageError` when the file cannot be written. */

@@ -35,6 +35,7 @@ async function dispatch(command: Command): Promise<number> {
     case "batch":
     case "schema":
     case "report":
+    case "egress":
     case "sessions":
     case "undo":
     case "doctor":

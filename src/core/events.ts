@@ -3,6 +3,7 @@
 import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./blocks.ts";
 import type { DecisionRecord } from "./decision.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
+import type { Egress } from "./network/egress.ts";
 import type { CachePoint, ToolDefinition } from "./request.ts";
 import type { SandboxStatus } from "./sandbox.ts";
 import type { CallFacts } from "./tool-calls.ts";
@@ -211,6 +212,8 @@ export type EventBody =
   | { type: "sandbox"; status: SandboxStatus; writable: string[] }
   /** Something a person should know. `rule`: the number of the broken rule (context/invariants.ts). */
   | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
+  /** Connections of one command to one host since the event before. Never sent to the model. */
+  | ({ type: "egress" } & Egress)
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };
 
 /** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */

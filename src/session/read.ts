@@ -127,5 +127,6 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   model_failed: shape({ kind: string, message: string }),
   summary_call: shape({ usage: record }),
   warning: shape({ text: string }),
+  egress: shape({ host: string, port: number, decision: string, bytesUp: number, bytesDown: number }),
   turn_ended: shape({ reason: string }),
 };

@@ -8,6 +8,7 @@ export const commandNames = [
   "fix",
   "batch",
   "report",
+  "egress",
   "replay",
   "sessions",
   "undo",

@@ -4,7 +4,9 @@ import { contextFigures, editsByPolicy } from "../../context/report/report.ts";
 import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
+import { type Egress, foldEgress, hostRule } from "../../core/network/egress.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
+import { wireEgress } from "./egress.ts";
 
 /** An answer as a value that fits its schema, or why there is none. */
 export type Answer = { value: unknown } | { error: string };
@@ -79,9 +81,27 @@ function isBlocked(events: readonly LogEvent[]): boolean {
     const event = events[index];
     if (event?.type === "user_message") return false;
     if (event?.type === "permission_decided" && event.decision === "deny") return true;
+    if (event?.type === "egress" && isRefused(event)) return true;
     if (event?.type === "tool_result" && !event.isError && event.toolName !== "todo") return false;
   }
   return false;
+}
+
+/** True for a connection that somebody could have allowed. */
+function isRefused({ decision, reason = "unknown" }: Egress): boolean {
+  return decision === "deny" && ["unknown", "port", "address", "machine", "exposure"].includes(reason);
+}
+
+/** Returns the hosts that were refused, as denials: the rule is the one that would allow each. */
+function refusedHosts(events: readonly LogEvent[]): Denial[] {
+  return foldEgress(allOf(events, "egress"))
+    .filter(isRefused)
+    .map((entry) => ({
+      tool_name: "network",
+      tool_use_id: entry.command ?? "",
+      tool_input: { host: entry.host, port: entry.port },
+      rule: hostRule(entry),
+    }));
 }
 
 /** Returns the events from the newest user message on. */
@@ -108,6 +128,11 @@ function deniedText(events: readonly LogEvent[]): string {
   const denied = allOf(sinceMessage(events), "permission_decided").filter(
     ({ decision }) => decision === "deny",
   );
+  const hosts = [...new Set(refusedHosts(sinceMessage(events)).map(({ rule }) => rule))].slice(0, mostRules);
+  if (denied.length === 0 && hosts.length > 0) {
+    const flags = hosts.map((rule) => `--allow '${rule}'`).join(" ");
+    return `${hosts.length === 1 ? "1 host was" : `${hosts.length} hosts were`} refused; allow with ${flags}`;
+  }
   // Where no rule can be suggested, the mode is named instead.
   const open = denied.filter(({ by, rule, mode }) => by === "headless" && rule !== mode);
   const [count, them] = denied.length === 1 ? ["1 call was", "it"] : [`${denied.length} calls were`, "them"];
@@ -166,7 +191,8 @@ export function resultObject(events: readonly LogEvent[], summary: RunSummary) {
     total_cost_usd: spent.cost,
     usage: wireUsage(spent.usage),
     modelUsage: usageByModel(events),
-    permission_denials: denials(events),
+    permission_denials: [...denials(events), ...refusedHosts(events)],
+    egress: foldEgress(allOf(events, "egress")).map(wireEgress),
     structured_output: summary.answer && "value" in summary.answer ? summary.answer.value : null,
     errors: subtype === "success" ? [] : [unfit ?? why(subtype, events)],
     terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
@@ -198,6 +224,7 @@ export function sessionlessResult(summary: {
     usage: wireUsage(noUsage),
     modelUsage: {},
     permission_denials: [],
+    egress: [],
     structured_output: null,
     errors: error === undefined ? [] : [error],
     terminal_reason: reason,

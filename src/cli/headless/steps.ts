@@ -3,6 +3,7 @@
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
+import { egressText } from "../../core/network/egress.ts";
 import { findCall } from "../../core/questions.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 import { cut, wrap } from "../../report/text/columns.ts";
@@ -22,6 +23,8 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
         : [];
     case "warning":
       return [`  ! ${event.text}`];
+    case "egress":
+      return event.decision === "allow" ? [] : [`  ! ${egressText(event)}`];
     case "session_started":
     case "model_changed":
     case "session_named":

@@ -3,6 +3,7 @@
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { spending, started } from "../../core/questions.ts";
+import { wireEgress } from "./egress.ts";
 import type { Answer } from "./result.ts";
 import { lastText, wireUsage } from "./result.ts";
 
@@ -67,6 +68,8 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
       return { type: "warning", message: event.text, ...session };
     case "sandbox":
       return { type: "sandbox", ...event.status, writable: event.writable, ...session };
+    case "egress":
+      return { type: "egress", ...wireEgress(event), ...session };
     case "session_started":
     case "model_changed":
     case "session_named":

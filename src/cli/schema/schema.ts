@@ -43,6 +43,21 @@ const fix = object({
   best_attempt: orNull(object({ file: text, attempt: orNull(count) })),
 });
 
+const egress = {
+  host: text,
+  port: count,
+  decision: oneOf("allow", "deny", "cut"),
+  reason: text,
+  rule: text,
+  command: text,
+  process: text,
+  bytes_up: count,
+  bytes_down: count,
+  connections: count,
+  duration_ms: count,
+};
+const egressOptional = ["reason", "rule", "command", "process"];
+
 const result = line(
   "result",
   {
@@ -68,6 +83,7 @@ const result = line(
     permission_denials: list(
       object({ tool_name: text, tool_use_id: text, tool_input: {}, rule: text }, ["tool_input"]),
     ),
+    egress: list(object(egress, egressOptional)),
     structured_output: {},
     errors: texts,
     terminal_reason: text,
@@ -147,6 +163,7 @@ const outgoing: Record<string, Schema> = {
     ["mode", "scope", "asked"],
   ),
   retry: line("retry", { kind: text, message: text, attempt: count, wait_ms: amount, ...session }),
+  egress: line("egress", { ...egress, ...session }, egressOptional),
   warning: line("warning", { message: text, ...session }, ["session_id"]),
   heartbeat: line("heartbeat", session),
   turn: line("turn", { reason: text, result: text, structured_output: {}, num_turns: count, ...session }, [

@@ -49,6 +49,7 @@ function explains(event: LogEvent): boolean {
     case "summary_call":
     case "model_failed":
     case "warning":
+    case "egress":
     case "turn_ended":
       return false;
     default:

@@ -177,6 +177,7 @@ function entryOf(event: LogEvent): Made | undefined {
     case "summary_call":
     case "model_failed":
     case "warning":
+    case "egress":
     case "turn_ended":
       return undefined;
     default:

@@ -1,10 +1,11 @@
 /** The plan of a session's sandbox: a function of the person's rules, the mode, and what exists on the machine. Pure. */
 
 import type { PermissionMode } from "../../core/decision.ts";
-import type { HostRule, SandboxPlan } from "../../core/sandbox.ts";
+import type { SandboxPlan } from "../../core/sandbox.ts";
 import { startFiles } from "../always-denied.ts";
 import { hasGlob, isInside, parentOf, withAncestors } from "../paths.ts";
 import { coversPath, globsOf, type Rule } from "../rules.ts";
+import { hostRulesOf } from "./hosts.ts";
 import { builtInHidden, gitPrograms, isWatched, tokenFiles, watchedNames } from "./protected-paths.ts";
 
 /** A repository in or around a workspace. All paths are real. */
@@ -46,7 +47,6 @@ export type PlanInput = {
   /** Folders of the session that commands need, although `own` is hidden. */
   session: { readable: readonly string[]; writable: readonly string[] };
   found: Found;
-  hosts?: readonly HostRule[];
 };
 
 type Kind = "writable" | "readOnly" | "hidden" | "withoutTokens";
@@ -77,7 +77,7 @@ export function sandboxPlan(input: PlanInput): SandboxPlan {
     withoutTokens: of("withoutTokens"),
     watched: input.mode === "plan" ? [] : watchedPaths(input),
     sockets: { mask: found.sockets.filter((path) => !pass.includes(path)), pass },
-    hosts: [...(input.hosts ?? [])],
+    hosts: hostRulesOf(allow, deny),
     ports: names("port").map(Number),
     devices: names("device").length > 0 ? gpuDevices(found) : [],
     environment: {

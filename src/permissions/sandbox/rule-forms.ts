@@ -1,6 +1,7 @@
 /** Checks the rules about the sandbox, such as `socket(ssh-agent)` or `port(3000)`, where they are written. Pure. */
 
 import { RuleError } from "../rule-error.ts";
+import { parseHostRule } from "./hosts.ts";
 
 type Form = { fits(pattern: string): boolean; how: string };
 
@@ -15,10 +16,6 @@ const caches: Readonly<Record<string, readonly string[]>> = {
 };
 
 const forms: Readonly<Record<string, Form>> = {
-  host: {
-    fits: (pattern) => !/\s\s|[\p{Cc}]/u.test(pattern),
-    how: "host(registry.example), host(*.example.com), host(db.example:5432 full) or host(@npm)",
-  },
   socket: {
     fits: (pattern) => pattern.startsWith("/") || (socketNames as readonly string[]).includes(pattern),
     how: `socket(/absolute/path) or one of ${socketNames.map((name) => `socket(${name})`).join(", ")}`,
@@ -35,6 +32,7 @@ function isPort(pattern: string): boolean {
 
 /** Throws a `RuleError` for a rule about the sandbox that stands for nothing. Rules about tools pass. */
 export function checkForm({ text, tool, pattern }: { text: string; tool: string; pattern?: string }): void {
+  if (tool === "host") parseHostRule(pattern ?? "");
   if (tool === "edit" && pattern?.startsWith("@")) checkCache(text, pattern.slice(1));
   const form = Object.hasOwn(forms, tool) ? forms[tool] : undefined;
   if (!form || (pattern !== undefined && form.fits(pattern))) return;

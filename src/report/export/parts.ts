@@ -4,6 +4,7 @@ import { economicsText, formatDuration, money, plural } from "../../context/repo
 import { isToolUse, resultText, type ToolUseBlock } from "../../core/blocks.ts";
 import { decisionText } from "../../core/decision.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
+import { egressText } from "../../core/network/egress.ts";
 import { currentModel, indexFrom, spending, started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { cleanText } from "../../core/text/clean-text.ts";
@@ -129,6 +130,8 @@ function noteOf(event: LogEvent): string | undefined {
       return `The model failed: ${event.message}`;
     case "warning":
       return event.text;
+    case "egress":
+      return `Network: ${egressText(event)}.`;
     case "turn_ended":
       return event.reason === "completed" ? undefined : `Ended: ${event.detail ?? event.reason}.`;
     case "session_started":

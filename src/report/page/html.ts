@@ -39,7 +39,7 @@ export function reportHtml(events: readonly LogEvent[], encode: (request: ModelR
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256(pageScript)}'; base-uri 'none'; form-action 'none'">
 <title>Sawtooth: ${html(report.session.id)}</title><style>${pageStyle}</style></head><body>
 ${headerHtml(report)}
-${bodyHtml(report)}
+${bodyHtml(report, events)}
 <script type="application/json" id="data">${scriptJson(data)}</script>
 <script>${pageScript}</script></body></html>
 `;
@@ -87,12 +87,13 @@ function headerHtml({ session, size, steps, cache, cost, edits, soft, now }: Ses
 <div class="facts">${facts.map(([name, value]) => `<div><b>${html(value ?? "")}</b><span>${html(name ?? "")}</span></div>`).join("")}</div>`;
 }
 
-function bodyHtml(report: SessionReport): string {
+function bodyHtml(report: SessionReport, events: readonly LogEvent[]): string {
   const { edits, elongation, estimate, cache, deferredTokens, steps } = report;
   const { misses } = cache;
   const trouble = tables.troubleList(report);
   const again = `After ${elongation.longer} of ${plural(elongation.lossy, "lossy edit")}, more calls were repeated in the next 15 steps than in the 15 before.`;
   return `<section><h2>Context over steps</h2>${curveHtml(report)}</section>
+${tables.egressSection(events)}
 <section><h2>In the window now</h2>${deferredTokens > 0 ? `<p class="soft">${formatInteger(deferredTokens)} tokens could be forgotten, but it does not pay yet.</p>` : ""}
 ${tables.windowTable(report)}<h3>The largest items</h3>${tables.largestTable(report)}</section>
 <section><h2>Context edits</h2>${edits.length === 0 ? '<p class="soft">There were none.</p>' : `<p class="soft">${again}</p>${tables.editsTable(report)}`}</section>

@@ -11,10 +11,13 @@ import {
 } from "../../context/report/amounts.ts";
 import { decisionCounts } from "../../context/report/decisions.ts";
 import type { EditRow } from "../../context/report/edits.ts";
+import { egressRows, egressTotals } from "../../context/report/egress.ts";
 import type { SessionReport } from "../../context/report/report.ts";
 import { estimateError, hitRate, type StepRow } from "../../context/report/steps.ts";
 import { decisionText } from "../../core/decision.ts";
+import type { LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
+import { egressReason, formatBytes, hostText } from "../../core/network/egress.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
 import { html } from "./escape.ts";
 
@@ -43,6 +46,26 @@ function spent(dollars: number): string {
 
 function bar(share: number): string {
   return `<span class="bar"><span style="width:${(100 * Math.max(0, share)).toFixed(1)}%"></span></span>`;
+}
+
+/** The connections of commands, beside the context that they filled; nothing where there were none. */
+export function egressSection(events: readonly LogEvent[]): string {
+  const ledger = egressRows(events);
+  if (ledger.length === 0) return "";
+  const { hosts, up, down } = egressTotals(ledger);
+  const rows = ledger.map((row) => ({
+    cells: [
+      html(hostText(row)),
+      row.decision === "allow" ? "" : `<b>${row.decision === "cut" ? "cut" : "refused"}</b>`,
+      row.decision === "deny" ? "" : formatBytes(row.bytesUp),
+      row.decision === "deny" ? "" : formatBytes(row.bytesDown),
+      formatInteger(row.connections),
+      html([row.rule, egressReason(row)].filter((part) => part !== undefined).join("; ")),
+      `<code>${html(row.by)}</code>`,
+    ],
+  }));
+  return `<section><h2>Network</h2><p class="soft">${plural(hosts, "host")}: sent ${formatBytes(up)}, received ${formatBytes(down)}.</p>
+${table(["host", "", ">sent", ">received", ">connections", "_rule", "_command"], rows)}</section>`;
 }
 
 export function windowTable({ now }: SessionReport): string {

@@ -3,6 +3,7 @@
 import { formatDuration, formatTokens, plural } from "../../context/report/amounts.ts";
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
+import { egressText } from "../../core/network/egress.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
@@ -88,6 +89,8 @@ export function noteOf(event: LogEvent): Note | undefined {
         : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];
     case "warning":
       return ["warn", event.text];
+    case "egress":
+      return event.decision === "allow" ? undefined : ["warn", egressText(event)];
     case "session_named":
       return [
         "dim",

@@ -10,6 +10,7 @@ import type { OwnCommands } from "../ports/session-actions.ts";
 import { cutRow, type Row } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import { contextCommands } from "./context.ts";
+import { egressCommands } from "./egress.ts";
 import { fileCommands } from "./files.ts";
 import { modelCommands } from "./model.ts";
 import { ownCommands, trustCommands } from "./own.ts";
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
     run: manageJobs,
   },
   ...permissionCommands,
+  ...egressCommands,
   ...sessionCommands,
   ...fileCommands,
   ...trustCommands,

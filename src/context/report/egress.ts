@@ -1,0 +1,35 @@
+/** The ledger of a session's connections as rows for a table. Pure. */
+
+import type { LogEvent } from "../../core/events.ts";
+import { type Egress, foldEgress } from "../../core/network/egress.ts";
+import { allOf, findCall } from "../../core/questions.ts";
+
+/** `by`: the first line of the command that made them, or its process. */
+export type EgressRow = Egress & { by: string };
+
+/** Returns the connections of each command to each host, in the order in which they began. */
+export function egressRows(events: readonly LogEvent[]): EgressRow[] {
+  return foldEgress(allOf(events, "egress")).map((entry) => ({ ...entry, by: commandOf(events, entry) }));
+}
+
+function commandOf(events: readonly LogEvent[], { command = "", program = "" }: Egress): string {
+  const input = findCall(events, command)?.input as { command?: unknown } | undefined;
+  const line = typeof input?.command === "string" ? input.command.trim().split("\n", 1)[0] : undefined;
+  return line ?? (command.startsWith("job ") ? `${command}: ${program}` : program);
+}
+
+/** Returns what left and what came in over all connections, in bytes. */
+export function egressTotals(rows: readonly Egress[]): {
+  hosts: number;
+  up: number;
+  down: number;
+  refused: number;
+} {
+  const made = rows.filter(({ decision }) => decision !== "deny");
+  return {
+    hosts: new Set(made.map(({ host }) => host)).size,
+    up: rows.reduce((sum, { bytesUp }) => sum + bytesUp, 0),
+    down: rows.reduce((sum, { bytesDown }) => sum + bytesDown, 0),
+    refused: new Set(rows.filter(({ decision }) => decision === "deny").map(({ host }) => host)).size,
+  };
+}

@@ -1,0 +1,226 @@
+/** The network of a sandbox: names and ports served inside, connections decided, dialled outside and counted. */
+
+import type { ChildProcess } from "node:child_process";
+import type { Socket as DatagramSocket } from "node:dgram";
+import type { Server as HttpServer } from "node:http";
+import { Server, type Socket } from "node:net";
+import type { Egress } from "../core/network/egress.ts";
+import type { HostRule } from "../core/sandbox.ts";
+import { isAddress } from "../permissions/sandbox/addresses.ts";
+import type { EgressBudget } from "../permissions/sandbox/budget.ts";
+import { decideHost, usualPorts } from "../permissions/sandbox/hosts.ts";
+import { type Owner, ownerOf, type ProcessFiles, realProcessFiles, senderOf } from "./attribution.ts";
+import { createDial, type Outside } from "./dial.ts";
+import type { DoorMessage } from "./door.ts";
+import { createGate, type GateOptions } from "./gate.ts";
+import { startDoor } from "./join.ts";
+import { createLedger } from "./ledger.ts";
+import { answerDns, createNames } from "./names.ts";
+import { type HttpWay, httpServer, proxyPort } from "./proxy.ts";
+import { type Target, tunnel } from "./tunnel.ts";
+
+export type NetworkOptions = GateOptions & {
+  rules(): readonly HostRule[];
+  budget: EgressBudget;
+  outside: Outside;
+  /** The command that a process belongs to, as the ledger names it; undefined when unknown. */
+  commandOf(pid: number): string | undefined;
+  now(): number;
+};
+
+export type Network = {
+  /**
+   * Serves names and ports in the network of the process `pid`, which lives as long as the sandbox. Rejects when it cannot
+   * listen there, with the reason.
+   */
+  serve(pid: number): Promise<void>;
+  /** Takes what happened since the last call. */
+  take(): Egress[];
+  /** Begins the budgets of hosts anew. */
+  newTurn(): void;
+  /** Closes every connection and listener. */
+  close(): void;
+};
+
+/** Connections that have not said yet what they are; beyond that the oldest one makes room. */
+const mostIdle = 512;
+/** Names without a connection that are told at once. */
+const mostAsked = 20;
+
+type State = {
+  options: NetworkOptions;
+  names: ReturnType<typeof createNames>;
+  /** Names asked for since the ledger was taken, with the process that asked. */
+  asked: Map<string, Owner | undefined>;
+  files: ProcessFiles | undefined;
+  closers: (() => void)[];
+  idle: Set<Socket>;
+  way: HttpWay;
+};
+
+export function createNetwork(options: NetworkOptions): Network {
+  const gate = createGate(options);
+  const ledger = createLedger(options.budget, options.now);
+  const state: State = {
+    ...{ options, names: createNames(), asked: new Map(), files: undefined, closers: [], idle: new Set() },
+    way: {
+      ...{ gate, ledger, rules: options.rules, dial: createDial(options.outside) },
+      source: (socket) => sourceOf(state, socket),
+      meant: (socket) => meantBy(state, socket),
+    },
+  };
+  return {
+    serve: (pid) => serve(state, pid),
+    take() {
+      const entries = ledger.take();
+      return [...entries, ...askedOnly(state, entries)];
+    },
+    newTurn: () => ledger.newTurn(),
+    close() {
+      gate.close();
+      for (const close of state.closers.splice(0)) close();
+      for (const socket of state.idle) socket.destroy();
+    },
+  };
+}
+
+/** Entries for names that were asked for and not allowed, where no connection followed: the name itself may say much. */
+function askedOnly({ asked, options }: State, entries: readonly Egress[]): Egress[] {
+  const told = new Set(entries.map(({ host }) => host));
+  const rest = [...asked].filter(
+    ([name]) =>
+      !told.has(name) &&
+      usualPorts.every((port) => decideHost(options.rules(), name, port).decision !== "allow"),
+  );
+  asked.clear();
+  return rest.map(([host, owner]) => ({
+    ...{
+      host,
+      port: 0,
+      decision: "deny",
+      reason: "unknown",
+      bytesUp: 0,
+      bytesDown: 0,
+      connections: 0,
+      ms: 0,
+    },
+    ...facts(options, owner),
+  }));
+}
+
+function facts(
+  { commandOf }: NetworkOptions,
+  owner: Owner | undefined,
+): { command?: string; program?: string } {
+  const command = owner && commandOf(owner.pid);
+  return { ...(owner ? { program: owner.line } : {}), ...(command === undefined ? {} : { command }) };
+}
+
+function sourceOf({ files, options }: State, socket: Socket) {
+  const { remotePort = 0, localAddress = "", localPort = 0 } = socket;
+  const owner = files && ownerOf(files, { remotePort, localAddress, localPort });
+  return { owner, command: owner && options.commandOf(owner.pid) };
+}
+
+/** The host that a connection was made to: a name by the address that stands for it, else the address. */
+function meantBy({ names }: State, { localAddress = "", localPort = 0 }: Socket): Target | undefined {
+  if (localPort === proxyPort && localAddress === "127.0.0.1") return undefined;
+  return { host: names.nameOf(localAddress) ?? localAddress, port: localPort };
+}
+
+async function serve(state: State, pid: number): Promise<void> {
+  state.files = realProcessFiles(pid);
+  const door = startDoor(pid, ["listen", ...places(state)]);
+  state.closers.push(() => void door.kill("SIGKILL"));
+  await handedOver(door, (message, handle) => {
+    if (message.type === "names") serveNames(state, handle as DatagramSocket);
+    if (message.type === "port") servePort(state, message.port, handle as Server);
+  });
+}
+
+/** Where to listen: usual ports on every address; those of rules only where their host is, so that programs inside can have them. */
+function places({ names, options }: State): string[] {
+  const ports = options.rules().flatMap(({ kind, name, port }) => {
+    if (kind === "deny" || port === undefined || usualPorts.includes(port)) return [];
+    const address = name.startsWith("*") ? "0.0.0.0" : isAddress(name) ? name : names.addressOf(name);
+    return address === undefined || address.includes(":") ? [] : [`${address}:${port}`];
+  });
+  const usual = usualPorts.map((port) => `0.0.0.0:${port}`);
+  return [...new Set([...usual, ...ports, `127.0.0.1:${proxyPort}`])];
+}
+
+/** Waits until the door has handed over everything and ended. Rejects with what it said when it fails. */
+function handedOver(
+  door: ChildProcess,
+  take: (message: DoorMessage, handle: unknown) => void,
+): Promise<void> {
+  let said = "";
+  door.stderr?.on("data", (bytes: Buffer) => {
+    said = (said + bytes.toString("utf8")).slice(-500);
+  });
+  return new Promise((resolve, reject) => {
+    door.on("message", (message, handle) => {
+      const told = message as DoorMessage;
+      if (told.type === "failed") said += told.what;
+      else take(told, handle);
+    });
+    door.once("error", (error) => reject(new Error(`the network of the sandbox: ${error.message}`)));
+    door.once("close", (code) =>
+      code === 0
+        ? resolve()
+        : reject(new Error(`the network of the sandbox: ${said.trim() || `exit ${code}`}`)),
+    );
+  });
+}
+
+function serveNames(state: State, socket: DatagramSocket): void {
+  state.closers.push(() => socket.close());
+  socket.unref();
+  socket.on("error", () => {});
+  socket.on("message", (message, { address, port }) => {
+    const answer = answerDns(message, state.names);
+    if (!answer) return;
+    const { name, reply } = answer;
+    noteAsked(state, name, port);
+    socket.send(reply, port, address);
+  });
+}
+
+/** Only the first names of a command are told, so only they cost a look at its processes. */
+function noteAsked({ asked, files }: State, name: string | undefined, port: number): void {
+  if (name === undefined || asked.size >= mostAsked || asked.has(name)) return;
+  asked.set(name, files && senderOf(files, port));
+}
+
+function servePort(state: State, port: number, handed: Server): void {
+  const http = port === 80 || port === proxyPort;
+  const server: Server | HttpServer = http ? httpServer(state.way) : new Server({ allowHalfOpen: true });
+  server.on("connection", (socket: Socket) => {
+    makeRoom(state, socket);
+    if (!http) void connected(state, socket);
+  });
+  if (http) server.on("request", ({ socket }: { socket: Socket }) => state.idle.delete(socket));
+  server.on("error", () => {});
+  server.listen(handed);
+  server.unref();
+  state.closers.push(() => {
+    server.close();
+    handed.close();
+  });
+}
+
+/** A connection that says nothing holds no place that another one needs. */
+function makeRoom({ idle }: State, socket: Socket): void {
+  socket.unref();
+  idle.add(socket);
+  socket.once("close", () => idle.delete(socket));
+  const [oldest] = idle;
+  if (idle.size > mostIdle) oldest?.resetAndDestroy();
+}
+
+async function connected(state: State, socket: Socket): Promise<void> {
+  const target = meantBy(state, socket);
+  // The sandbox's own loopback: nothing of ours is there.
+  if (!target || target.host.startsWith("127.")) return void socket.resetAndDestroy();
+  await tunnel(state.way, socket, target, () => state.idle.delete(socket));
+}

@@ -1,0 +1,58 @@
+/** Reads off a log which text from outside and which private data a session has seen. Pure. */
+
+import { resultText } from "../../core/blocks.ts";
+import type { LogEvent } from "../../core/events.ts";
+import { hostText } from "../../core/network/egress.ts";
+import { holdsSecret } from "../names.ts";
+import { isInside } from "../paths.ts";
+
+/** Something that was read. `step`: the model call before it, counted from 1. `from`: a host, or a path. */
+export type Source = { step: number; from: string; call?: string };
+
+/** The newest source of each kind; absent where nothing of that kind was read. */
+export type Exposure = { outside?: Source; private?: Source };
+
+export type ExposureOptions = {
+  /** `workspace`: every file of the workspace is private. `secrets`: only secrets and what lies outside of it. */
+  private: "workspace" | "secrets";
+  /** Absolute folders of the workspace. */
+  workspace: readonly string[];
+};
+
+/** Folders whose files were written elsewhere. */
+const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/registry|go\/pkg\/mod)\//;
+
+/** Returns what the session has seen so far. Forgetting takes nothing away: the model may have acted on it. */
+export function exposure(events: readonly LogEvent[], options: ExposureOptions): Exposure {
+  const seen: Exposure = {};
+  let step = 0;
+  for (const event of events) {
+    if (event.type === "assistant_message") step += 1;
+    if (event.type === "egress" && event.decision !== "deny" && event.bytesDown > 0 && !event.trusted)
+      seen.outside = { step, from: hostText(event), ...(event.program ? { call: event.program } : {}) };
+    if (event.type === "tool_result" && !event.rejected) addResult(seen, event, step, options);
+  }
+  if (seen.private || options.private === "secrets" || step === 0) return seen;
+  const [root = "the workspace"] = options.workspace;
+  return { ...seen, private: { step: 1, from: root } };
+}
+
+function addResult(
+  seen: Exposure,
+  event: Extract<LogEvent, { type: "tool_result" }>,
+  step: number,
+  { workspace }: ExposureOptions,
+): void {
+  for (const path of event.stats?.read ?? []) {
+    if (dependencies.test(path)) seen.outside = { step, from: path };
+    if (holdsSecret(path) || !workspace.some((folder) => isInside(path, folder)))
+      seen.private = { step, from: path };
+  }
+  // The mark that redaction leaves.
+  if (/\[redacted:\w+\]/.test(resultText(event.content))) seen.private = { step, from: "a secret" };
+}
+
+/** True when what the session has read could be sent on by order of somebody else. */
+export function isExposed(seen: Exposure): seen is Required<Exposure> {
+  return seen.outside !== undefined && seen.private !== undefined;
+}

@@ -1,0 +1,163 @@
+/** Rules about hosts: how they are written, the one spelling of a host, and which rule decides. Pure. */
+
+import type { HostGrant, HostRule } from "../../core/sandbox.ts";
+import { RuleError } from "../rule-error.ts";
+import { embedded4, isAddress } from "./addresses.ts";
+
+/** The name inside the sandbox that stands for services of this machine, each by a rule with a port. */
+export const machineName = "host.sawtooth";
+
+/** Ports that a rule without a port covers: ssh, http, https. */
+export const usualPorts: readonly number[] = [22, 80, 443];
+
+const howTo =
+  "write host(api.example.com), host(*.example.com), host(api.example.com:8443), host(@npm), each with full behind it " +
+  "where the host may be sent to: host(api.example.com full)";
+
+/** The public hosts that a package manager or a service needs, by preset. */
+const presets: Record<string, readonly string[]> = {
+  "@npm": ["registry.npmjs.org", "registry.yarnpkg.com"],
+  "@pypi": ["pypi.org", "files.pythonhosted.org"],
+  "@cargo": ["index.crates.io", "static.crates.io", "crates.io"],
+  "@go": ["proxy.golang.org", "sum.golang.org"],
+  "@github": [
+    ...["github.com", "api.github.com", "codeload.github.com", "ssh.github.com"],
+    "*.githubusercontent.com",
+  ],
+};
+
+/**
+ * Parses what stands between the parentheses of `host(…)`: a name, `*.name`, `*`, an address or a preset, perhaps with
+ * `:port`, perhaps with `fetch` or `full`. A preset is several rules. Throws `RuleError`.
+ */
+export function parseHostRule(pattern: string, kind: "allow" | "deny" = "allow"): HostRule[] {
+  const text = `host(${pattern.trim()})`;
+  const wrong = (what: string) => new RuleError(`the rule "${text}" ${what}: ${howTo}`);
+  const [host = "", word, ...more] = pattern.trim().split(/[ \t]+/);
+  if (more.length > 0 || (word !== undefined && word !== "fetch" && word !== "full"))
+    throw wrong(`has "${[word, ...more].join(" ")}" behind the host, which is neither fetch nor full`);
+  if (kind === "deny" && word !== undefined) throw wrong(`denies, so "${word}" has no meaning: leave it out`);
+  const grant: HostGrant = word === "full" ? "full" : "fetch";
+  if (host.startsWith("@")) {
+    const names = presets[host];
+    if (!names) throw wrong(`names a preset that is unknown (there are ${Object.keys(presets).join(", ")})`);
+    return names.map((name) => ({ kind, name, grant, text }));
+  }
+  const { name, port } = partsOf(host, wrong);
+  if (name === machineName && port === undefined)
+    throw wrong(`needs the port of the service on this machine, as in host(${machineName}:5432 full)`);
+  return [{ kind, name, ...(port === undefined ? {} : { port }), grant, text }];
+}
+
+type AnyRule = { tool: string; pattern?: string };
+
+/** Returns the rules about hosts among rules of all kinds. */
+export function hostRulesOf(allow: readonly AnyRule[], deny: readonly AnyRule[]): HostRule[] {
+  const of = (rules: readonly AnyRule[], kind: HostRule["kind"]) =>
+    rules.filter(({ tool }) => tool === "host").flatMap(({ pattern = "" }) => parseHostRule(pattern, kind));
+  return [...of(deny, "deny"), ...of(allow, "allow")];
+}
+
+function partsOf(text: string, wrong: (what: string) => Error): { name: string; port?: number } {
+  if (/^[a-z]+:\/\//i.test(text)) throw wrong("is a URL: leave out the scheme and the path");
+  const split = splitPort(text);
+  if (!split) throw wrong("has a port that is not a number from 1 to 65535");
+  const { host, port } = split;
+  const wild = host === "*" || host.startsWith("*.");
+  const plain = host.startsWith("*.") ? host.slice(2) : host;
+  const name = host === "*" ? "*" : canonicalHost(plain);
+  if (name === undefined) throw wrong("does not name a host");
+  if (wild && name !== "*" && isAddress(name)) throw wrong("has an address behind the star");
+  const whole = wild && name !== "*" ? `*.${name}` : name;
+  return port === undefined ? { name: whole } : { name: whole, port };
+}
+
+/** Splits `host:port`, `[address]:port`, or a host alone; undefined when the port is none. */
+export function splitPort(text: string): { host: string; port?: number } | undefined {
+  const bracketed = /^(\[[^\]]*\])(?::(.*))?$/s.exec(text);
+  const plain = bracketed ?? /^([^:]*)(?::([^:]*))?$/s.exec(text);
+  // An address of IPv6 without brackets has no port.
+  if (!plain) return { host: text };
+  const [, host = "", digits] = plain;
+  if (digits === undefined) return { host };
+  const port = /^[1-9]\d{0,4}$/.test(digits) ? Number(digits) : 0;
+  return port >= 1 && port <= 65535 ? { host, port } : undefined;
+}
+
+/**
+ * Returns the one spelling of a host: lower case, without a final dot, names as punycode, addresses in their usual form
+ * without brackets (an IPv4 address also where it came inside an IPv6 one). Undefined for anything odd: two readers of
+ * such a text could take it for two hosts.
+ */
+export function canonicalHost(text: string): string | undefined {
+  if (text === "" || text.length > 1024 || /[\x00-\x20\x7f-\x9f%@/\\?#]/.test(text)) return undefined;
+  if (text.includes(":")) {
+    const inner = /^\[([^[\]]*)\]$/.exec(text)?.[1] ?? text;
+    const host = hostOf(`[${inner}]`)?.slice(1, -1);
+    return host === undefined ? undefined : (embedded4(host) ?? host);
+  }
+  const host = plainName.test(text) ? text : hostOf(text)?.replace(/\.$/, "");
+  if (host === undefined || host.length > 253) return undefined;
+  if (isAddress(host)) return host;
+  const labels = host.split(".");
+  const fits = (label: string) => label.length <= 63 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label);
+  return labels.every(fits) && !/^\d+$/.test(labels.at(-1) ?? "") ? host : undefined;
+}
+
+/** Names that are their own canonical form: most of those that are ever seen. */
+const plainName = /^(?!xn--)[a-z_][a-z0-9_-]*(\.(?!xn--)[a-z_][a-z0-9_-]*)*$/;
+
+/** Reads a host as URLs do (WHATWG). */
+function hostOf(text: string): string | undefined {
+  const url = `http://${text}/`;
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}
+
+/** Why a connection may be made, may not, or is left to a person. */
+export type HostDecision =
+  | { decision: "allow"; rule: HostRule }
+  | { decision: "deny"; reason: "rule"; rule: HostRule }
+  /** `unknown`: no rule names the host. `port`: a rule names it, on other ports. */
+  | { decision: "ask"; reason: "unknown" | "port" }
+  /** Addresses and services of this machine need a rule that names them: nobody is asked. */
+  | { decision: "deny"; reason: "address" | "machine" };
+
+/**
+ * Decides about a host in its canonical spelling. Deny rules beat allow rules, and of these one that may send counts
+ * before one that may only fetch. Nothing is allowed without a rule.
+ */
+export function decideHost(rules: readonly HostRule[], host: string, port: number): HostDecision {
+  const address = isAddress(host);
+  const denied = rules.find((rule) => rule.kind === "deny" && names(rule, host) && deniesPort(rule, port));
+  if (denied) return { decision: "deny", reason: "rule", rule: denied };
+  const named = rules.filter(
+    (rule) =>
+      rule.kind === "allow" && (address || host === machineName ? rule.name === host : names(rule, host)),
+  );
+  const fitting = named.filter((rule) => coversPort(rule, port));
+  const rule = fitting.find(({ grant }) => grant === "full") ?? fitting[0];
+  if (rule) return { decision: "allow", rule };
+  if (address) return { decision: "deny", reason: "address" };
+  if (host === machineName) return { decision: "deny", reason: "machine" };
+  return { decision: "ask", reason: named.length > 0 ? "port" : "unknown" };
+}
+
+function names({ name }: HostRule, host: string): boolean {
+  if (name === "*") return true;
+  return name.startsWith("*.") ? host.endsWith(name.slice(1)) && !isAddress(host) : host === name;
+}
+
+function coversPort({ port }: HostRule, wanted: number): boolean {
+  return port === undefined ? usualPorts.includes(wanted) : port === wanted;
+}
+
+/** A deny rule without a port denies them all. */
+function deniesPort({ port }: HostRule, wanted: number): boolean {
+  return port === undefined || port === wanted;
+}
+
+/** Returns the pattern of the rule that a yes to a question adds: `api.example.com`, or with its port. */
+export function hostPattern(host: string, port: number): string {
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return usualPorts.includes(port) ? shown : `${shown}:${port}`;
+}
