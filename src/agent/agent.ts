@@ -1,9 +1,8 @@
 /** The loop's ports to the outside, and its limits. Types only. */
 
 import type { Policy } from "../context/policies/policy.ts";
-import type { UserBlock } from "../core/blocks.ts";
 import type { DecisionRecord } from "../core/decision.ts";
-import type { EventOf, TurnEnd } from "../core/events.ts";
+import type { EventOf, TurnEnd, UserMessage } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type {
   Access,
@@ -58,7 +57,7 @@ export type Agent = Readonly<{
   /** Called before a permitted call that writes or runs something, so that it can be undone. Never throws. */
   beforeWrite?(access: Access): Promise<void>;
   /** User messages typed since the last step; taken once. */
-  takeSteering(): UserBlock[][];
+  takeSteering(): UserMessage[];
   /** Things the model should hear at the next step: a background job ended. Taken once. */
   takeNotices(): string[];
   onPart(part: ModelPart): void;

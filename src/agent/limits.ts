@@ -53,7 +53,7 @@ export function overWindow(events: readonly LogEvent[], composed: Composed): str
   const { model } = currentModel(events);
   if (fitsWindow(composed, model)) return undefined;
   const size = `about ${composed.expected} of ${model.window} tokens`;
-  return `the context is full (${size}): go on ${wayOut(events)}`;
+  return `the context is full (${size}): continue ${wayOut(events)}`;
 }
 
 function wayOut(events: readonly LogEvent[]): string {

@@ -5,8 +5,8 @@ import { asReminder } from "../context/reminders/wording.ts";
 import { type Composed, composeRequest } from "../context/request/compose.ts";
 import type { PreviousRequest } from "../context/rules/sequence.ts";
 import { type ViewReader, viewReader } from "../context/view/view.ts";
-import { isToolUse, type UserBlock } from "../core/blocks.ts";
-import type { EventOf, TurnEnd } from "../core/events.ts";
+import { isToolUse } from "../core/blocks.ts";
+import type { EventOf, TurnEnd, UserMessage } from "../core/events.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
 import { applyPlans } from "./plans.ts";
@@ -105,15 +105,15 @@ function takeInput(agent: Agent): boolean {
   for (const text of notices)
     agent.log.append({ type: "reminder", channel: "logged", text: asReminder(text) });
   const messages = agent.takeSteering();
-  for (const content of messages)
-    agent.log.append({ type: "user_message", content: wellFormedValue(content) as UserBlock[] });
+  for (const message of messages)
+    agent.log.append({ type: "user_message", ...(wellFormedValue(message) as UserMessage) });
   return messages.length > 0;
 }
 
 function restOf(reply: EventOf<"assistant_message">): { reason: TurnEnd; detail?: string } {
   switch (reply.stopReason) {
     case "refusal":
-      return { reason: "refusal", detail: "the model refused to go on" };
+      return { reason: "refusal", detail: "the model refused to continue" };
     case "model_context_window_exceeded":
       return { reason: "context_full", detail: "the reply did not fit into the model's window" };
     default:

@@ -41,7 +41,7 @@ function repaired(agent: Agent, refused: readonly Violation[]): StepOutcome {
   const onlyThinking = refused.every(({ rule }) => rule === 3);
   if (repair(agent, `a request would have been refused (${what})`, { onlyThinking }))
     return { type: "again" };
-  const detail = `the next request would be refused (${what}), and no repair helped: nothing is lost, go on in a new session`;
+  const detail = `the next request would be refused (${what}), and no repair helped: nothing is lost, but continue in a new session`;
   return { type: "end", reason: "error", detail };
 }
 

@@ -111,6 +111,7 @@ function refusal(rejected: Rejection, text: string): ToolOutput {
 }
 
 function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void {
+  const facts = whole.rejected === "invalid_input" ? undefined : unknownCallFacts(agent, call);
   const output = withinLimit(agent, { ...whole, content: withHiddenShown(whole.content) });
   agent.log.append({
     type: "tool_result",
@@ -123,21 +124,20 @@ function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void
     ...(output.artifact ? { artifact: output.artifact } : {}),
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
-    ...recordedFacts(agent, call, output.rejected),
+    ...(facts ? { call: facts } : {}),
   });
 }
 
 /** The facts of a call that a reader of the log could not tell: of a tool that core does not know. */
-function recordedFacts(
-  { tools, redact }: Agent,
+export function unknownCallFacts(
+  { tools, redact }: Pick<Agent, "tools" | "redact">,
   { name, input }: ToolUseBlock,
-  rejected: Rejection | undefined,
-): { call?: CallFacts } {
+): CallFacts | undefined {
   const tool = isKnownTool(name) ? undefined : tools.find((candidate) => candidate.name === name);
-  if (!tool || rejected === "invalid_input") return {};
+  if (!tool) return undefined;
   const { verb, subject } = tool.describe(input as Input);
   const { kind, paths } = tool.touches(input as Input);
-  return { call: { verb, subject: redact(subject.toWellFormed()), kind, paths: paths.map(redact) } };
+  return { verb, subject: redact(subject.toWellFormed()), kind, paths: paths.map(redact) };
 }
 
 /** Spells out hidden characters of files and programs, so that the model sees nothing that people cannot. */

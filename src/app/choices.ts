@@ -19,7 +19,7 @@ export function checkChoices(flags: SessionOptions, settings: Settings): void {
   const wrong = engineProblem(settings.engine ?? {});
   if (wrong) throw new UsageError(`engine in settings: ${wrong}`);
   const wrongModel = overrideProblem(settings.models ?? {});
-  if (wrongModel) throw new UsageError(`${wrongModel}: correct it in settings or take it out`);
+  if (wrongModel) throw new UsageError(`${wrongModel}: correct or remove it in settings`);
   if (settings.maxTime !== undefined) duration("maxTime in settings:", settings.maxTime);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
@@ -31,5 +31,5 @@ export function warnUnpriced(
   { card }: Model,
 ): void {
   if (flags.maxBudgetUsd !== undefined || maxBudgetUsd === undefined || card.prices.output !== 0) return;
-  warn(`maxBudgetUsd in settings limits nothing here: no prices are known for ${card.id}`);
+  warn(`maxBudgetUsd in settings has no effect: no prices are known for ${card.id}`);
 }

@@ -111,6 +111,6 @@ function fullName(name: string, cards: readonly ModelCard[], env: SwitchOptions[
   const part = name.toLowerCase();
   const similar = ids.filter((id) => id.includes(part) && hasKey(id, env));
   if (exact || similar.length === 1) return exact ?? similar[0] ?? name;
-  if (similar.length > 1) throw new UsageError(`${name} can be ${similar.join(", ")}`);
-  throw new UsageError(`there is no model ${name}: /model lists them; name it as provider/id`);
+  if (similar.length > 1) throw new UsageError(`${name} is ambiguous: ${similar.join(", ")}`);
+  throw new UsageError(`unknown model ${name}: /model lists the models; name one as provider/id`);
 }

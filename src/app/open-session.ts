@@ -12,9 +12,10 @@ import { duration } from "../config/values.ts";
 import { pasteLimit } from "../context/policies/budget.ts";
 import { knowledgeHead } from "../context/policies/focus.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
-import type { TextBlock, UserBlock } from "../core/blocks.ts";
+import type { TextBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
+import type { UserMessage } from "../core/events.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { withheldNames } from "../core/secrets/secrets.ts";
@@ -78,7 +79,7 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
   }
   if (resume === "")
     throw new UsageError(
-      "-r needs the id or the name of a session (see sawtooth sessions list); -c goes on with the newest",
+      "-r needs the id or name of a session (see sawtooth sessions list); -c continues the newest",
     );
   const cwd = realpathSync(options.cwd);
   const which = { root, cwd, ...(resume ? { id: resume } : { newest: true }), ...outside(options) };
@@ -132,7 +133,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       ...{ mode, shell, fileSnapshots, parser, standing, questions },
       guard: uncaught.guard,
     }),
-    say: (content) => say(session, options, content),
+    say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }),
     async close() {
       process.off("exit", killAll);
       reportRest();
@@ -175,12 +176,12 @@ async function firstModel(
 }
 
 /** Appends a user message; the session's first one carries the facts about the folder. */
-function say(session: OpenSession, options: OpenOptions, content: UserBlock[]): void {
+function say(session: OpenSession, options: OpenOptions, message: UserMessage): void {
   const events = session.log.events();
   const { cwd, context } = started(events);
   const first = !events.some((event) => event.type === "user_message");
   const preamble = first ? preambleOf(cwd, options, context) : {};
-  session.log.append({ type: "user_message", content: shortened(session, content), ...preamble });
+  session.log.append({ type: "user_message", ...shortened(session, message), ...preamble });
 }
 
 /** Throws `UsageError` when a budget is set that could not be counted. */
@@ -195,7 +196,7 @@ export function checkPriced({ maxBudgetUsd }: SessionOptions, { card }: Model): 
 function folderOf(session: OpenSession, options: OpenOptions): string {
   const first = session.log.events()[0];
   const cwd = first?.type === "session_started" ? first.cwd : realpathSync(options.cwd);
-  if (!existsSync(cwd)) throw new UsageError(`the folder of this session is gone: ${cwd}`);
+  if (!existsSync(cwd)) throw new UsageError(`the session's folder no longer exists: ${cwd}`);
   return cwd;
 }
 
@@ -267,7 +268,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
       refuse && ((access) => refuse(access, session.folder)),
     ),
     takeSteering: () =>
-      (person ?? driver)?.takeSteering().map((content) => shortened(session, content)) ?? [],
+      (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
     takeNotices: () => shell.takeNotices(),
     onPart: (part) => person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
@@ -283,11 +284,11 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
 }
 
 /** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
-function shortened({ log, artifacts }: OpenSession, content: UserBlock[]): UserBlock[] {
-  const shown = content.map((block) =>
+function shortened({ log, artifacts }: OpenSession, message: UserMessage): UserMessage {
+  const shown = message.content.map((block) =>
     block.type === "text" ? { ...block, text: showHidden(block.text) } : block,
   );
-  return offloadPastes(shown, artifacts, pasteLimit(log.events()));
+  return { ...message, content: offloadPastes(shown, artifacts, pasteLimit(log.events())) };
 }
 
 /**
@@ -323,7 +324,7 @@ function existing(folder: string, cwd: string): string {
   try {
     return realpathSync(resolve(cwd, folder));
   } catch {
-    throw new UsageError(`--add-dir ${folder}: there is no such folder`);
+    throw new UsageError(`--add-dir ${folder}: no such folder`);
   }
 }
 

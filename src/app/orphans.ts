@@ -1,6 +1,7 @@
 /** Warnings about this machine while a session runs on it. */
 
 import type { EventLog } from "../core/ports.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import { findOrphans } from "../tools/bash/shell/orphans.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
 
@@ -24,7 +25,7 @@ export function watchMachine(log: EventLog, shell: Shell, surroundings: ShellLoc
     setTimeout(report, 50).unref();
   });
   const onResult = log.subscribe((event) => {
-    if (event.type !== "tool_result" || event.toolName !== "bash") return;
+    if (event.type !== "tool_result" || event.toolName !== toolNames.bash) return;
     onResult();
     if (shell.terminal() === false)
       surroundings.warn(

@@ -3,6 +3,7 @@
 import type { Agent, Permission } from "../agent/agent.ts";
 import type { Access } from "../core/ports.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import { decidePermission } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../permissions/decision.ts";
 import { type LinkScope, linksIn } from "../permissions/links.ts";
@@ -81,7 +82,7 @@ function denialText(say: string, stopped: boolean): string {
 /** Returns the folder that relative paths of a call start from: the shell's for a command, else the workspace. */
 function linkScope(toolName: string, { cwd, workspace, home, realPath }: Rules): LinkScope {
   const [root = "/"] = workspace;
-  return { cwd: toolName === "bash" ? (cwd ?? root) : root, home, realPath };
+  return { cwd: toolName === toolNames.bash ? (cwd ?? root) : root, home, realPath };
 }
 
 type Answered = ({ type: "answered" } & Answer) | { type: "judged"; decided: PermissionDecision };

@@ -66,7 +66,7 @@ export function standingRules(
         change(scope, "allow", added);
       } catch (error) {
         if (!(error instanceof SettingsError)) throw error;
-        warn(`${error.message}; the rule ${rule} counts for this session only`);
+        warn(`${error.message}; the rule ${rule} applies to this session only`);
         change("session", "allow", added);
       }
     },
@@ -89,7 +89,7 @@ function rulesOfProject(file: string, root: string, warn: (text: string) => void
     return readProjectRules(file, root);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    warn(`${error.message}; until then no rule for this folder counts`);
+    warn(`${error.message}; until then no rule for this folder applies`);
     return [];
   }
 }

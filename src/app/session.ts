@@ -27,7 +27,7 @@ export type Run = {
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */
-  say(content: UserBlock[]): void;
+  say(content: UserBlock[], shell?: { command: string }): void;
   /** Ends every process of the session's shell and closes the log. Idempotent. */
   close(): Promise<void>;
 };

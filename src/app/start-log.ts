@@ -64,7 +64,7 @@ function engineOf(flags: SessionOptions, settings: Settings): Record<string, num
 function changes(events: readonly LogEvent[], { flags, settings, model }: Parts): EventBody[] {
   if (flags.appendSystemPrompt !== undefined)
     throw new UsageError(
-      "--append-system-prompt counts when a session starts: it cannot change a stored one",
+      "--append-system-prompt has no effect on a stored session: it counts only when a session starts",
     );
   const bodies: EventBody[] = [];
   const before = currentModel(events);

@@ -50,7 +50,7 @@ export function sessionsUnder(root: string, cwd: string, open?: string): Session
       const summary = sessionAt(folder);
       if (!summary) throw new SessionError(`session ${basename(folder)} cannot be read: choose another one`);
       if (!existsSync(summary.cwd))
-        throw new SessionError(`the folder of this session is gone: ${summary.cwd}`);
+        throw new SessionError(`the session's folder no longer exists: ${summary.cwd}`);
       return stored(summary);
     },
   };
@@ -84,7 +84,9 @@ export function claimFolder(folder: string, shown: string): () => void {
     return lockFolder(folder, shown);
   } catch (error) {
     if (!(error instanceof SessionLocked)) throw error;
-    throw new UsageError(`${shown} is in use by process ${error.pid}: let it end, or name another --out`);
+    throw new UsageError(
+      `${shown} is in use by process ${error.pid}: wait for it to end, or choose another --out`,
+    );
   }
 }
 

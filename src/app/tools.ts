@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import type { Tool } from "../core/ports.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
 import { bashTool } from "../tools/bash/tool.ts";
 import { editorTool } from "../tools/editor/tool.ts";
@@ -17,10 +18,17 @@ export type ToolParts = { folder: string; workspace: string; shell: Shell; setti
 export function sessionTools({ folder, workspace, shell, settings }: ToolParts): Tool[] {
   const description = (name: string) => readPrompt(`tools/${name}`);
   return [
-    bashTool({ description: description("bash"), shell, timeoutSeconds: settings.shellTimeoutSeconds }),
-    editorTool({ description: description("str_replace_editor"), workspace }),
-    todoTool({ description: description("todo"), file: join(folder, "todo.md") }),
-    startFocusTool({ description: description("start_focus") }),
-    completeFocusTool({ description: description("complete_focus"), file: join(folder, "knowledge.md") }),
+    bashTool({
+      description: description(toolNames.bash),
+      shell,
+      timeoutSeconds: settings.shellTimeoutSeconds,
+    }),
+    editorTool({ description: description(toolNames.editor), workspace }),
+    todoTool({ description: description(toolNames.todo), file: join(folder, "todo.md") }),
+    startFocusTool({ description: description(toolNames.startFocus) }),
+    completeFocusTool({
+      description: description(toolNames.completeFocus),
+      file: join(folder, "knowledge.md"),
+    }),
   ];
 }

@@ -20,7 +20,7 @@ Commands
   replay <files|folders…>          recordings of any agent under other policies and prices
   sessions [list]                  stored sessions of this folder, newest first; list --verbose: of every folder
   sessions show|export [session]   one to read; export writes it to stdout as a file
-  undo [session]                   put back the files that the last turn changed
+  undo [session]                   restore the files that the last turn changed
   doctor                           what works on this machine, and what to do about the rest
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch
   demo                             repair a small repository in a temporary folder; needs no API key

@@ -118,6 +118,8 @@ export type EventBody =
       preamble?: TextBlock[];
       /** Index in `preamble` of the block that takes what is learned. */
       knowledge?: number;
+      /** The user ran this command with `!`: the content is the command and its output, as `shellText` words them. */
+      shell?: { command: string };
     }
   | {
       type: "assistant_message";
@@ -218,6 +220,9 @@ export type EventBody =
 
 /** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */
 export type LogEvent = { seq: number; at: number } & EventBody;
+/** A message of the user, before it is an event. */
+export type UserMessage = Pick<EventOf<"user_message">, "content" | "shell">;
+
 export type EventOf<T extends EventBody["type"]> = Extract<LogEvent, { type: T }>;
 
 /** Facts about a call that outlive its text. */

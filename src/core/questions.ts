@@ -4,6 +4,7 @@ import { isToolUse, type ToolUseBlock } from "./blocks.ts";
 import type { EventOf, LogEvent } from "./events.ts";
 import { memoizedReduce } from "./memoize.ts";
 import { addUsage, costOf, type ModelCard, noUsage, type Usage } from "./model-card.ts";
+import { toolNames } from "./tool-calls.ts";
 
 const newest = memoizedReduce(
   () => new Map<LogEvent["type"], LogEvent>(),
@@ -100,8 +101,8 @@ const focusing = memoizedReduce<Focusing>(
     if (event.type === "context_edited" && folds(event, state.open)) return { ...state, open: undefined };
     if (event.type !== "tool_result" || event.isError) return state;
     const { toolName, toolUseId, seq } = event;
-    if (toolName === "complete_focus") return { ...state, open: undefined, closed: state.open };
-    if (toolName !== "start_focus") return state;
+    if (toolName === toolNames.completeFocus) return { ...state, open: undefined, closed: state.open };
+    if (toolName !== toolNames.startFocus) return state;
     const input = state.calls.find(({ id }) => id === toolUseId)?.input as { objective?: string } | undefined;
     return { ...state, open: { toolUseId, resultSeq: seq, objective: input?.objective ?? "" } };
   },

@@ -58,12 +58,21 @@ export const completeFocusCalls: CallReader = {
   touches: () => ({ kind: "session", paths: [] }),
 };
 
+/** The names of Sawtooth's own tools, as the model and the log know them. */
+export const toolNames = {
+  bash: "bash",
+  editor: "str_replace_editor",
+  todo: "todo",
+  startFocus: "start_focus",
+  completeFocus: "complete_focus",
+} as const;
+
 const known = new Map<string, CallReader>([
-  ["bash", bashCalls],
-  ["str_replace_editor", editorCalls],
-  ["todo", todoCalls],
-  ["start_focus", startFocusCalls],
-  ["complete_focus", completeFocusCalls],
+  [toolNames.bash, bashCalls],
+  [toolNames.editor, editorCalls],
+  [toolNames.todo, todoCalls],
+  [toolNames.startFocus, startFocusCalls],
+  [toolNames.completeFocus, completeFocusCalls],
 ]);
 
 /** Returns true for a tool whose calls are described from the log alone. */

@@ -1,5 +1,6 @@
 /** Suggests the narrowest rule that would usefully allow a call. Pure. */
 
+import { toolNames } from "../core/tool-calls.ts";
 import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
 import type { PermissionQuery } from "./decision.ts";
 import { notFree, streams } from "./free.ts";
@@ -74,7 +75,7 @@ function suggestBeginning(query: PermissionQuery, { commands }: CommandLine): st
   if (!only || another || !writesNothing(only)) return undefined;
   const words = only.words.map(plain);
   const text = beginning(words);
-  const rule: Rule = { text: "", tool: "bash", pattern: `${text}:*` };
+  const rule: Rule = { text: "", tool: toolNames.bash, pattern: `${text}:*` };
   return text !== undefined && allowsCommand(rule, words) ? `bash(${text}:*)` : undefined;
 }
 

@@ -212,8 +212,7 @@ function titleOf(line: Buffer): string {
   if (event?.type !== "user_message") return "";
   const text = event.content.map((block: UserBlock) => (block.type === "text" ? block.text : "[image]"));
   // A command that the user ran in the shell is stored with its output.
-  const ran = /^<ran_in_shell>\n\$ (.*)/.exec(text[0] ?? "")?.[1];
-  const words = onOneLine(ran === undefined ? text.join(" ") : `!${ran}`);
+  const words = onOneLine(event.shell ? `!${event.shell.command.split("\n", 1)[0]}` : text.join(" "));
   return words.length > 60
     ? `${words
         .slice(0, 60)

@@ -5,6 +5,7 @@
 
 import { permissionModes } from "../core/decision.ts";
 import type { EventOf, LogEvent, Rejection, RuleNumber, Task, WarningCode } from "../core/events.ts";
+import { toolNames } from "../core/tool-calls.ts";
 
 type Line = { seq: number; at: number; type: string };
 
@@ -20,6 +21,13 @@ export function renamed(line: unknown): unknown {
   if (type === "side_call") return { ...(line as object), type: "summary_call" };
   if (type === "turn_ended" && reason === "rest") return { ...(line as object), reason: "completed" };
   return line;
+}
+
+function withShell(event: EventOf<"user_message">): EventOf<"user_message"> {
+  const [block, more] = Array.isArray(event.content) ? event.content : [];
+  if (event.shell || more !== undefined || block?.type !== "text") return event;
+  const [, command] = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n[\s\S]*\n<\/ran_in_shell>$/.exec(block.text) ?? [];
+  return command === undefined ? event : { ...event, shell: { command } };
 }
 
 function withKnowledge(event: EventOf<"user_message">): EventOf<"user_message"> {
@@ -41,7 +49,7 @@ function withFields(event: EventOf<"tool_result">): EventOf<"tool_result"> {
     const found = rejections.find(([pattern]) => pattern.test(content));
     return found && event.stats === undefined ? { ...event, rejected: found[1] } : event;
   }
-  const isList = event.toolName === "todo" && !event.isError && event.tasks === undefined;
+  const isList = event.toolName === toolNames.todo && !event.isError && event.tasks === undefined;
   return isList && typeof event.content === "string" ? { ...event, tasks: tasksIn(event.content) } : event;
 }
 
@@ -93,7 +101,7 @@ function withDeferred(event: EventOf<"model_request">): EventOf<"model_request">
 }
 
 const changes: { [T in LogEvent["type"]]?: (event: EventOf<T>) => EventOf<T> } = {
-  user_message: withKnowledge,
+  user_message: (event) => withShell(withKnowledge(event)),
   model_request: withDeferred,
   tool_result: withFields,
   context_edited: withFold,

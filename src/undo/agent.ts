@@ -5,6 +5,7 @@ import { isToolUse } from "../core/blocks.ts";
 import type { Access, Clock, EventLog } from "../core/ports.ts";
 import { lastOf } from "../core/questions.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import { decidePermission } from "../permissions/decide.ts";
 import { openSnapshots } from "./snapshots.ts";
@@ -71,7 +72,7 @@ function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
   if (access.kind === "read" || access.kind === "session") return false;
   if (access.kind === "write") return true;
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
-  const about = { toolName: "bash", mode: "plan" as const, allow: [], deny: [], access, parse };
+  const about = { toolName: toolNames.bash, mode: "plan" as const, allow: [], deny: [], access, parse };
   return decidePermission({ ...about, ...anywhere }).decision !== "allow";
 }
 

@@ -100,7 +100,7 @@ function openUp(path: string, before: Entry | undefined): undefined {
 }
 
 function closeDown(path: string, mode: number): string | undefined {
-  if (!statusOf(path)?.isDirectory()) return "something is in its place";
+  if (!statusOf(path)?.isDirectory()) return "something else is in its place";
   setMode(path, mode);
   return undefined;
 }
@@ -125,7 +125,7 @@ function write(
   bytesOf: (entry: Entry) => Buffer | undefined,
 ): string | undefined {
   const bytes = bytesOf(after);
-  if (after.type === "file" && !bytes) return "its content is not held";
+  if (after.type === "file" && !bytes) return "its content was not saved";
   return insideFolder(
     path,
     (folder, name) => {

@@ -30,7 +30,7 @@ describe("a turn", () => {
   });
 
   test("text typed while it works goes in at the next step, after the results", async () => {
-    const queue = [[{ type: "text" as const, text: "use tabs" }]];
+    const queue = [{ content: [{ type: "text" as const, text: "use tabs" }] }];
     const { agent, requests } = testAgent({
       turns: [{ calls: [bash("a")] }, { text: "done" }],
       tools: [fakeTool("bash", () => ({ content: "ran" }))],
@@ -44,7 +44,7 @@ describe("a turn", () => {
   test("text typed during the last reply starts another step instead of being lost", async () => {
     const { agent, requests } = testAgent({ turns: [{ text: "done" }, { text: "also done" }] });
     let asked = 0;
-    agent.takeSteering = () => (asked++ === 1 ? [[{ type: "text", text: "and this" }]] : []);
+    agent.takeSteering = () => (asked++ === 1 ? [{ content: [{ type: "text", text: "and this" }] }] : []);
     expect(await runTurn(agent, never)).toBe("completed");
     expect(requests).toHaveLength(2);
   });

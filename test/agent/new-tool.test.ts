@@ -2,14 +2,18 @@
 
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
+import { unknownCallFacts } from "../../src/agent/tool-calls.ts";
 import { permitAsking } from "../../src/app/permissions.ts";
 import type { Question } from "../../src/app/session.ts";
 import { stepLines } from "../../src/cli/headless/steps.ts";
 import { decisionsOf } from "../../src/context/report/decisions.ts";
 import { repeatsByStep } from "../../src/context/report/elongation.ts";
 import { callText } from "../../src/context/report/window.ts";
+import type { ToolUseBlock } from "../../src/core/blocks.ts";
+import type { LogEvent } from "../../src/core/events.ts";
 import { allOf, findCall } from "../../src/core/questions.ts";
 import { exportOf } from "../../src/report/export/parts.ts";
+import { initialState, reduce } from "../../src/tui/app/state.ts";
 import { resultRows } from "../../src/tui/blocks/tool-rows.ts";
 import { pendingQuestion } from "../../src/tui/dialogs/dialog.ts";
 import { dialogRows } from "../../src/tui/dialogs/dialog-view.ts";
@@ -49,14 +53,29 @@ async function renameOnce() {
   const events = log.events();
   const [result] = allOf(events, "tool_result");
   if (!result) throw new Error("the call has no result");
-  return { events, result, question: questions[0] };
+  return { agent, events, result, question: questions[0] };
 }
 
 test("a tool that describes its calls is named so on the screen and in the permission question", async () => {
-  const { events, result, question } = await renameOnce();
+  const { agent, events, result, question } = await renameOnce();
   const call = findCall(events, result.toolUseId);
   expect(call && resultRows(result, call, around).map(plain)[0]).toContain("✓ rename a to /w/b");
   expect(question?.facts).toMatchObject({ verb: "rename", kind: "writes" });
+  const [reply] = allOf(events, "assistant_message");
+  const size = { columns: 80, rows: 24 };
+  const place = { cwd: "/w", shortCwd: "/w" };
+  const describe = (call: ToolUseBlock) => unknownCallFacts(agent, call);
+  const before = initialState({
+    size,
+    mode: "ask",
+    location: place,
+    commands: [],
+    typed: [],
+    events: events.slice(0, 1),
+    describe,
+  });
+  const { state } = reduce(before, { type: "event", event: reply as LogEvent, events });
+  expect(state.running[0]?.facts).toMatchObject({ verb: "rename", subject: "/w/a to /w/b" });
   const asked = pendingQuestion(1, question as Question);
   expect(dialogRows(asked, around, 20).map(plain)[0]).toContain("Rename a to /w/b?");
 });

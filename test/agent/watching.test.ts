@@ -95,7 +95,8 @@ describe.each(["free", "prefix_bound"] as const)(
         () => "1 failed",
       );
       let asked = 0;
-      agent.takeSteering = () => (++asked === 4 ? [[{ type: "text", text: "go on like this" }]] : []);
+      agent.takeSteering = () =>
+        ++asked === 4 ? [{ content: [{ type: "text", text: "go on like this" }] }] : [];
       expect(await runTurn(agent, never)).toBe("loop");
       expect(allOf(log.events(), "tool_result")).toHaveLength(3 + 5);
       log.append(user("continue"));

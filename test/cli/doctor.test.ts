@@ -39,8 +39,8 @@ test("nothing stops work with a key and a server, and nothing is asked of it", a
   expect(stdout).toMatch(/\n {2}ok {4}node +\d+\.\d+/);
   expect(stdout).toMatch(/\n {2}ok {4}bash +5\./);
   expect(stdout).toMatch(/\n {2}ok {4}keys +ANTHROPIC_API_KEY\n/);
-  expect(stdout).toMatch(/\n {2}ok {4}server +127\.0\.0\.1:\d+ can be reached\n/);
-  expect(stdout).toMatch(/\nNothing stops work\./);
+  expect(stdout).toMatch(/\n {2}ok {4}server +127\.0\.0\.1:\d+ is reachable\n/);
+  expect(stdout).toMatch(/\nAll required checks passed\./);
   expect(stdout).not.toContain("canary");
   expect([code, heard()]).toEqual([0, 0]);
   expect(stdout.split("\n").filter((line) => line.length > 82 && !line.includes("/"))).toEqual([]);
@@ -54,16 +54,16 @@ test("a missing key, a server that is not there and broken settings each stop wo
   const env = { ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
   const { code, stdout } = await doctor(env);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/FAIL {2}server +127\.0\.0\.1:9 cannot be reached \(ECONNREFUSED\)/);
+  expect(stdout).toMatch(/FAIL {2}server +127\.0\.0\.1:9 is not reachable \(ECONNREFUSED\)/);
   expect(stdout).toMatch(/FAIL {2}settings[\s\S]*unknown key "modle"/);
-  expect(stdout).toContain("2 things to mend before work.");
+  expect(stdout).toContain("2 problems to fix.");
 });
 
 test("an address that leads nowhere is given up", async () => {
   const env = { ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: "http://192.0.2.1:81" };
   const { code, stdout } = await doctor(env);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/192\.0\.2\.1:81 cannot be reached/);
+  expect(stdout).toMatch(/192\.0\.2\.1:81 is not reachable/);
 });
 
 test("without bash there is no work; without a terminal of its own, git or ripgrep there is", async () => {
@@ -80,7 +80,7 @@ test("without bash there is no work; without a terminal of its own, git or ripgr
   expect(stdout).toMatch(/note {2}git +not found/);
   expect(stdout).toMatch(/note {2}terminal +dumb/);
   expect(stdout).toMatch(/note {2}locale +none/);
-  expect(stdout).toContain("1 thing to mend before work.");
+  expect(stdout).toContain("1 problem to fix.");
 });
 
 test("under musl the pty module is not tried: a library of that name in the process is enough", async () => {
@@ -90,7 +90,7 @@ test("under musl the pty module is not tried: a library of that name in the proc
   copyFileSync(library, named);
   expect((await doctor()).stdout).toMatch(/ok +pty /);
   expect((await doctor({ LD_PRELOAD: named })).stdout).toMatch(
-    /note {2}pty +the pty module does not load here/,
+    /note {2}pty +the pty module cannot be loaded/,
   );
 });
 
@@ -105,11 +105,11 @@ test("what a killed agent left is told, and ended with --clean", async () => {
   await running.ended;
   const before = (await doctor()).stdout;
   expect(before).toMatch(/note {2}processes[\s\S]*sleep 300[\s\S]*doctor --clean ends them/);
-  expect(before).toMatch(/note {2}locks +1 lock of dead processes/);
+  expect(before).toMatch(/note {2}locks +1 stale lock/);
   const after = (await doctor({}, "--clean")).stdout;
-  expect(after).toMatch(/ok {4}processes +ended what killed agents left/);
-  expect(after).toMatch(/ok {4}locks +removed 1 lock/);
-  expect((await doctor()).stdout).toMatch(/ok {4}processes +nothing is left/);
+  expect(after).toMatch(/ok {4}processes +ended processes that killed agents left/);
+  expect(after).toMatch(/ok {4}locks +removed 1 stale lock/);
+  expect((await doctor()).stdout).toMatch(/ok {4}processes +no processes left/);
   const stored = join(place.home, "sawtooth", "state", "sessions");
   expect(
     readdirSync(stored, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("lock.")),
@@ -132,5 +132,5 @@ test("doctor names the rules that are kept for the folder, and a file of them th
   writeFileSync(file, "{");
   const { stdout } = await sawtooth(place, ["doctor"]);
   expect(stdout).toMatch(/note +rules/);
-  expect(stdout).toContain("no rule for this folder counts");
+  expect(stdout).toContain("no rule for this folder applies");
 });

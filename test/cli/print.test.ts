@@ -182,7 +182,7 @@ describe("permissions without a person", () => {
     const sentence =
       "4 calls were denied; allow 3 of them with --allow 'bash(touch made)' --allow 'bash(touch again)' --allow 'bash(mkdir it)'";
     expect(JSON.parse(stdout).errors).toEqual([sentence]);
-    expect(stderr).toContain(`sawtooth: ${sentence} (go on: sawtooth -p -r `);
+    expect(stderr).toContain(`sawtooth: ${sentence} (resume with: sawtooth -p -r `);
   });
 
   test("a rule lets it through", async () => {

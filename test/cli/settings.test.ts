@@ -150,6 +150,6 @@ test.each([
 test("a budget of the settings that cannot be counted for want of prices is told", async () => {
   const models = { "anthropic/claude-sonnet-5-5": { prices: { input: 0, output: 0 } } };
   const { ended } = await run({ maxBudgetUsd: 1, models }, {});
-  expect(ended.stderr).toContain("maxBudgetUsd in settings limits nothing here: no prices are known");
+  expect(ended.stderr).toContain("maxBudgetUsd in settings has no effect: no prices are known");
   expect(ended.code).toBe(0);
 });

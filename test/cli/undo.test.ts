@@ -236,7 +236,7 @@ describe("an undo", () => {
     await run(place, ["rm large.bin", "echo x > a.txt"]);
     const { code, stdout } = await sawtooth(place, ["undo"]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/Not put back:\n {2}large\.bin: .*too large/);
+    expect(stdout).toMatch(/Could not be restored:\n {2}large\.bin: .*too large/);
     expect(readFileSync(join(place.cwd, "a.txt"), "utf8")).toBe("a uncommitted \u{1f7e2}\r\n");
   });
 });

@@ -1,4 +1,4 @@
-/** Logs of version 0.1, as they were written: they are read, rebuilt byte for byte, reported and gone on with. */
+/** Logs of version 0.1, as they were written: they are read, rebuilt byte for byte, reported and resumed. */
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ describe.each(names)("%s", (name) => {
     expect(sent.length).toBeGreaterThan(1);
   });
 
-  test("is listed, shown, reported and gone on with", async () => {
+  test("is listed, shown, reported and resumed", async () => {
     const server = await startMockServer({ turns: [{ text: "went on" }] });
     const place = makePlace(server.url);
     onTestFinished(async () => {
@@ -142,6 +142,13 @@ describe("the fields that version 0.1 did not write", () => {
       stats: { exitCode: 1 },
     };
     expect(line({ ...result, content: "There is no tool x\n[exit 1]" })).not.toHaveProperty("rejected");
+  });
+
+  test("name the command that a person ran in the shell", () => {
+    const said = (text: string) => line({ type: "user_message", content: [{ type: "text", text }] });
+    const shell = { command: "ls\npwd" };
+    expect(said("<ran_in_shell>\n$ ls\npwd\n\na\n\nb\n</ran_in_shell>")).toMatchObject({ shell });
+    expect(said("what is <ran_in_shell>?")).not.toHaveProperty("shell");
   });
 
   test("call the tokens whose forgetting is deferred by today's name", () => {

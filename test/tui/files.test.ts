@@ -52,7 +52,7 @@ test("/export writes each format, takes it from the file's name, and writes over
     expect(text).not.toContain("sk-canary-7f3a");
   }
   terminal.send("/export notes.md\r");
-  await terminal.until("notes.md is there already: name another file");
+  await terminal.until("notes.md already exists: choose another name");
   terminal.send("/export no/such/x.html\r");
   await terminal.until(`there is no folder ${place.cwd}/no/such`);
   terminal.send("/export pdf\r");
@@ -64,7 +64,7 @@ test("/export writes each format, takes it from the file's name, and writes over
 test("/doctor tells what it finds, in a small window as well", async () => {
   const { terminal } = await open([], [], { columns: 40, rows: 12 });
   terminal.send("/doctor\r");
-  await terminal.until("Nothing stops work.");
+  await terminal.until("All required checks passed.");
   const whole = terminal.whole().join("\n");
   expect(whole).toMatch(/ok {4}node {8}\d+\.\d+/);
   expect(whole).toContain("ANTHROPIC_API_KEY");

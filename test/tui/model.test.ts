@@ -89,7 +89,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   terminal.send("/model nonsense\r");
   await terminal.until("there is no model nonsense");
   terminal.send("/model opus\r");
-  await terminal.until("opus can be anthropic/claude-opus-5-5, anthropic/claude-opus-5");
+  await terminal.until("opus is ambiguous: anthropic/claude-opus-5-5, anthropic/claude-opus-5");
   terminal.send("/model openai/gpt-6.1-sol\r");
   await terminal.until("no credentials for openai/gpt-6.1-sol: set OPENAI_API_KEY");
   terminal.send("/model sonnet-5-5\r");

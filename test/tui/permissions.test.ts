@@ -96,7 +96,7 @@ test("a file of rules that is broken allows nothing, is told of, and is not over
   next.send("go\r");
   await next.until("Run this command?");
   next.send("3");
-  await next.until("counts for this session only");
+  await next.until("applies to this session only");
   expect(readFileSync(file, "utf8")).toBe('{"folder": ');
   next.send("/permissions\r");
   await next.until("this session: kept until you leave");

@@ -31,7 +31,7 @@ describe("/rewind", () => {
     expect(terminal.screen().join("\n")).toMatch(/~ a\.bin\n.*\+ d\/b\.txt\n.*- kept\.txt/);
     await choose(terminal, "1");
     await terminal.until(/a branch of[\s\S]*› change it$/m);
-    expect(terminal.whole().join("\n")).toMatch(/3 files are as in snapshot/);
+    expect(terminal.whole().join("\n")).toMatch(/3 files restored to snapshot/);
     expect(filesOf(place)).toEqual(before);
     terminal.send(" otherwise\r");
     await terminal.until("third done");
@@ -66,7 +66,7 @@ describe("/rewind", () => {
     terminal.send("/rewind\r");
     await terminal.until("❯ change it");
     await choose(terminal, "3");
-    await terminal.until("To take this back: /undo redo");
+    await terminal.until("To revert this: /undo redo");
     expect(filesOf(place)).toEqual(before);
     terminal.send("and now\r");
     await terminal.until("third done");
@@ -83,7 +83,7 @@ describe("/rewind", () => {
     terminal.send("\x15/rewind\r");
     await terminal.until("❯ make it");
     await choose(terminal, "1");
-    await terminal.until(/as in snapshot[\s\S]*a branch of[\s\S]*› make it$/m);
+    await terminal.until(/restored to snapshot[\s\S]*a branch of[\s\S]*› make it$/m);
     expect(filesOf(place)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
     terminal.send("\r");
     await terminal.until("third done");
@@ -107,7 +107,7 @@ describe("/rewind", () => {
     terminal.send("/rewind\r");
     await terminal.until(/❯ make it again .* 1 file\n/);
     await choose(terminal, "3");
-    await terminal.until("1 file is as in snapshot");
+    await terminal.until("1 file restored to snapshot");
     expect(filesOf(place)).toMatchObject({ a: before.a, mode: before.mode });
   });
 

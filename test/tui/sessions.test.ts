@@ -188,7 +188,7 @@ describe("sawtooth -r without an id", () => {
     onTestFinished(place.remove);
     const terminal = drive(place, ["-r"]);
     expect((await terminal.ended).code).toBe(2);
-    expect(terminal.raw()).toContain("no session is stored yet: start one without --resume");
+    expect(terminal.raw()).toContain("no stored session yet: start one without --resume");
   });
 
   test("asks by number with --plain, without an escape", async () => {

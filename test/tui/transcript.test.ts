@@ -51,6 +51,21 @@ describe("a streamed reply", () => {
     }
   });
 
+  test("joins the wrapped lines of a list item, however it is cut", () => {
+    const words =
+      "- an item that\n  the model wrapped\n  itself\n1. two\n   more\n   - inner\n     end\n- hard  \n  break\nafter";
+    const rows = [
+      ...["  • an item that the model wrapped itself", "  1. two more", "     • inner end"],
+      ...["  • hard", "    break", "  after"],
+    ];
+    for (const size of [1, 3, 8, 200]) {
+      const parts = words.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
+      expect(tell(...parts.map(said), reply(text(words))).rows.map((row) => row.trimEnd())).toEqual(rows);
+    }
+    expect(tell(said("- one\n  tw"))).toEqual({ rows: [], tail: ["  • one tw"] });
+    expect(tell(said("- one\n| a |\n")).rows).toEqual(["  • one"]);
+  });
+
   test("leaves only its unfinished line live", () => {
     expect(tell(said("done.\nnot yet"))).toEqual({ rows: ["  done."], tail: ["  not yet"] });
   });

@@ -11,7 +11,7 @@ describe("/undo", () => {
     terminal.send("/undo list\r");
     await terminal.until(/turn 2 {2}before printf two[\s\S]*~ a\.bin/);
     terminal.send("/undo\r");
-    await terminal.until(/3 files are as in snapshot \d+ again:[\s\S]*brought back +kept\.txt/);
+    await terminal.until(/3 files restored to snapshot \d+:[\s\S]*brought back +kept\.txt/);
     expect(filesOf(place)).toEqual(before);
     terminal.send("what now\r");
     await terminal.until("third done");

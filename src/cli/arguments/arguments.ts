@@ -32,8 +32,7 @@ export function parseCommand(line: readonly string[]): Command {
   const name = written.has("print") ? undefined : commandNames.find((command) => command === first);
   refuseStray(written, name ?? "run");
   if (name) return namedCommand(name, rest, written);
-  if (rest.length > 0)
-    throw new UsageError("more than one prompt: put the prompt in quotes (see sawtooth --help)");
+  if (rest.length > 0) throw new UsageError("more than one prompt: quote the prompt (see sawtooth --help)");
   return { name: "run", flags: flagsFor("run", written), ...(first === undefined ? {} : { prompt: first }) };
 }
 
@@ -91,12 +90,13 @@ function parse(args: string[]): { written: Written; positionals: string[] } {
 
 function checkFix({ checks, commit, branch, reports }: FlagsOf<"fix">, [operand]: readonly string[]): void {
   if (operand !== undefined)
-    throw new UsageError(`fix takes no ${operand}: put commands and globs in quotes, each behind its flag`);
+    throw new UsageError(`fix does not take ${operand}: quote commands and globs, each after its option`);
   if (checks.length === 0 || checks.some((check) => check.trim() === ""))
     throw new UsageError('fix needs a check: sawtooth fix --check "npm test"');
-  if (commit && branch !== undefined) throw new UsageError("--commit and --branch: one of them");
+  if (commit && branch !== undefined) throw new UsageError("--commit and --branch cannot be combined");
   const odd = reports.find((file) => !/\.(xml|sarif|md)$/.test(file));
-  if (odd !== undefined) throw new UsageError(`--report ${odd}: must end in .xml (JUnit), .sarif or .md`);
+  if (odd !== undefined)
+    throw new UsageError(`--report ${odd}: the name must end in .xml (JUnit), .sarif, or .md`);
 }
 
 /** More agents than this on one machine only wait for each other. */
@@ -110,19 +110,24 @@ function checkBatch(
 ): void {
   const given = allOptions.filter(({ name }) => written.has(name));
   const single = given.find(({ oneSession }) => oneSession);
-  if (single) throw new UsageError(`--${single.name} is for one session, and a batch has one for each task`);
+  if (single)
+    throw new UsageError(`--${single.name} is for a single session, and a batch runs one for each task`);
   if (outputFormat === "stream-json")
-    throw new UsageError("batch has --output-format text and json; the stream is results.jsonl in --out");
+    throw new UsageError(
+      "batch supports --output-format text and json; for a stream, read results.jsonl in --out",
+    );
   if (jobs !== undefined && jobs > mostJobs)
-    throw new UsageError(`--jobs ${jobs}: at most ${mostJobs} on one machine; share the rest with --shard`);
+    throw new UsageError(
+      `--jobs ${jobs}: at most ${mostJobs} on one machine; use --shard to spread a batch over several`,
+    );
   if (summary) {
     const stray = given.find((option) => isOwn(option, "batch") && option.field !== "summary");
-    if (stray) throw new UsageError(`--summary only reads results: leave out --${stray.name}`);
+    if (stray) throw new UsageError(`--summary only reads results: remove --${stray.name}`);
     if (operands.length === 0)
-      throw new UsageError("--summary needs the folders of results: sawtooth batch --summary out");
+      throw new UsageError("--summary needs the folders with the results: sawtooth batch --summary out");
   } else if (operands.length !== 1)
-    throw new UsageError("batch needs one file of tasks: sawtooth batch tasks.jsonl --out results");
-  else if (!out) throw new UsageError("batch needs a folder for the results: --out results");
+    throw new UsageError("batch needs a task file: sawtooth batch tasks.jsonl --out results");
+  else if (!out) throw new UsageError("batch needs a folder for its results: --out results");
 }
 
 /** Returns true when no other command takes the option. */

@@ -215,7 +215,7 @@ const options = {
   to: number({ value: "<n>", help: "go back to this snapshot", least: 0, commands: ["undo"] }),
   redo: flag({ help: "take the last undo back", commands: ["undo"] }),
 
-  clean: flag({ help: "end leftover processes, remove stale locks", commands: ["doctor"] }),
+  clean: flag({ help: "end orphaned processes, remove stale locks", commands: ["doctor"] }),
 };
 
 type Options = typeof options;

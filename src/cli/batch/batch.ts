@@ -148,7 +148,7 @@ function waiting(
     if (!result) return true;
     const isSettled = retry ? result.state === "done" : settled.includes(result.state);
     if (isSettled && result.hash === hash) return false;
-    if (result.hash !== hash) progress.again(id, "its line has changed");
+    if (result.hash !== hash) progress.again(id, "its line changed");
     else progress.again(id, result.error ? `${result.state}: ${result.error}` : result.state);
     return true;
   });

@@ -69,7 +69,7 @@ async function checkRoom(source: string, target: string, bytes: number): Promise
   const free = bavail * bsize;
   if (bytes > free)
     throw new CopyError(
-      `cannot copy ${source}: it has ${megabytes(bytes)}, and ${megabytes(free)} are free where the results go`,
+      `cannot copy ${source}: it needs ${megabytes(bytes)}, but only ${megabytes(free)} are free in the results folder`,
     );
 }
 

@@ -50,19 +50,19 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
   let cost = 0;
   const state = (): string => {
     const running = [...live].map(([id, turns]) => `${id} (${turns})`).join(", ");
-    return `${ended}/${all} ended, ${live.size} running${running ? `: ${running}` : ""}, ${money(cost)}, ${runTime(Date.now() - began)}`;
+    return `${ended}/${all} finished, ${live.size} running${running ? `: ${running}` : ""}, ${money(cost)}, ${runTime(Date.now() - began)}`;
   };
   const { say, stop } = liveLine(state, () => live.size > 0);
   return {
     warn: (text: string) => say(`sawtooth: ${text}`),
-    again: (id: string, why: string) => say(`${id}: run again (${cut(why, 120)})`),
+    again: (id: string, why: string) => say(`${id}: running again (${cut(why, 120)})`),
     begin(results: Results, tasks: readonly Task[], waiting: number): void {
       const ids = new Set(tasks.map(({ id }) => id));
       const gone = [...results.tallies.keys()].filter((id) => !ids.has(id)).length;
-      if (gone > 0) say(`${out} also holds ${gone} results of tasks that are not run here`);
+      if (gone > 0) say(`${out} also contains ${plural(gone, "result")} of tasks that are not in this run`);
       ended = all - waiting;
       cost = costOf(results.tallies);
-      say(`${plural(all, "task")}${ended > 0 ? `, ${ended} of them ended before` : ""}; results in ${out}`);
+      say(`${plural(all, "task")}${ended > 0 ? `, ${ended} already finished` : ""}; results in ${out}`);
     },
     started(id: string, prepared: string): void {
       live.set(id, 0);
@@ -101,12 +101,12 @@ function haltText(halt: Halt, left: number, signal: string | undefined): string 
   const again = `sawtooth ${process.argv.slice(2).map(quoted).join(" ")}`;
   const why: Record<Halt, string> = {
     signal: `stopped${signal ? ` by ${signal}` : ""}`,
-    max_time: "stopped: the time limit of the batch was reached",
-    max_budget: `stopped: what the next task may spend would pass --max-budget-usd`,
-    credentials: "stopped: there is no key, or the model refused it",
+    max_time: "stopped: the batch reached its time limit",
+    max_budget: `stopped: the next task could exceed --max-budget-usd`,
+    credentials: "stopped: the API key is missing or was rejected",
   };
-  const todo = left > 0 ? `; ${left} not begun` : "";
-  const advice = halt === "max_budget" ? "go on with a higher one" : "go on";
+  const todo = left > 0 ? `; ${plural(left, "task")} not started` : "";
+  const advice = halt === "max_budget" ? "resume with a higher limit" : "resume with";
   return `sawtooth: ${why[halt]}${todo} (${advice}: ${again})`;
 }
 

@@ -143,7 +143,7 @@ export function readResults(folder: string): { tallies: Tallies; warnings: strin
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && existsSync(join(folder, "batch.json"))) return { tallies, warnings };
-    throw new UsageError(`${folder} holds no results of a batch: cannot read ${resultsName} (${code})`);
+    throw new UsageError(`${folder} contains no batch results: cannot read ${resultsName} (${code})`);
   }
   return { tallies, warnings };
 }
@@ -215,7 +215,7 @@ function makeOut(folder: string, shown: string): void {
     makeFolders(folder, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--out ${shown} cannot be made (${code}): name a folder that can`);
+    throw new UsageError(`--out ${shown} cannot be created (${code}): choose a writable folder`);
   }
 }
 
@@ -224,7 +224,7 @@ export function enterFolder(folder: string, shown: string, options: TaskOptions)
   const file = join(folder, "batch.json");
   if (!existsSync(file)) {
     const strange = existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith("lock."));
-    if (strange) throw new UsageError(`${shown} holds other files: name a new folder with --out`);
+    if (strange) throw new UsageError(`${shown} contains other files: choose a new folder with --out`);
     makeOut(folder, shown);
     // The results may lie in the project, but are not part of it.
     writeFileSync(join(folder, ".gitignore"), "*\n");
@@ -238,7 +238,7 @@ export function enterFolder(folder: string, shown: string, options: TaskOptions)
     if (isDeepStrictEqual(was[name], is[name])) continue;
     const flag = `--${key.replaceAll("_", "-")}`;
     throw new UsageError(
-      `${shown} was begun with ${optionText(flag, was[name])}, now it is ${optionText(flag, is[name])}: give the same, or another --out`,
+      `${shown} was started with ${optionText(flag, was[name])}, not ${optionText(flag, is[name])}: use the same option, or another --out`,
     );
   }
 }

@@ -61,7 +61,7 @@ export function summaryText(ending: BatchOutcome, width: number): string {
   const idWidth = Math.min(28, Math.max(4, ...open.map(({ id }) => id.length)));
   const rows = open.slice(0, mostRows).map(({ id, last }) => row(id, last, idWidth));
   const head = `${"task".padEnd(idWidth)}  state        calls       cost      time  `;
-  const more = open.length > mostRows ? [`… and ${open.length - mostRows} more that are not done`] : [];
+  const more = open.length > mostRows ? [`… and ${open.length - mostRows} more not done`] : [];
   return [head, ...rows, ...more, "", totalText(ending)]
     .map((line) => `${cut(line, width).trimEnd()}\n`)
     .join("");

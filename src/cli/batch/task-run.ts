@@ -182,7 +182,7 @@ async function runAgent(
     origin,
     state: signal.aborted ? "interrupted" : stateOf(exitCode),
     exit_code: exitCode,
-    errors: [`its process ended without a result (${ending})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
+    errors: [`the process ended without a result (${ending})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
     session_id: sessionId,
     num_turns: turns,
     total_cost_usd: cost,

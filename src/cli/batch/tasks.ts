@@ -50,12 +50,14 @@ export function readTasks(file: string, defaults: TaskOptions): Task[] {
     return [taskOf(objectIn(text, fail), { line: index + 1, base, defaults, fail })];
   });
   if (tasks.length === 0)
-    throw new UsageError(`${file} holds no tasks: one JSON object a line, as ${example}`);
+    throw new UsageError(`${file} contains no tasks: write one JSON object per line, such as ${example}`);
   const lineOf = new Map<string, number>();
   for (const { id, line } of tasks) {
     const first = lineOf.get(id);
     if (first !== undefined)
-      throw new UsageError(`${file} line ${line}: the id ${id} is taken by line ${first}: give each its own`);
+      throw new UsageError(
+        `${file} line ${line}: duplicate id ${id}, first used on line ${first}: give each task its own`,
+      );
     lineOf.set(id, line);
   }
   return tasks;
@@ -79,11 +81,11 @@ function objectIn(text: string, fail: Fail): Fields {
     value = JSON.parse(text);
   } catch (error) {
     return fail(
-      `no JSON (${error instanceof Error ? error.message.slice(0, 120) : error}); each line is one task`,
+      `invalid JSON (${error instanceof Error ? error.message.slice(0, 120) : error}); put one task on each line`,
     );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return fail(`a task is a JSON object, as ${example}`);
+    return fail(`a task must be a JSON object, such as ${example}`);
   return value as Fields;
 }
 
@@ -93,13 +95,12 @@ function taskOf(fields: Fields, context: TaskContext): Task {
   const { id, prompt, repo, ref, setup, ...options } = fields as { [key: string]: string | undefined };
   if (id === undefined || !/^[A-Za-z0-9][\w.-]{0,119}$/.test(id))
     return fail(
-      `${id === undefined ? "id is missing" : `the id ${JSON.stringify(id)} does not do`}: at most 120 of A-Z, a-z, 0-9, dot, dash and underscore, beginning with a letter or digit`,
+      `${id === undefined ? "missing id" : `invalid id ${JSON.stringify(id)}`}: use up to 120 of A-Z, a-z, 0-9, . _ -, starting with a letter or digit`,
     );
-  if (prompt !== undefined && prompt.trim() === "") return fail("the prompt is empty: say what to do");
-  if (prompt === undefined && options.check === undefined)
-    return fail("a task needs a prompt, or a check that must pass");
-  if (ref !== undefined && repo === undefined) return fail("ref needs a repo");
-  if (ref?.startsWith("-")) return fail(`ref ${ref}: no branch, tag or commit is called that`);
+  if (prompt !== undefined && prompt.trim() === "") return fail("the prompt is empty: describe the task");
+  if (prompt === undefined && options.check === undefined) return fail("a task needs a prompt or a check");
+  if (ref !== undefined && repo === undefined) return fail("ref works only together with repo");
+  if (ref?.startsWith("-")) return fail(`ref ${ref}: not a valid name of a branch, tag, or commit`);
   const task: Task = {
     id,
     line,
@@ -117,7 +118,7 @@ function taskOf(fields: Fields, context: TaskContext): Task {
 function checkField(key: string, value: unknown, fail: Fail): void {
   const kind = kinds[key];
   if (kind === undefined)
-    fail(`unknown key ${JSON.stringify(key)}; there are ${Object.keys(kinds).join(", ")}`);
+    fail(`unknown key ${JSON.stringify(key)}; known keys: ${Object.keys(kinds).join(", ")}`);
   const isText = typeof value === "string";
   const isNumber = typeof value === "number";
   const fine: Record<Kind, boolean> = {
@@ -164,10 +165,10 @@ export function isUrl(repo: string): boolean {
 function repoOf(repo: string, base: string, fail: Fail): string {
   if (isUrl(repo)) return repo;
   if (repo.includes("::") || /^\w+:\/\//.test(repo))
-    fail(`repo ${repo}: a folder, or a URL of https, ssh, git or file`);
+    fail(`repo ${repo}: must be a folder, or an https, ssh, git, or file URL`);
   const folder = resolve(base, repo);
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
-  return isFolder ? folder : fail(`repo ${repo}: there is no such folder (paths count from ${base})`);
+  return isFolder ? folder : fail(`repo ${repo}: no such folder (paths are relative to ${base})`);
 }
 
 /** Resolves files that options name against the folder of their source. */
@@ -214,11 +215,11 @@ export function wordsOf({ prompt, options }: Task): string[] {
 function checkWords(task: Task, fail: Fail): void {
   const { prompt = "", options } = task;
   if (options.check !== undefined && options.json_schema !== undefined)
-    fail("json_schema is for tasks without a check");
+    fail("json_schema cannot be combined with check");
   if (options.check !== undefined && prompt.length > longestHint)
-    fail(`the prompt beside a check is a hint: at most ${longestHint} characters`);
+    fail(`with a check, the prompt is only a hint: use at most ${longestHint} characters`);
   const stray = taskOptions.find((option) => isOwn(option, "fix") && options[taskKey(option)] !== undefined);
-  if (stray && options.check === undefined) fail(`${taskKey(stray)} is for tasks with a check`);
+  if (stray && options.check === undefined) fail(`${taskKey(stray)} needs a check`);
   try {
     parseCommand(wordsOf(task));
   } catch (error) {

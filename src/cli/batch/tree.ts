@@ -40,7 +40,7 @@ export async function prepareTree(task: Task, tree: string, checkout: Checkout):
   const source = realpathSync(repo);
   const isRepository = await isTop(source, checkout);
   if (ref !== undefined && !isRepository)
-    throw new GitError(`ref ${ref} needs a git repository, and ${repo} is none, or only a part of one`);
+    throw new GitError(`ref ${ref} needs a git repository, but ${repo} is not the root of one`);
   if (!isRepository) return begun(git, await copied(source, tree, checkout, "no git repository"));
   const isBare = await isBareAt(source, checkout);
   if (ref !== undefined || isBare) return fetchCommit(task, tree, source, checkout);
@@ -52,7 +52,7 @@ export async function prepareTree(task: Task, tree: string, checkout: Checkout):
   const fetched = await fetchCommit(task, tree, source, checkout);
   if (!isDirty) return fetched;
   for (const name of readdirSync(tree)) if (name !== ".git") rmSync(join(tree, name), { recursive: true });
-  return copied(source, tree, checkout, "it has changes that are not committed", head);
+  return copied(source, tree, checkout, "it has uncommitted changes", head);
 }
 
 /** Makes the first commit of files without history, so that the agent can ask git for its changes. */
@@ -76,7 +76,7 @@ async function copied(
     ...(outside.length > 0
       ? [`${plural(outside.length, "link")} lead${outside.length > 1 ? "" : "s"} outside: ${outside[0]}`]
       : []),
-    ...(skipped.length > 0 ? [`left out, no file: ${skipped.slice(0, 3).join(", ")}`] : []),
+    ...(skipped.length > 0 ? [`skipped, not a file: ${skipped.slice(0, 3).join(", ")}`] : []),
   ];
   const origin: Origin = { kind: "copy", ...(commit ? { commit } : {}), files, bytes };
   return { origin, description: `copied (${why}): ${facts.join("; ")}` };

@@ -28,7 +28,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     programCheck(env, "bash", { pattern: /version (\d+)\.(\d+)/, least: [4, 4] }),
     programCheck(env, "git", {
       pattern: /git version (\d+)\.(\d+)/,
-      missing: "branches and ignored files are not known",
+      missing: "Sawtooth does not know branches and ignored files",
     }),
     programCheck(env, "rg", {
       pattern: /ripgrep (\d+)\.(\d+)/,
@@ -63,7 +63,7 @@ export function doctorText(checks: readonly Check[], version: string): string {
   });
   const stopping = checks.filter(({ state }) => state === "stops").length;
   const notes = checks.filter(({ state }) => state === "note").length;
-  const end = stopping > 0 ? `${plural(stopping, "thing")} to mend before work.` : "Nothing stops work.";
+  const end = stopping > 0 ? `${plural(stopping, "problem")} to fix.` : "All required checks passed.";
   return `${[`Sawtooth ${version} on ${process.platform} ${process.arch}`, "", ...lines, "", `${end}${notes > 0 ? ` ${plural(notes, "note")}.` : ""}`].join("\n")}\n`;
 }
 
@@ -87,9 +87,9 @@ function nodeCheck(version: string): Check {
 }
 
 async function ptyCheck({ hasPty, env }: Machine): Promise<Check> {
-  if (await hasPty()) return { name: "pty", state: "ok", says: "the shell has a terminal of its own" };
-  const off = env.SAWTOOTH_PTY === "off" ? "SAWTOOTH_PTY is off" : "the pty module does not load here";
-  const says = `${off}: commands run on pipes, and programs that insist on a terminal do not work`;
+  if (await hasPty()) return { name: "pty", state: "ok", says: "commands run in their own terminal" };
+  const off = env.SAWTOOTH_PTY === "off" ? "SAWTOOTH_PTY is off" : "the pty module cannot be loaded";
+  const says = `${off}: commands run on pipes, so programs that need a terminal do not work`;
   return { name: "pty", state: "note", says };
 }
 
@@ -128,12 +128,12 @@ function terminalChecks({ env, output }: Machine): Check[] {
     {
       name: "terminal",
       ...{ state: dumb ? "note" : "ok", says },
-      ...(dumb ? { advice: "interactive work needs a terminal that can draw, or --plain" } : {}),
+      ...(dumb ? { advice: "use a terminal that supports cursor movement, or --plain" } : {}),
     },
     {
       name: "locale",
       ...{ state: utf8 ? "ok" : "note", says: locale || "none" },
-      ...(utf8 ? {} : { advice: "set LANG=C.UTF-8, or other characters than ASCII may look wrong" }),
+      ...(utf8 ? {} : { advice: "set LANG=C.UTF-8, or characters other than ASCII may look wrong" }),
     },
   ];
 }
@@ -168,15 +168,15 @@ const reachMs = 2000;
 /** Opens a connection without sending anything. */
 async function reachCheck({ url, from }: Server): Promise<Check> {
   if (!URL.canParse(url))
-    return { name: "server", state: "stops", says: "its address is no URL", advice: `correct ${from}` };
+    return { name: "server", state: "stops", says: "the address is not a URL", advice: `correct ${from}` };
   const { hostname, port, protocol, host } = new URL(url);
   const failure = await connecting(
     hostname.replace(/^\[|\]$/g, ""),
     Number(port) || (protocol === "http:" ? 80 : 443),
   );
-  if (failure === undefined) return { name: "server", state: "ok", says: `${host} can be reached` };
+  if (failure === undefined) return { name: "server", state: "ok", says: `${host} is reachable` };
   const advice = `check the network, or ${from}`;
-  return { name: "server", state: "stops", says: `${host} cannot be reached (${failure})`, advice };
+  return { name: "server", state: "stops", says: `${host} is not reachable (${failure})`, advice };
 }
 
 /** Returns the failure; undefined when connected. */
@@ -221,7 +221,7 @@ function rulesCheck(env: Readonly<Record<string, string | undefined>>, cwd: stri
       name: "rules",
       state: "note",
       says: (error as Error).message,
-      advice: "until then no rule for this folder counts",
+      advice: "until then no rule for this folder applies",
     };
   }
 }
@@ -238,14 +238,19 @@ function stateChecks(root: string): Check[] {
       {
         name: "state",
         state: "note",
-        says: `${root} cannot be written`,
-        advice: "sessions are kept in a temporary folder until it can",
+        says: `${root} is not writable`,
+        advice: "make it writable; until then sessions are stored in a temporary folder",
       },
     ];
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < littleRoom)
     return [
-      { name: "state", state: "note", says, advice: `only ${bytesText(bavail * bsize)} are free there` },
+      {
+        name: "state",
+        state: "note",
+        says,
+        advice: `free some disk space: only ${bytesText(bavail * bsize)} are left there`,
+      },
     ];
   if (sizeOf(root) > largeState)
     return [{ name: "state", state: "note", says, advice: "delete folders of old sessions there" }];
@@ -284,22 +289,28 @@ function bytesText(bytes: number): string {
 
 async function orphanCheck(machine: Machine, clean: boolean): Promise<Check> {
   const found = machine.orphans();
-  if (found.length === 0) return { name: "processes", state: "ok", says: "nothing is left of killed agents" };
+  if (found.length === 0)
+    return { name: "processes", state: "ok", says: "no processes left by killed agents" };
   const named = found.map(({ pid, command }) => `${pid} ${command}`).join("; ");
   if (clean) {
     await machine.endOrphans();
-    return { name: "processes", state: "ok", says: `ended what killed agents left: ${named}` };
+    return { name: "processes", state: "ok", says: `ended processes that killed agents left: ${named}` };
   }
   const advice = "sawtooth doctor --clean ends them";
-  return { name: "processes", state: "note", says: `killed agents left ${named}`, advice };
+  return { name: "processes", state: "note", says: `killed agents left processes: ${named}`, advice };
 }
 
 function lockCheck(machine: Machine, clean: boolean): Check {
   const stale = machine.staleLocks();
-  if (stale.length === 0) return { name: "locks", state: "ok", says: "no lock of a dead process" };
-  const says = `${plural(stale.length, "lock")} of dead processes`;
+  if (stale.length === 0) return { name: "locks", state: "ok", says: "no stale locks" };
+  const says = `${plural(stale.length, "stale lock")}`;
   if (!clean)
-    return { name: "locks", state: "note", says, advice: "they do not hinder; --clean removes them" };
+    return {
+      name: "locks",
+      state: "note",
+      says,
+      advice: "they are harmless; sawtooth doctor --clean removes them",
+    };
   machine.removeStaleLocks();
   return { name: "locks", state: "ok", says: `removed ${says}` };
 }

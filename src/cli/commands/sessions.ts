@@ -24,7 +24,7 @@ export async function sessionsOutput(
   flags: FlagsOf<"sessions">,
   stored: StoredSessions,
 ): Promise<string> {
-  if (rest.length > 0) throw new UsageError(`sessions ${verb} takes one session, not also ${rest[0]}`);
+  if (rest.length > 0) throw new UsageError(`sessions ${verb} takes one session; unexpected: ${rest[0]}`);
   switch (verb) {
     case "list": {
       const cwd = flags.verbose ? undefined : process.cwd();
@@ -35,7 +35,7 @@ export async function sessionsOutput(
     case "export":
       return exported(stored.read(id), flags.format);
     default:
-      throw new UsageError(`unknown: sessions ${verb} (there are: sessions list, show, export)`);
+      throw new UsageError(`unknown command: sessions ${verb} (use sessions list, show, or export)`);
   }
 }
 
@@ -51,7 +51,7 @@ export async function exported(events: readonly LogEvent[], format: ExportFormat
 
 /** Formats one line a session; `cwd`: the list is of this folder only, so the lines need not name it. */
 function sessionsText(sessions: readonly Stored[], cwd: string | undefined): string {
-  if (sessions.length === 0) return cwd ? "no sessions of this folder\n" : "no sessions\n";
+  if (sessions.length === 0) return cwd ? "no sessions in this folder\n" : "no sessions\n";
   return sessions
     .map(({ id, turns, title, name, cwd: folder }) => {
       const count = `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}`;

@@ -2,6 +2,7 @@
 
 import { relative } from "node:path";
 import { asReminder } from "../../context/reminders/wording.ts";
+import { plural } from "../../context/report/amounts.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { EventLog } from "../../core/ports.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
@@ -21,8 +22,8 @@ export async function runUndo(
   { list, to, redo }: FlagsOf<"undo">,
   open: (id: string | undefined) => UndoSession,
 ): Promise<{ text: string; exitCode: number }> {
-  if (rest.length > 0) throw new UsageError(`undo takes one session, not also ${rest[0]}`);
-  if (redo && to !== undefined) throw new UsageError("--redo and --to: one of them");
+  if (rest.length > 0) throw new UsageError(`undo takes one session; unexpected: ${rest[0]}`);
+  if (redo && to !== undefined) throw new UsageError("--redo and --to cannot be combined");
   const session = open(id);
   const { snapshots, log, cwd } = session;
   try {
@@ -50,8 +51,8 @@ export async function runUndo(
 }
 
 function nothingText(id: string, { to, redo }: { to: number | undefined; redo: boolean }): string {
-  if (to !== undefined) return `session ${id} has no snapshot ${to}: see sawtooth undo --list\n`;
-  return redo ? `no undo to take back in session ${id}\n` : `nothing to undo in session ${id}\n`;
+  if (to !== undefined) return `session ${id} has no snapshot ${to}: list them with sawtooth undo --list\n`;
+  return redo ? `no undo to revert in session ${id}\n` : `nothing to undo in session ${id}\n`;
 }
 
 /** The folder that paths are relative to, and the command to type next. */
@@ -70,7 +71,7 @@ export function snapshotsText(
     ...files.slice(0, 8).map((file) => `      ${marks[file.status]} ${shown(file.path, cwd)}`),
     ...(files.length > 8 ? [`      … and ${files.length - 8} more`] : []),
   ]);
-  return `${[`Snapshots of session ${id}; ${command} goes back to one:`, ...lines].join("\n")}\n`;
+  return `${[`Snapshots of session ${id}; restore one with ${command}:`, ...lines].join("\n")}\n`;
 }
 
 const marks: Record<FileChange["status"], string> = { added: "+", changed: "~", removed: "-" };
@@ -85,20 +86,20 @@ export function undoneText(
   { to, files, copies, lost, notes }: Undone,
   { cwd, command }: TextContext,
 ): string {
-  const count = files.length === 1 ? "1 file is" : `${files.length} files are`;
+  const count = plural(files.length, "file");
   const chapters = [
     files.length === 0 && lost.length === 0
-      ? [`Everything is as in snapshot ${to} already.`]
+      ? [`Nothing to do: all files already match snapshot ${to}.`]
       : [
-          `${count} as in snapshot ${to} again:`,
+          `${count} restored to snapshot ${to}:`,
           ...files.map(({ path, status }) => `  ${words[status].padEnd(12)}  ${shown(path, cwd)}`),
         ],
-    copies.length === 0 ? [] : ["Somebody else had changed these meanwhile; that state is kept:"],
+    copies.length === 0 ? [] : ["These files were also changed outside the session; copies of that state:"],
     copies.map(({ path, copy }) => `  ${shown(path, cwd)}: ${cleanLine(copy)}`),
-    lost.length === 0 ? [] : ["Not put back:"],
+    lost.length === 0 ? [] : ["Could not be restored:"],
     lost.map(({ path, why }) => `  ${shown(path, cwd)}: ${why}`),
     notes,
-    [`To take this back: ${command}`],
+    [`To revert this: ${command}`],
   ];
   return `${chapters.flat().join("\n")}\n`;
 }

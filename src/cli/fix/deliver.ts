@@ -59,13 +59,13 @@ export function patchBytes(patch: string): Buffer {
 async function headFor({ git, isRepository }: Tree, flag: string): Promise<string> {
   if (!isRepository)
     throw new UsageError(
-      `${flag} needs a git repository, and this folder is none: use --patch <file> instead`,
+      `${flag} needs a git repository, but this folder is not one: use --patch <file> instead`,
     );
   try {
     return (await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])).trim();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    throw new UsageError(`${flag} needs a commit to build on, and this repository has none yet`);
+    throw new UsageError(`${flag} needs at least one commit in the repository`);
   }
 }
 
@@ -76,9 +76,9 @@ async function checkBranch({ git }: Tree, branch: string): Promise<void> {
       () => false,
     );
   if (!(await succeeds(["check-ref-format", `refs/heads/${branch}`])) || branch.startsWith("-"))
-    throw new UsageError(`--branch ${branch}: not a name that git takes`);
+    throw new UsageError(`--branch ${branch}: not a valid branch name`);
   if (await succeeds(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`]))
-    throw new UsageError(`--branch ${branch}: there is such a branch already`);
+    throw new UsageError(`--branch ${branch}: the branch already exists`);
 }
 
 /** Refuses files that go through a filter: a commit of them would include content that the filter keeps out. */

@@ -68,9 +68,7 @@ export function violationsOf(guarded: Guarded): Violation[] {
   const outside = named.length === 0 ? [] : guarded.changes.filter(({ path }) => !allowed(path));
   return [
     ...changedDefinitions(guarded),
-    ...outside.map(({ path }) =>
-      violation("outside-allowed", path, "is outside of what --allow-paths permits"),
-    ),
+    ...outside.map(({ path }) => violation("outside-allowed", path, "is outside --allow-paths")),
     ...guarded.changes.flatMap((change) => changeViolations(change, allowed(change.path))),
   ];
 }
@@ -89,7 +87,7 @@ function changedDefinitions({ definitions: { before, after }, root }: Guarded): 
   const paths = changed.map((name) => (after.get(name) ?? before.get(name))?.path ?? "");
   return [...new Set(paths)].map((path) => {
     const file = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
-    return violation("changed-check", file, "was changed in what the check runs");
+    return violation("changed-check", file, "was changed, and the check runs it");
   });
 }
 
@@ -103,18 +101,18 @@ function changeViolations(change: TreeChange, allowed: boolean): Violation[] {
     return now.length > old.length ? (now.find((check) => !old.includes(check)) ?? now[0]) : undefined;
   };
   const silencer = more(silencers);
-  if (silencer) add("silenced-check", `silences a message (${silencer.trim()})`);
+  if (silencer) add("silenced-check", `suppresses a diagnostic (${silencer.trim()})`);
   if (!allowed && changesRunner(change)) add("changed-runner", "changes how tests or checks are run");
   if (!isTest(path) && !path.endsWith(".rs")) return found;
   const skip = more(skips);
   if (skip) add("skipped-test", `skips tests (${skip.trim()})`);
   if (!isTest(path) || status === "A") return found;
-  if (status === "D") add("deleted-test", "was deleted, and it is a test");
-  else if (fewer(assertions, before, after)) add("fewer-assertions", "tests less than before");
+  if (status === "D") add("deleted-test", "is a test and was deleted");
+  else if (fewer(assertions, before, after)) add("fewer-assertions", "has fewer assertions than before");
   else if (!allowed && lostLine(before, after) !== undefined)
-    add("changed-test", `changes what was tested (a line is gone: ${lostLine(before, after)})`);
+    add("changed-test", `changes what was tested (a line was removed: ${lostLine(before, after)})`);
   else if (!allowed && (change.before === undefined) !== (change.after === undefined))
-    add("changed-test", "changes data of a test");
+    add("changed-test", "changes test data");
   return found;
 }
 
@@ -171,7 +169,7 @@ export function countViolation(
 ): Violation | undefined {
   if (!before) return undefined;
   const fewerTests = (what: string): Violation => ({ rule: "fewer-tests", message: `${command}: ${what}` });
-  if (!after) return fewerTests(`${before.total} tests ran before, and now none are reported`);
+  if (!after) return fewerTests(`${before.total} tests ran before, now none are reported`);
   if (after.total < before.total) return fewerTests(`${before.total} tests ran before, now ${after.total}`);
   if (after.skipped > before.skipped)
     return fewerTests(`${before.skipped} tests were skipped before, now ${after.skipped}`);

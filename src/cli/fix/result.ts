@@ -136,12 +136,12 @@ function fixFacts(ending: FixOutcome) {
   };
 }
 
-function checkFacts({ command, passed, exitCode, how: timing, durationMs, tests }: CheckRun) {
+function checkFacts({ command, passed, exitCode, how, durationMs, tests }: CheckRun) {
   return {
     command,
     passed,
     exit_code: exitCode ?? null,
-    how: timing,
+    how,
     duration_ms: durationMs,
     tests: tests ?? null,
   };
@@ -162,7 +162,7 @@ function failure({ attempts }: FixOutcome): string {
 
 function bestText({ best }: FixOutcome): string[] {
   if (!best) return [];
-  return [`the best attempt is kept in ${best.file}`];
+  return [`the best attempt is saved in ${best.file}`];
 }
 
 /** Reports to the user: the outcome, the model's words, and the delivery. */

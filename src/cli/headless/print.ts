@@ -69,13 +69,13 @@ async function printed(
   unfollow();
   const events = run.agent.log.events();
   const signal = stop.by();
-  const resumeHint = {
+  const ended = {
     durationMs: Date.now() - startedAt,
     ...(signal ? { signal } : {}),
     ...(answer ? { answer } : {}),
   };
-  writeEnd(resultObject(events, resumeHint), flags, answerText(resumeHint) ?? lastText(events));
-  return verdict(events, resumeHint).exitCode;
+  writeEnd(resultObject(events, ended), flags, answerText(ended) ?? lastText(events));
+  return verdict(events, ended).exitCode;
 }
 
 async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {
@@ -88,13 +88,14 @@ async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> 
 /** Combines the prompt and piped input into one message (design §5). Throws `UsageError` when there is neither. */
 async function messageOf(prompt: string | undefined): Promise<Input> {
   if (prompt !== undefined && prompt.trim() === "")
-    throw new UsageError("the prompt is empty: say what to do");
+    throw new UsageError("the prompt is empty: describe the task");
   const given = prompt === "-" ? undefined : prompt;
   const piped = await readStdin(given === undefined);
   const text = [given, given && piped.text ? enclosed("stdin", piped.text) : piped.text]
     .filter((part) => part?.trim())
     .join("\n\n");
-  if (text === "") throw new UsageError('no prompt: give one, as in sawtooth -p "fix the failing test"');
+  if (text === "")
+    throw new UsageError('no prompt: pass one, for example sawtooth -p "fix the failing test"');
   return { blocks: [{ type: "text", text }], ...(piped.warning ? { warning: piped.warning } : {}) };
 }
 
@@ -105,7 +106,7 @@ async function driven(prompt: string | undefined, flags: Flags): Promise<Input> 
   const { readDriver } = await import("./stream-input.ts");
   const driver = readDriver(process.stdin, writeLine);
   const blocks: UserBlock[] | undefined = prompt ? [{ type: "text", text: prompt }] : await driver.next();
-  if (!blocks) throw new UsageError("no user message came on standard input");
+  if (!blocks) throw new UsageError("no user message on standard input");
   return { blocks, driver };
 }
 
@@ -153,5 +154,5 @@ function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string)
 }
 
 function hint(result: ResultObject): string {
-  return result.subtype === "error_during_execution" ? "" : ` (go on: ${result.resume})`;
+  return result.subtype === "error_during_execution" ? "" : ` (resume with: ${result.resume})`;
 }

@@ -6,6 +6,7 @@ import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
 import { type Egress, foldEgress, hostRule } from "../../core/network/egress.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { wireEgress } from "./egress.ts";
 
 /** An answer as a value that fits its schema, or why there is none. */
@@ -82,7 +83,7 @@ function isBlocked(events: readonly LogEvent[]): boolean {
     if (event?.type === "user_message") return false;
     if (event?.type === "permission_decided" && event.decision === "deny") return true;
     if (event?.type === "egress" && isRefused(event)) return true;
-    if (event?.type === "tool_result" && !event.isError && event.toolName !== "todo") return false;
+    if (event?.type === "tool_result" && !event.isError && event.toolName !== toolNames.todo) return false;
   }
   return false;
 }

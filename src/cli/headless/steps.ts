@@ -6,7 +6,7 @@ import { inputTotal } from "../../core/model-card.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { findCall } from "../../core/questions.ts";
 import { describeCall } from "../../core/tool-calls.ts";
-import { cut, wrap } from "../../report/text/columns.ts";
+import { cut, filled, wrap } from "../../report/text/columns.ts";
 
 /** Returns no line, or several, without a final newline. `width` in columns. */
 export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 100): string[] {
@@ -70,7 +70,7 @@ function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], 
   const room = Math.max(20, width - 45);
   const subject = oneLine(visible(title.subject), room);
   const facts = event.isError ? `failed${lastLine(event)}` : factsOf(event);
-  return `     ${event.isError ? "✗" : "✓"} ${visible(title.verb).padEnd(18)} ${subject.padEnd(room)}  ${facts}`;
+  return `     ${event.isError ? "✗" : "✓"} ${visible(title.verb).padEnd(18)} ${filled(subject, room)}  ${facts}`;
 }
 
 function factsOf(event: EventOf<"tool_result">): string {

@@ -58,7 +58,7 @@ export function readDriver(input: NodeJS.ReadableStream, write: (line: object) =
     warnIn(log: EventLog): void {
       state.warn = (text) => log.append({ type: "warning", text });
     },
-    takeSteering: () => state.steering.splice(0),
+    takeSteering: () => state.steering.splice(0).map((content) => ({ content })),
     settle: (call, denied) => ask(state, call, denied),
   } satisfies SessionDriver & Record<string, unknown>;
 }

@@ -71,7 +71,7 @@ function parseSchema(source: string, cwd: string): object {
   } catch (error) {
     throw new UsageError(`--json-schema: ${name} is not JSON: ${(error as Error).message.split("\n")[0]}`);
   }
-  throw new UsageError(`--json-schema: ${name} is not an object, as a schema is`);
+  throw new UsageError(`--json-schema: ${name} is not a JSON object, as a schema must be`);
 }
 
 function readSchema(file: string, cwd: string): string {
@@ -79,7 +79,7 @@ function readSchema(file: string, cwd: string): string {
     return readFileSync(resolve(cwd, file), "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new UsageError(`--json-schema ${file}: neither JSON nor a file that can be read (${code})`);
+    throw new UsageError(`--json-schema ${file}: neither JSON nor a readable file (${code})`);
   }
 }
 

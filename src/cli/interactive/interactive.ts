@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
+import { unknownCallFacts } from "../../agent/tool-calls.ts";
 import { gitBranch } from "../../app/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
 import { sessionRoot } from "../../app/open-session.ts";
@@ -17,7 +18,8 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import type { PermissionMode } from "../../core/decision.ts";
 import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets/secrets.ts";
-import { enclosed } from "../../core/text/tags.ts";
+import { shellText } from "../../core/text/tags.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
@@ -171,6 +173,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
       }
     },
     say: run.say,
+    describe: (call) => unknownCallFacts(run.agent, call),
     jobs: run.jobs,
     actions: sessionActions(run, { flags, env: process.env, cwd, chosen }),
     orphans: { find: machine.orphans, end: machine.endOrphans },
@@ -201,7 +204,7 @@ async function runInShell(
   { onProgress, onWaiting }: Watching,
 ): Promise<string> {
   const { agent } = run;
-  const bash = agent.tools.find(({ name }) => name === "bash");
+  const bash = agent.tools.find(({ name }) => name === toolNames.bash);
   const context = {
     toolUseId: "!",
     events: agent.log.events(),
@@ -220,7 +223,7 @@ async function runInShell(
       (output) => (typeof output?.content === "string" ? output.content : ""),
       (error) => `[it failed unexpectedly: ${error instanceof Error ? error.message : error}]`,
     );
-  return enclosed("ran_in_shell", `$ ${command}\n\n${agent.redact(text)}`);
+  return shellText(command, agent.redact(text));
 }
 
 /** Returns the text as it was saved; undefined when the editor failed. Throws when there is none. */

@@ -32,7 +32,7 @@ export function listBefore(flags: Flags): PickRequest {
     Date.now(),
   );
   if (!isEmpty(request)) return request;
-  throw new UsageError("no session is stored yet: start one without --resume");
+  throw new UsageError("no stored session yet: start one without --resume");
 }
 
 type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {

@@ -47,8 +47,8 @@ function write(path: string, text: string, mustBeNew = false): void {
     else replaceFile(path, text);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") throw new UsageError(`${path} is there already: name another file`);
-    if (code === "ENOENT") throw new UsageError(`there is no folder ${dirname(path)}`);
+    if (code === "EEXIST") throw new UsageError(`${path} already exists: choose another name`);
+    if (code === "ENOENT") throw new UsageError(`no such folder: ${dirname(path)}`);
     throw new UsageError(`cannot write ${path}: ${code}`);
   }
 }

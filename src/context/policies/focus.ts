@@ -2,6 +2,7 @@
 
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
 import { changedFiles, closedFocus, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { commandOf } from "../handoff/handoff.ts";
 import { textTokens } from "../view/tokens.ts";
 import type { View } from "../view/view.ts";
@@ -137,7 +138,8 @@ function closingResult(events: readonly LogEvent[]): EventOf<"tool_result"> | un
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
     if (event?.type === "assistant_message" || event?.type === "context_edited") return undefined;
-    if (event?.type === "tool_result" && event.toolName === "complete_focus" && !event.isError) return event;
+    if (event?.type === "tool_result" && event.toolName === toolNames.completeFocus && !event.isError)
+      return event;
   }
   return undefined;
 }

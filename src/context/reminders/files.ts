@@ -3,6 +3,7 @@
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import type { KnownFile } from "../../core/ports.ts";
 import { eventAt, findCall, started } from "../../core/questions.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import type { View } from "../view/view.ts";
 import { fieldOf } from "./steps.ts";
 
@@ -47,7 +48,7 @@ export function newestCommands(events: readonly LogEvent[]): string[] {
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
     if (event?.type === "assistant_message") break;
-    if (event?.type !== "tool_result" || event.toolName !== "bash") continue;
+    if (event?.type !== "tool_result" || event.toolName !== toolNames.bash) continue;
     const call = findCall(events, event.toolUseId, index);
     if (call) commands.push(fieldOf(call, "command"));
   }

@@ -3,7 +3,7 @@
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { openFocus } from "../../core/questions.ts";
-import { touchesOf } from "../../core/tool-calls.ts";
+import { toolNames, touchesOf } from "../../core/tool-calls.ts";
 import { whereabouts } from "../view/placeholder.ts";
 import { signatureOf } from "../view/turns.ts";
 import { isEditTestLoop } from "./progress.ts";
@@ -33,7 +33,10 @@ function callsSinceFocus(events: readonly LogEvent[], limit: number): number {
 function isFocusMark(event: LogEvent): boolean {
   if (event.type === "session_started") return true;
   if (event.type === "tool_result")
-    return !event.isError && (event.toolName === "start_focus" || event.toolName === "complete_focus");
+    return (
+      !event.isError &&
+      (event.toolName === toolNames.startFocus || event.toolName === toolNames.completeFocus)
+    );
   return isAbout(event, "focus", "focus_open", "unfold");
 }
 

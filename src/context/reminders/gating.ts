@@ -10,15 +10,16 @@
 
 import type { LogEvent } from "../../core/events.ts";
 import { currentModel, openFocus, started } from "../../core/questions.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { type View, withdrawnIn } from "../view/view.ts";
 
-const focusTools = ["start_focus", "complete_focus"];
+const focusTools: readonly string[] = [toolNames.startFocus, toolNames.completeFocus];
 const vainCalls = 2;
 
 /** The whole list of tools to withdraw from here on, when it differs from what is in force; else undefined. */
 export function dueGate(events: readonly LogEvent[], view: View): string[] | undefined {
   if (!calledFocusTool(events)) return undefined;
-  const impossible = openFocus(events) ? "start_focus" : "complete_focus";
+  const impossible = openFocus(events) ? toolNames.startFocus : toolNames.completeFocus;
   const withdrawn = withdrawnIn(view);
   if (withdrawn.some((name) => name !== impossible)) return [];
   if (withdrawn.length > 0 || !canGate(events, impossible)) return undefined;

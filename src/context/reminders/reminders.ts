@@ -3,6 +3,7 @@
 import type { LogEvent } from "../../core/events.ts";
 import type { KnownFile } from "../../core/ports.ts";
 import { hasOpenTasks, isSameList, knownTasks } from "../../core/task-list.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import type { EngineSettings } from "../policies/settings.ts";
 import { namedFiles } from "./files.ts";
 import { focusReminder, unfoldPointers } from "./focus.ts";
@@ -66,7 +67,7 @@ function openTasks(events: readonly LogEvent[], every: number): Note[] {
 }
 
 function isRecital(event: LogEvent): boolean {
-  if (event.type === "tool_result") return event.toolName === "todo" && !event.isError;
+  if (event.type === "tool_result") return event.toolName === toolNames.todo && !event.isError;
   return isAbout(event, "todo", "todo_changed");
 }
 

@@ -132,7 +132,13 @@ function isWellFormed(block: Block): boolean {
     case "tool_use":
       // JSON spells a lone surrogate as an escape, so the escape is what gives it away.
       return !/\\ud[89a-f]/i.test(JSON.stringify(block.input));
-    default:
+    case "image":
+    case "thinking":
+    case "redacted_thinking":
+    case "tool_removal":
+    case "tool_addition":
       return true;
+    default:
+      return block satisfies never;
   }
 }

@@ -255,8 +255,15 @@ function withText(block: Block, text: string): Block {
       return { ...block, content: text };
     case "tool_use":
       return { ...block, input: shortenedInput(block.input, text) };
-    default:
+    case "text":
+    case "image":
+    case "thinking":
+    case "redacted_thinking":
+    case "tool_removal":
+    case "tool_addition":
       return { type: "text", text };
+    default:
+      return block satisfies never;
   }
 }
 

@@ -10,3 +10,17 @@ const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`,
 export function enclosed(tag: string, text: string, attributes = ""): string {
   return `<${tag}${attributes}>\n${text.replace(ours, "<\\")}\n</${tag}>`;
 }
+
+/** Words a command that the user ran with `!`, and its output, for the model. */
+export function shellText(command: string, output: string): string {
+  return enclosed("ran_in_shell", `$ ${command}\n\n${output}`);
+}
+
+/** Returns the output in a text that `shellText` made for `command`. */
+export function shellOutput(text: string, command: string): string {
+  // The tag, the command's lines and a blank line before it; the end of the tag behind it.
+  return text
+    .split("\n")
+    .slice(2 + command.split("\n").length, -1)
+    .join("\n");
+}

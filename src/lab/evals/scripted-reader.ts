@@ -3,6 +3,8 @@
  * says, and answers from what it sees; what the request no longer holds or points at, it cannot know. Pure.
  */
 
+import { toolNames } from "../../core/tool-calls.ts";
+
 type SeenBlock = {
   type: string;
   id?: string;
@@ -76,7 +78,7 @@ function textOf(block: SeenBlock): string {
 function ordered({ newest, call, text }: ReaderState): Action | undefined {
   const opened = /Focus opened: (sh .+)$/m.exec(newest)?.[1];
   if (opened) return run(opened);
-  const learned = call?.name === "complete_focus" ? call.input.outcome : lastOutcome(text);
+  const learned = call?.name === toolNames.completeFocus ? call.input.outcome : lastOutcome(text);
   const closed = newest.includes("Focus closed") ? learned : "";
   const order = [...`${newest}\n${closed}`.matchAll(/NEXT: (.+)$/gm)].at(-1)?.[1] ?? "";
   // Where the window is full, a result may not show its last line whole.

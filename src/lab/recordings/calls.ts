@@ -1,28 +1,28 @@
 /** Calls of other agents' tools as calls of ours, so that policies which know our tools understand them. Pure. */
 
 import type { EventBody, ToolStats } from "../../core/events.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { type Fields, fieldsOf, listOf, parsed, textOf } from "./json.ts";
 
 export type Call = { name: string; input: unknown };
 
-const editor = "str_replace_editor";
 const shells = /^(bash|shell|exec_command|local_shell|shell_command|execute_bash|run_terminal_cmd)$/i;
 
 /** Reading, writing, replacing and shell calls are renamed; every other call stays as it is. */
 export function ownCall(name: string, given: unknown): Call {
   const input = fieldsOf(typeof given === "string" ? (parsed(given) ?? { input: given }) : given);
-  if (shells.test(name)) return { name: "bash", input: { command: commandOf(input) } };
+  if (shells.test(name)) return { name: toolNames.bash, input: { command: commandOf(input) } };
   const path = textOf(input.file_path ?? input.path ?? input.filename);
   if (path === "") return { name, input };
   switch (name.toLowerCase()) {
     case "read":
-      return { name: editor, input: { command: "view", path, ...rangeOf(input) } };
+      return { name: toolNames.editor, input: { command: "view", path, ...rangeOf(input) } };
     case "write":
-      return { name: editor, input: { command: "create", path, file_text: textOf(input.content) } };
+      return { name: toolNames.editor, input: { command: "create", path, file_text: textOf(input.content) } };
     case "edit": {
       const old_str = textOf(input.old_string ?? input.oldText);
       const new_str = textOf(input.new_string ?? input.newText);
-      return { name: editor, input: { command: "str_replace", path, old_str, new_str } };
+      return { name: toolNames.editor, input: { command: "str_replace", path, old_str, new_str } };
     }
     default:
       return { name, input };
@@ -67,6 +67,6 @@ export function resultOf(
 
 function touched(call: Call | undefined): Pick<ToolStats, "read" | "wrote"> {
   const { command, path } = fieldsOf(call?.input);
-  if (call?.name !== editor || typeof path !== "string") return {};
+  if (call?.name !== toolNames.editor || typeof path !== "string") return {};
   return command === "view" ? { read: [path] } : { wrote: [path] };
 }

@@ -2,6 +2,7 @@
 
 import type { AssistantBlock } from "../../core/blocks.ts";
 import { noUsage, type Usage } from "../../core/model-card.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { type Call, ownCall, resultOf } from "./calls.ts";
 import { type Draft, draft } from "./draft.ts";
 import { countOf, type Fields, fieldsOf, listOf, textOf, timeOf } from "./json.ts";
@@ -104,7 +105,7 @@ function callsOf(message: Fields, seq: number): Waiting {
   }
   const fenced = /```(?:bash|mswea_bash_command)\n([\s\S]*?)\n```/.exec(wordsOf(message.content))?.[1];
   const command = textOf(message.action) || fenced;
-  return command ? [{ id: `call_${seq}`, call: ownCall("bash", { command }), answered: false }] : [];
+  return command ? [{ id: `call_${seq}`, call: ownCall(toolNames.bash, { command }), answered: false }] : [];
 }
 
 function takeInput(made: Draft, message: Fields, waiting: Waiting): void {

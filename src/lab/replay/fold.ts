@@ -4,6 +4,7 @@ import { isEdit, newestSteps, shortLine } from "../../context/reminders/steps.ts
 import type { AssistantBlock } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { openFocus } from "../../core/questions.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 
 /** A step that the stand-in puts between recorded ones: a reply with one call, and what the tool says to it. */
 export type ExtraStep = { content: AssistantBlock[]; toolUseId: string; toolName: string; result: string };
@@ -16,7 +17,13 @@ const mostSteps = 200;
  */
 export function extraSteps(events: readonly LogEvent[], foldAfter: number): ExtraStep[] {
   const focus = openFocus(events);
-  const opening = stepOf(events, 1, "start_focus", { objective: objectiveOf(events) }, "Focus opened.");
+  const opening = stepOf(
+    events,
+    1,
+    toolNames.startFocus,
+    { objective: objectiveOf(events) },
+    "Focus opened.",
+  );
   if (!focus) return [opening];
   const inside = newestSteps(events, mostSteps, (event) => event.seq <= focus.resultSeq).reverse();
   const explored = inside.flatMap(({ ran }) => ran).filter((ran) => !isEdit(ran));
@@ -30,7 +37,7 @@ export function extraSteps(events: readonly LogEvent[], foldAfter: number): Extr
     learned: said.join("\n").slice(-noteLength).toWellFormed() || "(nothing was said)",
     outcome: `${inside.length} steps done`,
   };
-  return [stepOf(events, 0, "complete_focus", note, "Focus closed."), opening];
+  return [stepOf(events, 0, toolNames.completeFocus, note, "Focus closed."), opening];
 }
 
 /** Characters of what the model said that a note keeps: about 300 tokens. */

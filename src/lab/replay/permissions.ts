@@ -4,7 +4,7 @@ import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Access } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
-import { touchesOf } from "../../core/tool-calls.ts";
+import { toolNames, touchesOf } from "../../core/tool-calls.ts";
 import { decidePermission } from "../../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../../permissions/decision.ts";
 
@@ -48,7 +48,7 @@ export function recordedCalls(events: readonly LogEvent[]): RecordedCall[] {
 function accessOf(name: string, input: unknown, cwd: string): Access | undefined {
   const { command } = input as Record<string, unknown>;
   if (typeof command !== "string") return undefined;
-  if (name === "bash") return { kind: "execute", command };
+  if (name === toolNames.bash) return { kind: "execute", command };
   const { kind, paths } = touchesOf({ name, input });
   if (paths.length === 0) return undefined;
   const absolute = paths.map((path) => (path.startsWith("/") ? path : `${cwd}/${path}`));

@@ -17,6 +17,7 @@ import { addUsage, costOf, inputTotal, type ModelCard, noUsage, type Usage } fro
 import { started } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { truncateOutput } from "../../core/text/truncate-output.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { type Bill, type Meter, meter } from "./bill.ts";
 import { extraSteps } from "./fold.ts";
 import { lastWords, outputTokens } from "./output.ts";
@@ -89,6 +90,23 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
         if (folds) playExtraSteps(player, options.stack.foldAfter);
         playStep(player, event.content, outputTokens(event), event.at);
         break;
+      case "session_started":
+      case "session_named":
+      case "settings_changed":
+      case "model_changed":
+      case "model_request":
+      case "model_failed":
+      case "permission_decided":
+      case "context_edited":
+      case "summary_call":
+      case "tools_gated":
+      case "sandbox":
+      case "egress":
+      case "warning":
+      case "turn_ended":
+        break;
+      default:
+        event satisfies never;
     }
   }
   return player.result;
@@ -121,7 +139,7 @@ function playerOf(options: ReplayOptions): Player {
 }
 
 function opensFocus(event: LogEvent): boolean {
-  return event.type === "tool_result" && event.toolName === "start_focus";
+  return event.type === "tool_result" && event.toolName === toolNames.startFocus;
 }
 
 function opening(recorded: readonly LogEvent[], { card, stack }: ReplayOptions): EventBody {

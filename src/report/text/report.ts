@@ -25,6 +25,7 @@ import type { Model } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { cleanLine, formatInteger } from "../../core/text/clean-text.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
 
 /** The whole report, 80 columns wide. `verbose`: all steps and edits. */
@@ -236,7 +237,7 @@ function stepLine(row: StepRow): string {
     usage ? "" : "no reply",
     miss ? `miss: ${miss}` : "",
     retries > 0 ? plural(retries, "retry", "retries") : "",
-    calls.join(" ").replaceAll("str_replace_editor", "editor"),
+    calls.join(" ").replaceAll(toolNames.editor, "editor"),
   ];
   const cells = [
     String(row.step).padStart(5),

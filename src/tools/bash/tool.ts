@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
 import { headOf, utf8Length } from "../../core/text/clean-text.ts";
 import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/text/truncate-output.ts";
-import { bashCalls } from "../../core/tool-calls.ts";
+import { bashCalls, toolNames } from "../../core/tool-calls.ts";
 import { followOutput, type OutputReader } from "./output-file.ts";
 import { clip as headLine } from "./shell/jobs.ts";
 import type { CommandIo, CommandResult, Shell } from "./shell/shell.ts";
@@ -37,7 +37,7 @@ export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptio
   const maximum = Math.max(maxTimeoutSeconds, timeoutSeconds);
   return {
     ...bashCalls,
-    name: "bash",
+    name: toolNames.bash,
     description,
     inputSchema: inputSchema(timeoutSeconds, maximum),
     access(input) {

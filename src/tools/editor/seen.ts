@@ -2,11 +2,10 @@
 
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { withLf } from "./text/line-endings.ts";
 import { occurrences } from "./text/match.ts";
 import type { TextFile } from "./text/text-file.ts";
-
-export const editorName = "str_replace_editor";
 
 /** A view that was shown in full: its range and its call. */
 export type Viewing = { range: string; toolUseId: string };
@@ -95,7 +94,7 @@ function wasShown(events: readonly LogEvent[], lines: string): boolean {
     events.some(
       (event) =>
         event.type === "tool_result" &&
-        event.toolName !== editorName &&
+        event.toolName !== toolNames.editor &&
         resultText(event.content).includes(lines),
     )
   );
@@ -108,7 +107,7 @@ export function failuresOf(events: readonly LogEvent[], input: unknown): number 
   for (const event of events) {
     if (event.type !== "assistant_message") continue;
     for (const call of event.content.filter(isToolUse)) {
-      if (call.name === editorName && JSON.stringify(call.input) === wanted) same.add(call.id);
+      if (call.name === toolNames.editor && JSON.stringify(call.input) === wanted) same.add(call.id);
     }
   }
   return events.filter((event) => event.type === "tool_result" && event.isError && same.has(event.toolUseId))

@@ -3,13 +3,13 @@
 import { resolve } from "node:path";
 import type { Access, Tool, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
-import { editorCalls } from "../../core/tool-calls.ts";
+import { editorCalls, toolNames } from "../../core/tool-calls.ts";
 import { PathMoved } from "../../disk/pinned-folder.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import type { Call, EditorInput } from "./call.ts";
 import { accessOf } from "./paths.ts";
 import { asRefusal, clipped, Refusal } from "./refusal.ts";
-import { editorName, failuresOf, type Memory } from "./seen.ts";
+import { failuresOf, type Memory } from "./seen.ts";
 import { view } from "./view-command.ts";
 import { create, insert, strReplace } from "./write.ts";
 
@@ -52,7 +52,7 @@ export function editorTool(options: { description: string; workspace: string }):
   const memory: Memory = new Map();
   return {
     ...editorCalls,
-    name: editorName,
+    name: toolNames.editor,
     description: options.description,
     inputSchema,
     access: (input) => accessOf(input, options.workspace),

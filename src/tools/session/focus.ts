@@ -6,12 +6,12 @@ import type { LogEvent } from "../../core/events.ts";
 import type { Tool, ToolOutput } from "../../core/ports.ts";
 import { lastOf, openFocus } from "../../core/questions.ts";
 import type { JsonSchema } from "../../core/request.ts";
-import { completeFocusCalls, startFocusCalls } from "../../core/tool-calls.ts";
+import { completeFocusCalls, startFocusCalls, toolNames } from "../../core/tool-calls.ts";
 
 export function startFocusTool(options: { description: string }): Tool {
   return {
     ...startFocusCalls,
-    name: "start_focus",
+    name: toolNames.startFocus,
     description: options.description,
     inputSchema: textFields({ objective: "What this phase is to find out or achieve, in one sentence." }),
     access: () => ({ kind: "session" }),
@@ -25,7 +25,7 @@ export function startFocusTool(options: { description: string }): Tool {
 export function completeFocusTool(options: { description: string; file: string }): Tool {
   return {
     ...completeFocusCalls,
-    name: "complete_focus",
+    name: toolNames.completeFocus,
     description: options.description,
     inputSchema: textFields({
       attempted: "What was tried, dead ends included.",

@@ -11,14 +11,14 @@ import {
   recital,
   type Task,
 } from "../../core/task-list.ts";
-import { todoCalls } from "../../core/tool-calls.ts";
+import { todoCalls, toolNames } from "../../core/tool-calls.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
 
 /** Creates the tool. `file`: absolute path of the session's todo.md. */
 export function todoTool(options: { description: string; file: string }): Tool {
   return {
     ...todoCalls,
-    name: "todo",
+    name: toolNames.todo,
     description: options.description,
     inputSchema: {
       type: "object",

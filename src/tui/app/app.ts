@@ -1,6 +1,6 @@
 /** The running screen: its state, how changes are applied, and how it is drawn. */
 
-import type { UserBlock } from "../../core/blocks.ts";
+import type { UserMessage } from "../../core/events.ts";
 import type { Transcript } from "../blocks/transcript.ts";
 import { type Picking, pickerSize, pickerView } from "../dialogs/picker.ts";
 import type { Key, KeyReader } from "../input/keys.ts";
@@ -32,7 +32,7 @@ type Work = {
   /** Background work that runs until it is stopped or done. */
   running: Set<Promise<void>>;
   /** Output of shell lines that the user ran during a turn: said at the next step. */
-  receivedMessages: UserBlock[][];
+  receivedMessages: UserMessage[];
 };
 
 /** The open questions, by their id. */

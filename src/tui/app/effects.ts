@@ -97,8 +97,9 @@ async function runShell(app: App, host: Host, command: string): Promise<void> {
   });
   app.work.stops.delete(stop);
   const content: UserBlock[] = [{ type: "text", text: output }];
-  if (app.state?.busy?.turn) app.work.receivedMessages.push(content);
-  else host.say(content);
+  const shell = { command };
+  if (app.state?.busy?.turn) app.work.receivedMessages.push({ content, shell });
+  else host.say(content, shell);
   dispatch(app, { type: "shell_over" });
 }
 

@@ -283,7 +283,7 @@ function callsOf(state: State, now: number, room: number): RunningCallsProps | u
     // Its terminal shows the output, where that is shown.
     const elsewhere = terminal !== undefined && (call.call.input as { tty?: unknown }).tty === true;
     const output = each > 0 && !elsewhere ? outputOf(call, each, size.columns) : [];
-    return { call: call.call, elapsed: elapsed(call, now), output };
+    return { call: call.call, facts: call.facts, elapsed: elapsed(call, now), output };
   });
   const more = room < 2 ? 0 : running.length - shown.length;
   return { calls, more, context: rowContextOf(state) };

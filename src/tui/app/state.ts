@@ -4,6 +4,7 @@ import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import type { ModelPart } from "../../core/ports.ts";
 import { knownTasks } from "../../core/task-list.ts";
+import { type CallFacts, toolNames } from "../../core/tool-calls.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
 import { turnSummary } from "../blocks/event-rows.ts";
 import { type Facts, factsOf, turnStart } from "../blocks/status.ts";
@@ -23,8 +24,13 @@ import type { Answer, Confirmation, Question } from "../ports/session.ts";
 import type { Row, Size } from "../rows/rows.ts";
 import type { ShownTerminal } from "./terminal-rows.ts";
 
-/** A running call. `output`: the end of its output. */
-export type RunningCall = { call: ToolUseBlock; since: number; output: string };
+/** A running call. `output`: the end of its output. `facts`: of a tool that core does not know. */
+export type RunningCall = {
+  call: ToolUseBlock;
+  since: number;
+  output: string;
+  facts?: CallFacts | undefined;
+};
 
 /** The model's activity: it streams a reply, or waits until `until` to retry. */
 export type Activity =
@@ -45,6 +51,8 @@ export type State = {
   questions: PendingQuestion[];
   transcript: Transcript;
   running: RunningCall[];
+  /** Describes a call of a tool that core does not know; its result will record the same. */
+  describe?: ((call: ToolUseBlock) => CallFacts | undefined) | undefined;
   activity: Activity;
   /** Set while a turn, a shell line of the user or a long command runs. `what`: the work of a command. */
   busy?: { since: number; stopping: boolean; turn: boolean; what?: string | undefined } | undefined;
@@ -92,7 +100,7 @@ export type Action =
 /** The next state, rows for the history, and the effects to carry out. */
 export type Change = { state: State; rows: Row[]; effects: Effect[] };
 
-export type Beginning = Pick<State, "size" | "mode" | "location" | "commands"> & {
+export type Beginning = Pick<State, "size" | "mode" | "location" | "commands" | "describe"> & {
   typed: readonly string[];
   events: readonly LogEvent[];
 };
@@ -196,7 +204,7 @@ export function said(state: State, text: string, effects: Effect[] = []): Change
 export const shellId = "!";
 
 function withShell(state: State, command: string, now: number): State {
-  const call: ToolUseBlock = { type: "tool_use", id: shellId, name: "bash", input: { command } };
+  const call: ToolUseBlock = { type: "tool_use", id: shellId, name: toolNames.bash, input: { command } };
   const busy = state.busy ?? { since: now, stopping: false, turn: false };
   return { ...state, busy, running: [...state.running, { call, since: now, output: "" }] };
 }
@@ -206,7 +214,7 @@ function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Ch
   const next: State = {
     ...state,
     transcript,
-    running: runningAfter(state.running, event),
+    running: runningAfter(state, event),
     facts: factsOf(events),
     tasks: event.type === "tool_result" || event.type === "reminder" ? knownTasks(events) : state.tasks,
     ...(event.type === "tool_result" || event.type === "model_request"
@@ -218,20 +226,38 @@ function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Ch
   return change(next, summary ? [...rows, [], [{ text: `  ${summary}`, tone: "dim" }]] : rows);
 }
 
-function runningAfter(running: RunningCall[], event: LogEvent): RunningCall[] {
+function runningAfter({ running, describe }: State, event: LogEvent): RunningCall[] {
   const shell = running.filter(({ call }) => call.id === shellId);
   switch (event.type) {
     case "assistant_message":
       return [
         ...shell,
-        ...event.content.filter(isToolUse).map((call) => ({ call, since: event.at, output: "" })),
+        ...event.content
+          .filter(isToolUse)
+          .map((call) => ({ call, since: event.at, output: "", facts: describe?.(call) })),
       ];
     case "tool_result":
       return running.filter(({ call }) => call.id !== event.toolUseId);
     case "turn_ended":
       return shell;
-    default:
+    case "session_started":
+    case "model_changed":
+    case "session_named":
+    case "settings_changed":
+    case "user_message":
+    case "permission_decided":
+    case "context_edited":
+    case "reminder":
+    case "tools_gated":
+    case "model_request":
+    case "summary_call":
+    case "model_failed":
+    case "sandbox":
+    case "egress":
+    case "warning":
       return running;
+    default:
+      return event satisfies never;
   }
 }
 

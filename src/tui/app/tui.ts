@@ -1,7 +1,7 @@
 /** The interactive screen: takes the terminal, shows one session after the other, gives the terminal back. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserBlock } from "../../core/blocks.ts";
+import type { UserMessage } from "../../core/events.ts";
 import { noteRows } from "../blocks/event-rows.ts";
 import { completeTail } from "../blocks/transcript.ts";
 import { pastRows, welcomeRows } from "../blocks/welcome.ts";
@@ -83,7 +83,7 @@ function personOf(app: App): Person {
       const texts = app.state?.queue ?? [];
       const received = app.work.receivedMessages.splice(0);
       if (texts.length > 0) dispatch(app, { type: "steered" });
-      return [...received, ...texts.map((text): UserBlock[] => [{ type: "text", text }])];
+      return [...received, ...texts.map((text): UserMessage => ({ content: [{ type: "text", text }] }))];
     },
     onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
     onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
@@ -99,7 +99,10 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   app.host = host;
   app.deciding = false;
   const [size, commands] = [app.terminal.size(), commandsOf(host.actions.own())];
-  app.state = initialState({ size, mode: host.mode(), location, commands, typed, events });
+  app.state = initialState({
+    ...{ size, mode: host.mode(), location, commands, typed, events },
+    describe: host.describe,
+  });
   if (draft !== undefined) app.state = reduce(app.state, { type: "written", text: draft }).state;
   // Rows of the earlier conversation are printed first, so that new ones stand below them.
   const past = pastRows(events, { cwd: host.cwd, columns: app.state.size.columns });

@@ -5,24 +5,20 @@ import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
+import { shellOutput } from "../../core/text/tags.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { RowContext } from "./tool-rows.ts";
 
-/** Matches the user message for a command that was run with `!`. */
-const ranPattern = /^<ran_in_shell>\n\$ ([\s\S]*?)\n\n([\s\S]*)\n<\/ran_in_shell>$/;
-
 /** Returns a message as it was typed: a command run with `!` is that line again. */
-export function typedText({ content }: EventOf<"user_message">): string {
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  const ran = ranPattern.exec(text);
-  return ran ? `!${ran[1]}` : text;
+export function typedText({ content, shell }: EventOf<"user_message">): string {
+  if (shell) return `!${shell.command}`;
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
-export function userRows({ content }: EventOf<"user_message">, { columns }: RowContext): Row[] {
+export function userRows({ content, shell }: EventOf<"user_message">, { columns }: RowContext): Row[] {
   const text = content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
-  const ran = ranPattern.exec(text);
-  if (ran) return ranRows(ran[1] ?? "", ran[2] ?? "", columns);
+  if (shell) return ranRows(shell.command, shellOutput(text, shell.command), columns);
   const lines = text.split("\n");
   const shown = lines.slice(0, 20);
   const more = lines.length - shown.length;

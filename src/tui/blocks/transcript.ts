@@ -95,7 +95,14 @@ export function completeTail(
 ): Step | undefined {
   const { text, shown, markdown } = drawn.reply;
   const line = text.slice(shown);
-  if (line === "" || markdown.table || /^\s*\|/.test(line) || !reply.text.startsWith(text)) return undefined;
+  if (
+    line === "" ||
+    markdown.table ||
+    markdown.item !== undefined ||
+    /^\s*\|/.test(line) ||
+    !reply.text.startsWith(text)
+  )
+    return undefined;
   const completed = { ...reply, shown, markdown: { ...markdown, printed: safe(line).length } };
   return showLines({ ...drawn, reply: completed }, reply.text, context);
 }

@@ -3,10 +3,17 @@
 import { createElement as h, type ReactNode } from "react";
 import { plural } from "../../context/report/amounts.ts";
 import type { ToolUseBlock } from "../../core/blocks.ts";
+import type { CallFacts } from "../../core/tool-calls.ts";
 import { callRow, type RowContext } from "../blocks/tool-rows.ts";
 import { Line, RowLine, Span } from "./text.ts";
 
-export type ShownCall = { call: ToolUseBlock; elapsed: string; output: readonly string[] };
+export type ShownCall = {
+  call: ToolUseBlock;
+  /** Facts of a call whose tool core does not know. */
+  facts?: CallFacts | undefined;
+  elapsed: string;
+  output: readonly string[];
+};
 /** Props. `more`: number of calls for which there is no room. */
 export type RunningCallsProps = { calls: readonly ShownCall[]; more: number; context: RowContext };
 
@@ -26,6 +33,7 @@ export function RunningCalls({ calls, more, context }: RunningCallsProps): React
 /** One call. Its title is the row of a finished call except for the mark, so it keeps its look in the scrollback. */
 function Call({
   call,
+  facts,
   elapsed,
   output,
   first,
@@ -34,7 +42,7 @@ function Call({
   return [
     h(RowLine, {
       key: "title",
-      row: callRow({ text: first ? "●" : "○", tone: "accent" }, call, elapsed, context),
+      row: callRow({ text: first ? "●" : "○", tone: "accent" }, call, elapsed, context, facts),
     }),
     ...output.map((line, index) => h(Line, { key: index }, h(Span, { tone: "dim" }, `    ${line}`))),
   ];

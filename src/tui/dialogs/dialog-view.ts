@@ -1,6 +1,6 @@
 /** Lays out a question within a height: its subject, the targets of links, the reason, and the answers. Pure. */
 
-import { isKnownTool, type Touches, touchesOf } from "../../core/tool-calls.ts";
+import { isKnownTool, type Touches, toolNames, touchesOf } from "../../core/tool-calls.ts";
 import { callTitle, type RowContext } from "../blocks/tool-rows.ts";
 import { layOut } from "../input/editor.ts";
 import type { Confirmation, Question } from "../ports/session.ts";
@@ -190,7 +190,7 @@ function titleOf(question: Any, context: RowContext): string {
   if (isConfirmation(question)) return question.title;
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };
-  if (toolName === "bash") return "Run this command?";
+  if (toolName === toolNames.bash) return "Run this command?";
   const { kind } = touchesOf(call, facts);
   const { verb, subject } = callTitle(call, context, facts);
   const action = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);

@@ -1,5 +1,6 @@
 /** The subject of a question as rows: the whole command, or the changes of an edit, with nothing hidden. Pure. */
 
+import { toolNames } from "../../core/tool-calls.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
 import type { Confirmation, Question } from "../ports/session.ts";
 import { literal, type Row, type Span, wrap } from "../rows/rows.ts";
@@ -10,7 +11,7 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
   if (isConfirmation(question))
     return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, context.columns)));
   const { toolName, input } = question;
-  return toolName === "bash" ? commandRows(input, context) : changeRows(input, context);
+  return toolName === toolNames.bash ? commandRows(input, context) : changeRows(input, context);
 }
 
 function commandRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {

@@ -5,8 +5,9 @@
 
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserBlock } from "../../core/blocks.ts";
+import type { UserMessage } from "../../core/events.ts";
 import type { ModelPart } from "../../core/ports.ts";
+import { shellOutput } from "../../core/text/tags.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
 import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "../blocks/transcript.ts";
 import { pastRows, welcomeRows } from "../blocks/welcome.ts";
@@ -38,7 +39,7 @@ type Plain = {
   version: string;
   transcript: Transcript;
   host: Host | undefined;
-  queue: UserBlock[][];
+  queue: UserMessage[];
   questions: OpenQuestion[];
   offers: ReturnType<typeof createOffers>;
   picking: Picking | undefined;
@@ -144,7 +145,7 @@ function onLine(app: Plain, line: string): void {
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
   else if (app.stops.size === 0) void work(app, host, line);
   else {
-    app.queue.push([{ type: "text", text: line }]);
+    app.queue.push({ content: [{ type: "text", text: line }] });
     say(["queued for the next step"]);
   }
 }
@@ -192,7 +193,7 @@ async function work(app: Plain, host: Host, text: string): Promise<void> {
 
 /** Sends the text typed meanwhile. */
 async function sendQueue(app: Plain, host: Host): Promise<void> {
-  const rest = app.queue.splice(0).flat();
+  const rest = app.queue.splice(0).flatMap(({ content }) => content);
   if (rest.length > 0)
     await work(app, host, rest.map((block) => (block.type === "text" ? block.text : "")).join("\n\n"));
 }
@@ -223,9 +224,10 @@ async function runShell(app: Plain, host: Host, command: string): Promise<void> 
     const watching = { onProgress: () => {}, onWaiting: app.offers.offer };
     return host.shell(command, signal, watching);
   });
-  if (busy) app.queue.push([{ type: "text", text }]);
-  else host.say([{ type: "text", text }]);
-  say(text.split("\n").slice(3, -1).map(safe));
+  const [content, shell] = [[{ type: "text" as const, text }], { command }];
+  if (busy) app.queue.push({ content, shell });
+  else host.say(content, shell);
+  say(shellOutput(text, command).split("\n").map(safe));
 }
 
 async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
@@ -244,7 +246,9 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
     leave: (exit) => app.leave(exit),
     pick: (request) => pick(app, request),
     say: (text) =>
-      app.stops.size > 0 ? void app.queue.push([{ type: "text", text }]) : void work(app, host, text),
+      app.stops.size > 0
+        ? void app.queue.push({ content: [{ type: "text", text }] })
+        : void work(app, host, text),
     confirm: async (title, rows, signal = new AbortController().signal) =>
       (await ask(app, { title, rows }, signal)).decision === "allow",
     async work(what, action) {

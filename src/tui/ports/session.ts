@@ -1,7 +1,7 @@
 /** The screen's interface to the session behind it, and its answers. Types only. */
 
-import type { UserBlock } from "../../core/blocks.ts";
-import type { TurnEnd } from "../../core/events.ts";
+import type { ToolUseBlock, UserBlock } from "../../core/blocks.ts";
+import type { TurnEnd, UserMessage } from "../../core/events.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../../core/ports.ts";
 import type { CallFacts } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
@@ -27,10 +27,12 @@ export type Host = {
   judgeAgain(): void;
   /** Sends a message to the model and runs the turn to its end. */
   turn(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
-  /** Appends a message to the log for the model to read at its next step. */
-  say(content: UserBlock[]): void;
+  /** Appends a message to the log for the model to read at its next step. `shell`: the command it is about. */
+  say(content: UserBlock[], shell?: { command: string }): void;
   /** Runs a line in the session's shell; returns its output with its status. */
   shell(command: string, signal: AbortSignal, watching: Watching): Promise<string>;
+  /** Describes a call of a tool that core does not know. */
+  describe(call: ToolUseBlock): CallFacts | undefined;
   jobs: BackgroundJobs;
   /** Processes of runs that were killed. */
   orphans: { find(): readonly { pid: number }[]; end(): Promise<void> };
@@ -84,7 +86,7 @@ export type Beginning = { say?: string | undefined; draft?: string | undefined }
 /** The callbacks of the agent while it works. */
 export type Person = {
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
-  takeSteering(): UserBlock[][];
+  takeSteering(): UserMessage[];
   onPart(part: ModelPart): void;
   onProgress(toolUseId: string, text: string): void;
   /** Called when a command waits at its terminal; returns how long its call waits for the user, in milliseconds. */

@@ -4,17 +4,21 @@ import { highlight } from "./highlight.ts";
 import { cut, cutRow, plain, type Row, rowWidth, type Span, safe, type Tone, width, wrap } from "./rows.ts";
 
 /**
- * The state within the text: inside a fence, or in a table of unknown width. `printed`: number of characters of the
- * unfinished line that are rows already.
+ * The state within the text: inside a fence, in a table of unknown width, or after a list item that the next line may
+ * continue. `printed`: number of characters of the unfinished line that are rows already.
  */
 export type MarkdownState = {
   fence?: { mark: string; language: string };
   table?: string[];
+  item?: string;
   printed?: number;
 };
 
 /** The rows of a line, and the state after it. */
 export type MarkdownRows = { rows: Row[]; state: MarkdownState };
+
+const itemStart = /^(\s*)([-*+]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?/;
+const separator = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 
 /** Maximum lines of a table that are held back. */
 const maxTable = 200;
@@ -24,17 +28,31 @@ export function markdownLine(line: string, state: MarkdownState, columns: number
   const text = safe(line);
   if (state.fence) return fenced(text, state.fence, columns, state.printed);
   if (state.printed) return { rows: proseRows(text, columns, state.printed), state: {} };
-  if (/^\s*\|.*\|\s*$/.test(text) && (state.table?.length ?? 0) < maxTable)
-    return { rows: [], state: { table: [...(state.table ?? []), text] } };
   const before = markdownEnd(state, columns);
+  if (/^\s*\|.*\|\s*$/.test(text) && (state.table?.length ?? 0) < maxTable)
+    return { rows: state.table ? [] : before, state: { table: [...(state.table ?? []), text] } };
+  if (state.item !== undefined && continuesItem(state.item, text))
+    return { rows: [], state: { item: `${state.item.trimEnd()} ${text.trimStart()}` } };
   const opened = /^\s{0,6}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/.exec(text);
   if (opened)
     return { rows: before, state: { fence: { mark: opened[1] ?? "```", language: opened[2] ?? "" } } };
+  if (isItem(text)) return { rows: before, state: { item: text } };
   return { rows: [...before, ...proseRows(text, columns)], state: {} };
 }
 
+function isItem(text: string): boolean {
+  return itemStart.test(text) && !separator.test(text);
+}
+
+/** Returns true for a wrapped line of a list item: its line break is the source's, not the reader's. */
+function continuesItem(item: string, text: string): boolean {
+  const isText = /^\s+\S/.test(text) && !isItem(text) && !/^\s*(?:\||#{1,6}\s|>|`{3,}|~{3,})/.test(text);
+  return isText && !/(?: {2}|\\)$/.test(item) && item.length < longestHead;
+}
+
 /** Renders the lines still held back when the text ends. */
-export function markdownEnd({ table }: MarkdownState, columns: number): Row[] {
+export function markdownEnd({ table, item }: MarkdownState, columns: number): Row[] {
+  if (item !== undefined) return proseRows(item, columns);
   return table ? tableRows(table, columns) : [];
 }
 
@@ -56,7 +74,16 @@ export function markdownHead(
 ): MarkdownRows | undefined {
   const { printed = 0 } = state;
   const long = line.length - printed;
-  if (state.fence || state.table || long * 2 < columns * most || long > longestHead || /^\s*\|/.test(line))
+  // A line that begins at the margin is no part of the item before it.
+  if (state.item !== undefined && /^\S/.test(line)) return { rows: markdownEnd(state, columns), state: {} };
+  if (
+    state.fence ||
+    state.table ||
+    state.item !== undefined ||
+    long * 2 < columns * most ||
+    long > longestHead ||
+    /^\s*\|/.test(line)
+  )
     return undefined;
   const whole = safe(line);
   const begin = Math.max(printed, proseOf(whole).from);
@@ -133,7 +160,7 @@ function proseOf(text: string): Prose {
   const [quote] = /^\s{0,3}>\s?/.exec(text) ?? [];
   if (quote !== undefined)
     return { lead: [{ text: "│ ", tone: "dim" }], from: quote.length, to, indent: "│ ", tone: "em" };
-  const item = /^(\s*)([-*+]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?/.exec(text);
+  const item = itemStart.exec(text);
   if (!item) return { lead: [], from: 0, to, indent: /^\s*/.exec(text)?.[0] ?? "" };
   const [all, indent = "", bullet = "", box] = item;
   const mark = box === undefined ? (bullet.length === 1 ? "•" : bullet) : box === " " ? "☐" : "☑";
@@ -143,8 +170,7 @@ function proseOf(text: string): Prose {
 
 /** Returns the rows of a line, or of the rest of it after the `printed` characters. */
 function proseRows(text: string, columns: number, printed = 0): Row[] {
-  if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(text))
-    return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
+  if (separator.test(text)) return [[{ text: "─".repeat(Math.min(8, columns)), tone: "dim" }]];
   const { lead, from, to, indent, tone } = proseOf(text);
   if (printed <= from) return wrap([...lead, ...inline(text.slice(from, to), tone)], columns, indent);
   return printed < to

@@ -55,7 +55,7 @@ describe("a batch", { timeout: 60_000 }, () => {
     expect(readFileSync(join(place.cwd, "project/a.txt"), "utf8")).toBe("one\n");
     const before = results(place).length;
     const again = await run(place, "--jobs", "2");
-    expect(again.stderr).toMatch(/7 tasks, 5 of them ended before/);
+    expect(again.stderr).toMatch(/7 tasks, 5 already finished/);
     expect(results(place).length).toBe(before + 2);
   });
 
@@ -90,7 +90,7 @@ describe("a batch", { timeout: 60_000 }, () => {
     // Another order of keys is no change.
     writeTasks(place, [Object.fromEntries(Object.entries(one).reverse()), { ...two, max_turns: 9 }]);
     const changed = await run(place);
-    expect(changed.stderr).toContain("two: run again (its line has changed)");
+    expect(changed.stderr).toContain("two: running again (its line changed)");
     expect(changed.code).toBe(0);
     expect(
       results(place)
@@ -100,7 +100,7 @@ describe("a batch", { timeout: 60_000 }, () => {
     writeTasks(place, [one, two]);
     await run(place);
     const retried = await run(place, "--retry");
-    expect(retried.stderr).toContain("two: run again (limit: 1 of 1 model calls were made)");
+    expect(retried.stderr).toContain("two: running again (limit: 1 of 1 model calls were made)");
     expect(results(place)).toHaveLength(5);
   });
 
@@ -157,7 +157,7 @@ describe("ceilings of a batch", { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await run(place, ...limits, "0.0275", "--jobs", "4");
     expect(code).toBe(3);
     expect(stdout).toMatch(/^4 tasks: 2 done, 2 not run/m);
-    expect(stderr).toContain("what the next task may spend would pass --max-budget-usd; 2 not begun");
+    expect(stderr).toContain("the next task could exceed --max-budget-usd; 2 tasks not started");
     expect((await run(place, ...limits, "1")).code).toBe(0);
   });
 
@@ -183,7 +183,7 @@ describe("ceilings of a batch", { timeout: 60_000 }, () => {
     const { ANTHROPIC_API_KEY: _, ...env } = place.env;
     const { code, stderr } = await sawtooth({ ...place, env }, [...words, "--jobs", "1"]);
     expect(code).toBe(4);
-    expect(stderr).toContain("2 not begun");
+    expect(stderr).toContain("2 tasks not started");
     expect(results(place).map(({ state }) => state)).toEqual(["credentials"]);
   });
 });

@@ -67,7 +67,7 @@ test("the tasks of examples/batch run for real, all are done, and a second run d
   const { code, stdout } = await run();
   expect(stdout).toMatch(/^4 tasks: 4 done;/m);
   expect(code).toBe(0);
-  expect((await run()).stderr).toContain("4 tasks, 4 of them ended before");
+  expect((await run()).stderr).toContain("4 tasks, 4 already finished");
   expect(results(place)).toHaveLength(4);
   expect(git(root, "status", "--short", "examples")).not.toContain("out");
 });

@@ -19,7 +19,7 @@ import {
 } from "./batch-workspace.ts";
 
 describe("a batch that is stopped", { timeout: 60_000 }, () => {
-  test("by Ctrl-C: nothing of it runs on, results are kept, exit 130, and it can be gone on with", async () => {
+  test("by Ctrl-C: nothing of it runs on, results are kept, exit 130, and it can be resumed", async () => {
     const place = batchPlace();
     six(place);
     const { child, ended, stderr } = start(place, [...words, "--jobs", "2"]);
@@ -30,12 +30,12 @@ describe("a batch that is stopped", { timeout: 60_000 }, () => {
     expect(family(place)).toEqual([]);
     expect(stdout).toMatch(/^6 tasks: 2 interrupted, 1 done, 3 not run/m);
     expect(stderr()).toContain(
-      "stopped by SIGINT; 3 not begun (go on: sawtooth batch tasks.jsonl --out out --jobs 2)",
+      "stopped by SIGINT; 3 tasks not started (resume with: sawtooth batch tasks.jsonl --out out --jobs 2)",
     );
     await goOn(place, 8);
   });
 
-  test("by kill -9: its tasks end too, what they cost counts, and it can be gone on with", async () => {
+  test("by kill -9: its tasks end too, what they cost counts, and it can be resumed", async () => {
     const place = batchPlace();
     six(place);
     const { child, ended } = start(place, [...words, "--jobs", "2"]);
@@ -58,7 +58,7 @@ describe("a batch that is stopped", { timeout: 60_000 }, () => {
   async function goOn(place: Place, runs: number): Promise<void> {
     rmSync(join(place.cwd, "hold"));
     const { code, stderr } = await run(place, "--jobs", "2");
-    expect(stderr).toMatch(/^t1: run again \(interrupted/m);
+    expect(stderr).toMatch(/^t1: running again \(interrupted/m);
     expect(code).toBe(0);
     expect(Object.values(states(place))).toEqual(Array(6).fill("done"));
     expect(results(place)).toHaveLength(runs);
@@ -76,7 +76,7 @@ describe("a batch that is stopped", { timeout: 60_000 }, () => {
     const { code, stderr } = await run(place);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `sawtooth: out is in use by process ${child.pid}: let it end, or name another --out\n`,
+      stderr: `sawtooth: out is in use by process ${child.pid}: wait for it to end, or choose another --out\n`,
     });
     child.kill("SIGTERM");
     expect((await ended).code).toBe(143);
@@ -93,17 +93,17 @@ describe("a batch that is stopped", { timeout: 60_000 }, () => {
     const { code } = await run(place, "--jobs", "1");
     expect(code).toBe(1);
     expect(states(place)).toEqual({ deadly: "error", fine: "done" });
-    expect(results(place)[0]?.errors[0]).toContain("its process ended without a result (killed by SIGKILL)");
+    expect(results(place)[0]?.errors[0]).toContain("the process ended without a result (killed by SIGKILL)");
     expect(results(place)[0]?.num_turns).toBe(1);
     expect(family(place)).toEqual([]);
   });
 
-  test("time: what runs is stopped, and it can be gone on with", async () => {
+  test("time: what runs is stopped, and it can be resumed", async () => {
     const place = batchPlace();
     six(place);
     const { code, stderr } = await run(place, "--jobs", "2", "--max-time", "3s");
     expect(code).toBe(3);
-    expect(stderr).toContain("the time limit of the batch was reached");
+    expect(stderr).toContain("the batch reached its time limit");
     expect(states(place).t1).toBe("interrupted");
     expect(family(place)).toEqual([]);
   });

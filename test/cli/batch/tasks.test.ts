@@ -8,31 +8,43 @@ const fine = { id: "a", prompt: "Do it." };
 
 describe("a file of tasks that cannot be run is refused before anything is, with line and remedy", () => {
   const cases: [title: string, text: string, message: string][] = [
-    ["empty", "\n\n", "tasks.jsonl holds no tasks: one JSON object a line"],
-    ["no JSON", `${JSON.stringify(fine)}\n{"id": b}\n`, "tasks.jsonl line 2: no JSON ("],
-    ["a list", "[1]\n", "line 1: a task is a JSON object"],
-    ["an unknown key", '{"id":"a","promt":"x"}', 'line 1: unknown key "promt"; there are id, prompt, repo,'],
-    ["no id", '{"prompt":"x"}', "line 1: id is missing: at most 120 of"],
-    ["an id that is a path", '{"id":"../a","prompt":"x"}', 'line 1: the id "../a" does not do'],
+    ["empty", "\n\n", "tasks.jsonl contains no tasks: write one JSON object per line"],
+    ["no JSON", `${JSON.stringify(fine)}\n{"id": b}\n`, "tasks.jsonl line 2: invalid JSON ("],
+    ["a list", "[1]\n", "line 1: a task must be a JSON object"],
+    [
+      "an unknown key",
+      '{"id":"a","promt":"x"}',
+      'line 1: unknown key "promt"; known keys: id, prompt, repo,',
+    ],
+    ["no id", '{"prompt":"x"}', "line 1: missing id: use up to 120 of"],
+    ["an id that is a path", '{"id":"../a","prompt":"x"}', 'line 1: invalid id "../a"'],
     [
       "an id twice",
       `${JSON.stringify(fine)}\n\n${JSON.stringify(fine)}`,
-      "line 3: the id a is taken by line 1",
+      "line 3: duplicate id a, first used on line 1",
     ],
-    ["nothing to do", '{"id":"a"}', "line 1: a task needs a prompt, or a check that must pass"],
+    ["nothing to do", '{"id":"a"}', "line 1: a task needs a prompt or a check"],
     ["a blank prompt", '{"id":"a","prompt":" "}', "line 1: the prompt is empty"],
     ["another type", '{"id":"a","prompt":"x","max_turns":"3"}', "line 1: max_turns must be a number"],
     ["a bad value", '{"id":"a","prompt":"x","max_turns":0}', "line 1: max_turns 0: must be a whole number"],
     ["a bad time", '{"id":"a","prompt":"x","max_time":"soon"}', "line 1: max_time soon: must be a time"],
-    ["a missing folder", '{"id":"a","prompt":"x","repo":"nix"}', "line 1: repo nix: there is no such folder"],
-    ["a way to run programs", '{"id":"a","prompt":"x","repo":"ext::sh -c x"}', "a folder, or a URL of https"],
-    ["a flag as ref", '{"id":"a","prompt":"x","repo":"project","ref":"-x"}', "line 1: ref -x: no branch"],
-    ["ref alone", '{"id":"a","prompt":"x","ref":"v1"}', "line 1: ref needs a repo"],
-    ["fix's own", '{"id":"a","prompt":"x","max_attempts":2}', "max_attempts is for tasks with a check"],
+    ["a missing folder", '{"id":"a","prompt":"x","repo":"nix"}', "line 1: repo nix: no such folder"],
+    [
+      "a way to run programs",
+      '{"id":"a","prompt":"x","repo":"ext::sh -c x"}',
+      "must be a folder, or an https",
+    ],
+    [
+      "a flag as ref",
+      '{"id":"a","prompt":"x","repo":"project","ref":"-x"}',
+      "line 1: ref -x: not a valid name",
+    ],
+    ["ref alone", '{"id":"a","prompt":"x","ref":"v1"}', "line 1: ref works only together with repo"],
+    ["fix's own", '{"id":"a","prompt":"x","max_attempts":2}', "max_attempts needs a check"],
     [
       "a schema with a check",
       '{"id":"a","check":"x","json_schema":{}}',
-      "json_schema is for tasks without a check",
+      "json_schema cannot be combined with check",
     ],
   ];
   test.each(cases)("%s", async (_, text, message) => {
@@ -47,17 +59,17 @@ describe("a file of tasks that cannot be run is refused before anything is, with
 
 describe("a command line that makes no sense is refused", () => {
   test.each([
-    [["batch"], "batch needs one file of tasks"],
-    [["batch", "tasks.jsonl"], "batch needs a folder for the results: --out results"],
+    [["batch"], "batch needs a task file"],
+    [["batch", "tasks.jsonl"], "batch needs a folder for its results: --out results"],
     [["batch", "nix.jsonl", "--out", "out"], "cannot read nix.jsonl: ENOENT"],
     [[...words, "--shard", "3/2"], "--shard 3/2: must be part/parts"],
     [[...words, "--jobs", "65"], "--jobs 65: at most 64"],
-    [[...words, "--continue"], "--continue is for one session"],
-    [[...words, "--output-format", "stream-json"], "the stream is results.jsonl"],
+    [[...words, "--continue"], "--continue is for a single session"],
+    [[...words, "--output-format", "stream-json"], "read results.jsonl"],
     [[...words, "--check", "x"], "--check belongs to sawtooth fix"],
-    [["batch", "--summary"], "--summary needs the folders of results"],
-    [["batch", "--summary", "project"], "holds no results of a batch"],
-    [["batch", "--summary", "out", "--retry"], "--summary only reads results: leave out --retry"],
+    [["batch", "--summary"], "--summary needs the folders with the results"],
+    [["batch", "--summary", "project"], "contains no batch results"],
+    [["batch", "--summary", "out", "--retry"], "--summary only reads results: remove --retry"],
     [["-p", "x", "--out", "out"], "--out belongs to sawtooth batch"],
     [["fix", "--check", "x", "--shard", "1/2"], "--shard belongs to sawtooth batch"],
   ])("%j", async (line, message) => {
@@ -75,7 +87,7 @@ describe("a folder for the results that is not this batch's", () => {
     const { code, stderr } = await sawtooth(place, ["batch", "tasks.jsonl", "--out", "/proc/none/out"]);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "sawtooth: --out /proc/none/out cannot be made (ENOENT): name a folder that can\n",
+      stderr: "sawtooth: --out /proc/none/out cannot be created (ENOENT): choose a writable folder\n",
     });
   });
 
@@ -86,7 +98,7 @@ describe("a folder for the results that is not this batch's", () => {
     const { code, stderr } = await run(place);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: "sawtooth: out holds other files: name a new folder with --out\n",
+      stderr: "sawtooth: out contains other files: choose a new folder with --out\n",
     });
   });
 
@@ -98,7 +110,7 @@ describe("a folder for the results that is not this batch's", () => {
     const other = await run(place, "--model", "scripted/other.json");
     expect(other).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/out was begun with --model .*none/),
+      stderr: expect.stringMatching(/out was started with --model .*none/),
     });
     writeTasks(place, [{ ...fine, id: "b" }]);
     const another = await run(place, ...model);

@@ -78,7 +78,7 @@ describe("what a task works on", { timeout: 60_000 }, () => {
       { repo: "project" },
       "git status --short > /dev/null; echo b > b.txt",
     );
-    expect(stderr).toContain("copied (it has changes that are not committed): 4 files, 1 kB");
+    expect(stderr).toContain("copied (it has uncommitted changes): 4 files, 1 kB");
     expect(
       git(tree, "status", "--short")
         .trim()
@@ -107,7 +107,7 @@ describe("what a task works on", { timeout: 60_000 }, () => {
     const { tree, stderr } = await work(place, { repo: "plain" }, "echo more >> far");
     chmodSync(join(plain, "shut"), 0o755);
     expect(stderr).toContain(
-      "copied (no git repository): 2 files, 1 kB; 1 link leads outside: out-there; left out, no file: pipe",
+      "copied (no git repository): 2 files, 1 kB; 1 link leads outside: out-there; skipped, not a file: pipe",
     );
     expect(readFileSync(join(plain, "run.sh"), "utf8")).toBe("#!/bin/sh\n");
     expect(readFileSync(join(tree, "run.sh"), "utf8")).toBe("#!/bin/sh\nmore\n");
