@@ -10,7 +10,7 @@ const source = join(import.meta.dirname, "../../src/");
  * every machine. `taken`: since the last count. `only`: the folder of src/ that is counted.
  */
 export function startCounting(): {
-  count(work: () => void, only?: string): number;
+  count(work: () => void): number;
   taken(only?: string): number;
   stop(): void;
 } {
@@ -30,10 +30,10 @@ export function startCounting(): {
     return count;
   };
   return {
-    count(work, only) {
+    count(work) {
       taken();
       work();
-      return taken(only);
+      return taken();
     },
     taken,
     stop() {
