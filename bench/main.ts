@@ -6,6 +6,7 @@ import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
 import { longSession } from "./long.ts";
+import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
 import { endReport } from "./report.ts";
 import { flooded, roundTrip } from "./shell.ts";
@@ -28,6 +29,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   engine: engineSteps,
   report: endReport,
   replay: replaySteps,
+  redaction,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,

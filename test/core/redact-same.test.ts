@@ -84,3 +84,13 @@ test("a shape is found where its expression finds it, whatever is near it", () =
     expect(redact(text)).toBe(plainly(text));
   }
 });
+
+test("every shape of a token has a run of letters by which it is looked for", () => {
+  for (const { name, shape } of secretShapes.filter(({ token }) => token)) {
+    const matched = samples.flatMap((sample) => [...sample.matchAll(shape)].map(([match]) => match));
+    expect(matched.length, name).toBeGreaterThan(0);
+    for (const match of matched)
+      for (const before of ["", " ", ".", "=", "\n", "é"])
+        expect(redactor([])(`${before}${match} `), name).not.toContain(match);
+  }
+});

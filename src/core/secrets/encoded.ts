@@ -3,6 +3,7 @@
  * JSON, reversed, each also wrapped or spaced out. Against intent it is no wall: compressed or halved values pass. Pure.
  */
 
+import { lowByteReader } from "./low-bytes.ts";
 import { type Secret, shortestSecret } from "./secrets.ts";
 
 /** Encoded forms of longer values (whole key files) are not looked for; keys have a shape of their own. */
@@ -37,14 +38,16 @@ export function secretFinder(secrets: readonly Secret[], mark: (name: string) =>
   const windows = windowsOf(forms, step);
   const table = new Uint8Array(forms.length > 0 ? tableSize : 0);
   for (const key of windows.keys()) table[key] = 1;
-  return (text: string): string => {
+  const own = lowByteReader();
+  return (text: string, bytes = own(text)): string => {
     if (forms.length === 0) return text;
+    const { length } = text;
     const pieces: string[] = [];
     let done = 0;
     for (let from = 0; ; ) {
-      const at = nextLook(text, from, step, table);
+      const at = nextLook(bytes, { from, length, step }, table);
       if (at < 0) break;
-      const found = firstOf(text, done, at, windows.get(keyAt(text, at)) ?? []);
+      const found = firstOf(text, done, at, windows.get(keyAt(bytes, at, length)) ?? []);
       from = found?.end ?? at + step;
       if (!found) continue;
       pieces.push(text.slice(done, found.start), mark(found.name));
@@ -56,31 +59,38 @@ export function secretFinder(secrets: readonly Secret[], mark: (name: string) =>
 
 function windowsOf(forms: readonly Form[], step: number): ReadonlyMap<number, readonly Window[]> {
   const windows = new Map<number, Window[]>();
-  for (const form of forms)
+  const bytesOf = lowByteReader();
+  for (const form of forms) {
+    const bytes = bytesOf(form.text);
     for (let before = 0; before < step; before++) {
-      const key = keyAt(form.text, before);
+      const key = keyAt(bytes, before, form.text.length);
       const here = windows.get(key) ?? [];
       here.push({ form, before });
       windows.set(key, here);
     }
+  }
   return windows;
 }
 
 /** The next place, `step` by `step` from `from`, whose four characters are in the table; -1 when there is none. */
-function nextLook(text: string, from: number, step: number, table: Uint8Array): number {
-  for (let at = from; at < text.length; at += step) {
+function nextLook(
+  bytes: Uint8Array,
+  { from, length, step }: { from: number; length: number; step: number },
+  table: Uint8Array,
+): number {
+  for (let at = from; at < length; at += step) {
     // All places within white space have the same four characters after them.
-    while (text.charCodeAt(at) <= blank) at++;
-    if (table[keyAt(text, at)] === 1) return at;
+    while (at < length && (bytes[at] as number) <= blank) at++;
+    if (table[keyAt(bytes, at, length)] === 1) return at;
   }
   return -1;
 }
 
 /** The place in the table of the four characters from `start` on, white space left out. */
-function keyAt(text: string, start: number): number {
+function keyAt(bytes: Uint8Array, start: number, length: number): number {
   let key = 0;
-  for (let index = start, left = windowLength; left > 0 && index < text.length; index++) {
-    const code = text.charCodeAt(index);
+  for (let index = start, left = windowLength; left > 0 && index < length; index++) {
+    const code = bytes[index] as number;
     if (code <= blank) continue;
     key = Math.imul(key, spread) + code;
     left -= 1;

@@ -1,7 +1,8 @@
 /** Keeps secrets out of what the model, the log and the screen get. Pure. */
 
 import { secretFinder } from "./encoded.ts";
-import { type Secret, type Shape, secretShapes } from "./secrets.ts";
+import { lowByteReader } from "./low-bytes.ts";
+import { type Secret, type Shape, secretShapes, shortestToken, tokenHead } from "./secrets.ts";
 
 /**
  * A function that puts `[redacted:NAME]` for each known secret value, for its usual encodings, and for each well-known
@@ -9,7 +10,37 @@ import { type Secret, type Shape, secretShapes } from "./secrets.ts";
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
   const withoutKnown = secretFinder(secrets, marked);
-  return (text) => secretShapes.reduce(withoutShape, withoutKnown(text.toWellFormed()));
+  const lowBytes = lowByteReader();
+  return (text) => {
+    const wellFormed = text.toWellFormed();
+    const bytes = lowBytes(wellFormed);
+    const shapes = holdsToken(wellFormed, bytes) ? secretShapes : otherShapes;
+    return shapes.reduce(withoutShape, withoutKnown(wellFormed, bytes));
+  };
+}
+
+const otherShapes = secretShapes.filter(({ token }) => !token);
+
+/** Letters, digits, `_` and `-`: 1. */
+const inToken = Uint8Array.from({ length: 256 }, (_, code) =>
+  /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+
+/**
+ * Returns true when the text may hold a token. Every one has a run of letters that is at least so long, so it is enough
+ * to look at every so many characters, and at the runs that are found there.
+ */
+function holdsToken(text: string, bytes: Uint8Array): boolean {
+  const { length } = text;
+  for (let at = shortestToken - 1; at < length; at += shortestToken) {
+    if (inToken[bytes[at] as number] === 0) continue;
+    let start = at;
+    while (start > 0 && inToken[bytes[start - 1] as number] === 1) start--;
+    while (at < length && inToken[bytes[at] as number] === 1) at++;
+    // One character more: some runs are known by the dot before them.
+    if (at - start >= shortestToken && tokenHead.test(text.slice(Math.max(0, start - 1), at))) return true;
+  }
+  return false;
 }
 
 /** A literal is found, or not found, several times as fast as the shape. */

@@ -32,9 +32,15 @@ const noSecrets = /^(?:OLD)?PWD$/;
 
 /**
  * `hints`: short literals of which each match holds one, where to look for them first is faster than to look for the shape.
- * A group `kept` is no secret.
+ * `token`: each match has a run of at least 15 letters, digits, `_` and `-` that `tokenHead` knows. A group `kept` is no
+ * secret.
  */
-export type Shape = { name: string; hints?: readonly string[]; shape: RegExp };
+export type Shape = { name: string; hints?: readonly string[]; token?: true; shape: RegExp };
+
+export const shortestToken = 15;
+/** Knows the run of a token, with the character before it: by how the token begins, or by the dot before its last part. */
+export const tokenHead =
+  /gh[pousr]_|github_pat_|glpat-|sk-|xox|xapp-|AIza|AKIA|ASIA|npm_|pypi-|k_live_|hf_|_v1_|^\./;
 
 /** How well-known secrets look. None had a false hit in 15 MB of recorded sessions. All are global. */
 export const secretShapes: readonly Shape[] = [
@@ -44,7 +50,12 @@ export const secretShapes: readonly Shape[] = [
     shape:
       /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----(?:[\s\S]{0,20000}?-----END \1-----|(?:[A-Za-z0-9+/=\s]|\\[nr])*)/g,
   },
-  { name: "AWS_ACCESS_KEY_ID", hints: ["AKIA", "ASIA"], shape: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  {
+    name: "AWS_ACCESS_KEY_ID",
+    token: true,
+    hints: ["AKIA", "ASIA"],
+    shape: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  },
   {
     name: "AWS_SECRET_ACCESS_KEY",
     shape:
@@ -52,42 +63,47 @@ export const secretShapes: readonly Shape[] = [
   },
   {
     name: "GITHUB_TOKEN",
+    token: true,
     shape: /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})/g,
   },
-  { name: "GITLAB_TOKEN", hints: ["glpat-"], shape: /\bglpat-[\w-]{20,}/g },
-  { name: "ANTHROPIC_API_KEY", hints: ["-ant-"], shape: /\bsk-ant-[\w-]{20,}/g },
+  { name: "GITLAB_TOKEN", token: true, hints: ["glpat-"], shape: /\bglpat-[\w-]{20,}/g },
+  { name: "ANTHROPIC_API_KEY", token: true, hints: ["-ant-"], shape: /\bsk-ant-[\w-]{20,}/g },
   {
     name: "OPENAI_API_KEY",
+    token: true,
     hints: ["-proj-", "-svcac", "-or-v1"],
     shape: /\bsk-(?:proj|svcacct|or-v1)-[\w-]{20,}/g,
   },
   {
     name: "API_KEY",
+    token: true,
     shape: /\bsk-(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{32,}\b/g,
   },
   {
     name: "SLACK_TOKEN",
+    token: true,
     hints: ["xox"],
     shape: /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
   },
-  { name: "SLACK_APP_TOKEN", hints: ["xapp-"], shape: /\bxapp-\d-[A-Z0-9]+-\d+-[a-f0-9]{20,}/g },
+  { name: "SLACK_APP_TOKEN", token: true, hints: ["xapp-"], shape: /\bxapp-\d-[A-Z0-9]+-\d+-[a-f0-9]{20,}/g },
   {
     name: "SLACK_WEBHOOK",
     hints: [".slack"],
     shape: /(?<kept>\bhooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/_-]{30,}/g,
   },
-  { name: "GOOGLE_API_KEY", hints: ["AIza"], shape: /\bAIza[\w-]{35}/g },
-  { name: "NPM_TOKEN", shape: /\bnpm_[A-Za-z0-9]{36}\b/g },
-  { name: "PYPI_TOKEN", hints: ["AgEI"], shape: /\bpypi-AgEI[\w-]{40,}/g },
-  { name: "STRIPE_KEY", hints: ["_live_"], shape: /\b[rs]k_live_[A-Za-z0-9]{20,}/g },
-  { name: "HUGGINGFACE_TOKEN", hints: ["hf_"], shape: /\bhf_[A-Za-z0-9]{30,}\b/g },
-  { name: "SENDGRID_API_KEY", hints: ["SG."], shape: /\bSG\.[\w-]{16,32}\.[\w-]{32,64}/g },
+  { name: "GOOGLE_API_KEY", token: true, hints: ["AIza"], shape: /\bAIza[\w-]{35}/g },
+  { name: "NPM_TOKEN", token: true, shape: /\bnpm_[A-Za-z0-9]{36}\b/g },
+  { name: "PYPI_TOKEN", token: true, hints: ["AgEI"], shape: /\bpypi-AgEI[\w-]{40,}/g },
+  { name: "STRIPE_KEY", token: true, hints: ["_live_"], shape: /\b[rs]k_live_[A-Za-z0-9]{20,}/g },
+  { name: "HUGGINGFACE_TOKEN", token: true, hints: ["hf_"], shape: /\bhf_[A-Za-z0-9]{30,}\b/g },
+  { name: "SENDGRID_API_KEY", token: true, hints: ["SG."], shape: /\bSG\.[\w-]{16,32}\.[\w-]{32,64}/g },
   {
     name: "DIGITALOCEAN_TOKEN",
+    token: true,
     hints: ["_v1_"],
     shape: /\bdo[oprt]_v1_[a-f0-9]{64}\b/g,
   },
-  { name: "JWT", hints: [".eyJ"], shape: /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}/g },
+  { name: "JWT", token: true, hints: [".eyJ"], shape: /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}/g },
   {
     name: "AUTHORIZATION",
     hints: ["zation", "ZATION"],
