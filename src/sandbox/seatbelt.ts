@@ -14,7 +14,7 @@ export type SeatbeltOptions = {
 };
 
 /** Absolute path of the program: one that is first in `PATH` is not taken. */
-export const seatbeltProgram = "/usr/bin/sandbox-exec";
+const seatbeltProgram = "/usr/bin/sandbox-exec";
 
 /** Returns the words that run `command` under the profile in a file. */
 export function seatbeltWords(profileFile: string, command: readonly string[]): string[] {

@@ -45,6 +45,22 @@ describe("sawtooth replay", () => {
     expect(csv.stdout.trim().split("\n")).toHaveLength(1 + figures.length);
   });
 
+  test("with --permissions tells what modes and rules would ask, the same each time, and goes on after a bad file", async () => {
+    const words = ["--permissions", "one.jsonl", "two.jsonl", "--permission-mode", "accept-edits"];
+    const { code, stdout } = await replay(...words);
+    expect(stdout).toMatch(
+      /^2 recordings, \d+ commands? among \d+ calls\n\nmode +sandbox +calls +free +asked/,
+    );
+    expect(code).toBe(0);
+    writeFileSync(join(place.cwd, "bad.jsonl"), "nothing\n");
+    const json = await replay(...words, "bad.jsonl", "--format", "json", "--deny", "bash");
+    expect(json.stderr).toContain("bad.jsonl is damaged");
+    expect(json.code).toBe(1);
+    const { policies } = JSON.parse(json.stdout) as { policies: { mode: string; refused: number }[] };
+    expect(policies.map(({ mode }) => mode)).toEqual(["accept-edits", "accept-edits"]);
+    expect(policies[0]?.refused).toBeGreaterThan(0);
+  });
+
   test("goes on after a file that is no good and says so with its exit code", async () => {
     writeFileSync(join(place.cwd, "bad.jsonl"), "nothing\n");
     const { code, stdout, stderr } = await replay(".", "--context", "raw");

@@ -203,6 +203,10 @@ const options = {
     commands: ["replay"],
   }),
   threads: number({ name: "jobs", value: "<n>", help: "threads", commands: ["replay"] }),
+  permissions: flag({
+    help: "which calls would be asked or refused, in each mode or that of --permission-mode, with and without a sandbox",
+    commands: ["replay"],
+  }),
 
   format: choice(exportFormats, {
     value: "<f>",

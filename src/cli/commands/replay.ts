@@ -22,6 +22,8 @@ const defaultPrices = "anthropic/claude-sonnet-5-5";
 /** Replays the operands. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
 export async function runReplay(command: ReplayCommand): Promise<number> {
   const plan = planOf(command);
+  if (command.flags.permissions)
+    return (await import("./replay-permissions.ts")).replayPermissions(plan.files, command.flags);
   if (command.flags.tune) return tune(plan);
   const replays = await replayFiles({ ...plan, ...progress(process.stderr) });
   printProblems(replays);

@@ -35,6 +35,21 @@ export function importRecording(file: string): Recording {
   throw new SessionError(`${file} holds no reply of a model: there is nothing to replay`);
 }
 
+/** Reads several recordings. `problems`: one sentence for each that cannot be read. */
+export function importRecordings(files: readonly string[]): { recordings: Recording[]; problems: string[] } {
+  const problems: string[] = [];
+  const recordings = files.flatMap((file) => {
+    try {
+      return [importRecording(file)];
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error;
+      problems.push(error.message);
+      return [];
+    }
+  });
+  return { recordings, problems };
+}
+
 function readText(file: string): string {
   try {
     const { size } = statSync(file);

@@ -1,47 +1,50 @@
-/** The calls of a recording judged by the permissions of today: how often would a person have been asked? Pure. */
+/** The calls of recordings judged under sets of rules and modes, with and without a sandbox: what would be asked? Pure. */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Access } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
+import type { HostRule } from "../../core/sandbox.ts";
 import { toolNames, touchesOf } from "../../core/tool-calls.ts";
-import { decidePermission } from "../../permissions/decide.ts";
+import { parseTwice } from "../../permissions/bash/cross-check.ts";
+import { programsOf } from "../../permissions/bash/programs.ts";
+import { decidePermission, type PermissionMode, parseRule } from "../../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../../permissions/decision.ts";
+import { decideHost, hostRulesOf, parseHostRule } from "../../permissions/sandbox/hosts.ts";
+import { hostsNamed, mayName, type NamedHost } from "./hosts.ts";
 
-export type RecordedCall = {
-  toolUseId: string;
-  toolName: string;
-  access: Access;
+export type RecordedCall = { toolUseId: string; toolName: string; access: Access; workspace: string[] };
+
+/** Rules and a mode to try. `sandbox`: commands run in one that has every wall. */
+export type Policy = { mode: PermissionMode; sandbox: boolean; allow: string[]; deny: string[] };
+
+/** The parts of the machine that a decision depends on. */
+export type ReplayMachine = Pick<PermissionInput, "home" | "parse">;
+
+type Decision = PermissionDecision["decision"];
+
+/** A host that a command names, with what the rules say about it. `rule`: the one that decided. */
+export type JudgedHost = NamedHost & { decision: Decision; rule?: string };
+
+/** A call as a policy decides it: on the call itself, and on the hosts that it names. */
+export type JudgedCall = RecordedCall & {
+  decision: Decision;
+  decided: PermissionDecision;
+  hosts: JudgedHost[];
 };
 
-/** Rules and places by which calls are judged; the workspace is the recording's folder. */
-export type ReplayRules = Omit<PermissionInput, "toolName" | "access" | "workspace">;
-
-export type PermissionCounts = {
-  calls: number;
-  commands: number;
-  allowed: number;
-  asked: number;
-  denied: number;
-};
-
-/** Where nothing else is recorded: the folder of SWE-bench tasks. */
+/** The folder of SWE-bench tasks, where nothing else is recorded. */
 const usualFolder = "/testbed";
 
-/** The folder in which the recorded agent worked. Absolute. */
-function recordedFolder(events: readonly LogEvent[]): string {
-  return started(events)?.cwd || usualFolder;
-}
-
-/** Shell commands and the reading and writing of files; calls of other tools ask nobody anything here. */
+/** Lists the shell commands of a recording, and what reads and writes files; other calls ask nobody anything here. */
 export function recordedCalls(events: readonly LogEvent[]): RecordedCall[] {
-  const cwd = recordedFolder(events);
+  const cwd = started(events)?.cwd || usualFolder;
   const uses = events.flatMap((event) =>
     event.type === "assistant_message" ? event.content.filter(isToolUse) : [],
   );
   return uses.flatMap(({ id, name, input }) => {
     const access = accessOf(name, input, cwd);
-    return access ? [{ toolUseId: id, toolName: name, access }] : [];
+    return access ? [{ toolUseId: id, toolName: name, access, workspace: [cwd] }] : [];
   });
 }
 
@@ -55,28 +58,57 @@ function accessOf(name: string, input: unknown, cwd: string): Access | undefined
   return { kind: kind === "reads" ? "read" : "write", paths: absolute };
 }
 
-/** One decision a call, as if each call came first: nothing is remembered. */
+/** Judges each call as if it came first: no answer is remembered. Throws `RuleError`. */
 export function judgeCalls(
-  events: readonly LogEvent[],
-  rules: ReplayRules,
-): (RecordedCall & { decided: PermissionDecision })[] {
-  const workspace = [recordedFolder(events)];
-  return recordedCalls(events).map((call) => ({
-    ...call,
-    decided: decidePermission({ ...rules, ...call, workspace }),
-  }));
+  calls: readonly RecordedCall[],
+  policy: Policy,
+  machine: ReplayMachine,
+): JudgedCall[] {
+  const { mode, allow, deny } = policy;
+  const rules = { mode, allow, deny, home: machine.home, protectedPaths: [], parse: machine.parse };
+  const hostRules = hostRulesOf(allow.map(parseRule), deny.map(parseRule));
+  return calls.map((call) => {
+    const decided = decidePermission({ ...rules, ...call });
+    const inside = policy.sandbox ? insideDecision(decided, call, policy) : decided;
+    const isRun = policy.sandbox && call.access.kind === "execute" && inside.decision !== "deny";
+    const hosts = isRun ? hostsOf(call, machine).map((host) => judgeHost(host, policy, hostRules)) : [];
+    const all = [inside.decision, ...hosts.map(({ decision }) => decision)];
+    const decision = all.includes("deny") ? "deny" : all.includes("ask") ? "ask" : "allow";
+    return { ...call, decision, decided: inside, hosts };
+  });
 }
 
-export function countDecisions(
-  judged: readonly (RecordedCall & { decided: PermissionDecision })[],
-): PermissionCounts {
-  const of = (decision: PermissionDecision["decision"]): number =>
-    judged.filter(({ decided }) => decided.decision === decision).length;
-  return {
-    calls: judged.length,
-    commands: judged.filter(({ access }) => access.kind === "execute").length,
-    allowed: of("allow"),
-    asked: of("ask"),
-    denied: of("deny"),
-  };
+/** Lists the hosts that the programs of a command name, each once. */
+function hostsOf({ access, workspace }: RecordedCall, { home, parse }: ReplayMachine): NamedHost[] {
+  if (access.kind !== "execute" || !mayName(access.command)) return [];
+  const context = { home, folders: workspace };
+  const programs = programsOf(parseTwice(access.command, context, parse), { home });
+  const named = programs.filter(({ certain }) => certain).flatMap(({ words }) => hostsNamed(words));
+  return [...new Map(named.map((one) => [`${one.host} ${one.port} ${one.grant}`, one])).values()];
+}
+
+function judgeHost(named: NamedHost, { mode }: Policy, rules: readonly HostRule[]): JudgedHost {
+  const unknown: Decision = mode === "plan" ? "deny" : "ask";
+  if (named.host.startsWith("(")) return { ...named, decision: unknown };
+  const names = named.host.startsWith("@")
+    ? parseHostRule(named.host).flatMap(({ name }) => (name.startsWith("*") ? [] : [name]))
+    : [named.host];
+  const decided = names.map((name) => decideHost(rules, name, named.port));
+  const first = decided.find(({ decision }) => decision !== "allow") ?? decided[0];
+  if (!first || first.decision === "ask") return { ...named, decision: unknown };
+  const rule = "rule" in first ? { rule: first.rule.text } : {};
+  if (first.decision === "allow" && first.rule.grant === "fetch" && named.grant === "full")
+    return { ...named, decision: unknown };
+  return { ...named, decision: first.decision, ...rule };
+}
+
+/** Decides a command in a sandbox that has every wall: what stays inside it needs no permission. */
+function insideDecision(
+  decided: PermissionDecision,
+  { access }: RecordedCall,
+  { mode }: Policy,
+): PermissionDecision {
+  if (access.kind !== "execute" || mode === "ask" || decided.by !== "mode") return decided;
+  if (decided.decision === "allow") return decided;
+  return { decision: "allow", rule: mode, by: "mode", reason: "It stays inside the sandbox." };
 }
