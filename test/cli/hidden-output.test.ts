@@ -11,7 +11,7 @@ const hidden = "x\u{e0072}\u{e006d}\u202ey\u2066\u200b";
 const shown = "x\\u{e0072}\\u{e006d}\\u{202e}y\\u{2066}\\u{200b}";
 const raw = /[\u202a-\u202e\u2066-\u2069\u200b\u{e0000}-\u{e007f}]/u;
 
-test("output, file names, commit messages, views, errors of tools and piped text are spelled out; bytes stay", async () => {
+test("S52 invisible: output, file names, commit messages, views, errors of tools and piped text are spelled out; bytes stay", async () => {
   const view = (path: string) => ({ str_replace_editor: { command: "view", path } });
   const server = await startMockServer({
     turns: [

@@ -35,7 +35,7 @@ async function onTerminal(place: ReturnType<typeof makePlace>, words: string[]) 
   return terminal.raw();
 }
 
-test("the answer of -p is cleaned on a terminal, and as the model wrote it through a pipe", async () => {
+test("S50 print-escapes: the answer of -p is cleaned on a terminal, and as the model wrote it through a pipe", async () => {
   const place = await setUp([{ text: hostile }, { text: hostile }]);
   const raw = await onTerminal(place, ["-p", "hi"]);
   expect(raw).toContain(cleaned);

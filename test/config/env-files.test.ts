@@ -13,7 +13,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(made, { recursive: true }));
 });
 
-test("values that are secrets by name or by shape are taken out, whatever their quotes", () => {
+test("S59 dotenv: values that are secrets by name or by shape are taken out, whatever their quotes", () => {
   writeFileSync(
     join(folder, ".env"),
     `# database\nexport DB_PASSWORD='canary-one-1'\nAPI_TOKEN="canary\ntwo-2"\nNAME=visible-name\nURL=postgres://a:canary-three@b/c\n`,

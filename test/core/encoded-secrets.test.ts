@@ -1,9 +1,13 @@
 /** Known secrets in the forms that programs give them, and shapes of secrets that nobody told us of. */
 
 import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { redactor } from "../../src/core/secrets/redact.ts";
+import { recordingsIn } from "../../src/lab/replay/jobs.ts";
 
+const recordings = join(import.meta.dirname, "../../../shared/trajectories");
 const secret = "s3cr3t/Canary+7f3a?~=tail";
 const redact = redactor([{ name: "MY_KEY", value: secret }]);
 const sh = (command: string): string =>
@@ -12,7 +16,7 @@ const sh = (command: string): string =>
     env: { PATH: process.env.PATH, S: secret, LC_ALL: "C.UTF-8" },
   });
 
-describe("what programs print of a known secret is taken out", () => {
+describe("S58 encoded: what programs print of a known secret is taken out", () => {
   test.each([
     'printf %s "$S"',
     "env | grep ^S= | base64 -w0",
@@ -47,7 +51,7 @@ describe("what programs print of a known secret is taken out", () => {
 
 const jwt = `eyJ${"hbGciOiJI"}.eyJ${"zdWIiOiIx"}.${"dBjftJeZ4CVP-mB92K27"}`;
 
-describe("shapes", () => {
+describe("S60 shapes", () => {
   test.each([
     [jwt, "[redacted:JWT]"],
     [`sk-${"a1B2".repeat(12)}`, "[redacted:API_KEY]"],
@@ -78,4 +82,16 @@ describe("shapes", () => {
       "sk-learn-contrib sk-0123 hf_hub_download eyJ.eyJ. Authorization: Bearer <token> http://localhost:3000/@me git@host:a/b.git postgres://user:$PASS@host https://a.example:443/x@y";
     expect(redactor([])(text)).toBe(text);
   });
+
+  test.skipIf(!existsSync(recordings))(
+    "are found in recordings at most once each (skipped where ../shared/trajectories is not there)",
+    () => {
+      const counts = new Map<string, number>();
+      for (const file of existsSync(recordings) ? recordingsIn([recordings]) : []) {
+        const found = redactor([])(readFileSync(file, "utf8")).matchAll(/\[redacted:(\w+)\]/g);
+        for (const [, name = ""] of found) counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
+      expect([...counts].filter(([, count]) => count > 1)).toEqual([]);
+    },
+  );
 });

@@ -60,7 +60,7 @@ const harmless: Record<string, string> = {
   NODE_OPTIONS: "--max-old-space-size=4096",
 };
 
-describe("a variable of a name or value that tells of a secret", () => {
+describe("S57 environment: a variable of a name or value that tells of a secret", () => {
   test.each(Object.entries(secrets))("%s=%s is one", (name, value) => {
     expect(isSecret(name, value)).toBe(true);
   });

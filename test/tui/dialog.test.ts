@@ -70,7 +70,7 @@ describe.each(sizes)("in a window of %i by %i", (wide, high) => {
     expect(screen).toMatch(/2 no/i);
   });
 
-  test("the end of a command is seen, however it is padded", () => {
+  test("S56 dialog-padding: the end of a command is seen, however it is padded", () => {
     const end = "rm -rf ~";
     for (const padding of [
       " ".repeat(5000),
@@ -94,7 +94,7 @@ describe.each(sizes)("in a window of %i by %i", (wide, high) => {
   });
 });
 
-test("the title of an edit through a link names the file that is really changed", () => {
+test("S55 dialog-real-path: the title of an edit through a link names the file that is really changed", () => {
   const input = { command: "create", path: "docs/link", file_text: "ssh-ed25519 AAAA\n" };
   const question = { toolName: "str_replace_editor", input, reason: "Outside.", links: link };
   const title = (wide: number) => screenOf(asking(question, wide, 24)).find((line) => line.includes("?"));

@@ -1,4 +1,4 @@
-/** Of a full-screen program only its drawing reaches the terminal (S51). */
+/** Of a full-screen program only its drawing reaches the terminal. */
 
 import { expect, test } from "vitest";
 import { drawingFilter } from "../../src/tui/drawing-filter.ts";
@@ -23,7 +23,7 @@ test.each([
   ["the report of focus, alone or beside another mode", "\x1b[?1004h\x1b[?25;1004h"],
   ["a reset, printing, a checksum of the screen", "\x1bc\x1b[5i\x1b[1;1;1;1;1;1*y"],
   ["the version and the identification", "\x1b[>q\x1bZ"],
-])("%s is taken out", (_what, text) => {
+])("S51 take-over-escapes: %s is taken out", (_what, text) => {
   expect(filtered(`a${text}b`)).toBe("ab");
 });
 

@@ -35,7 +35,7 @@ function plantFilter(cwd: string, outside: string): ReturnType<typeof plantedRep
 
 const files = { ...small, ".gitattributes": "*.txt filter=x\n" };
 
-test("fix runs no filter of the repository, says so, and gives a patch", async () => {
+test("S54 git-filters: fix runs no filter of the repository, says so, and gives a patch", async () => {
   const { place } = await setUp(repairing, { files });
   const planted = plantFilter(place.cwd, place.home);
   const { code, stderr, result } = await fix(place, ["--check", smallCheck, "--patch", "out.diff"]);
@@ -80,7 +80,7 @@ test("a core dump of the checks that a repair takes away is no part of it either
   expect(readFileSync(join(place.cwd, "core"), "utf8")).toBe("the core of the matter\n");
 }, 180_000);
 
-test("batch runs no filter of a repository and keeps crashes out of patches", async () => {
+test("S54 git-filters: batch runs no filter of a repository and keeps crashes out of patches", async () => {
   const place = batchPlace({ "a.txt": "one\n", ".gitattributes": "*.txt filter=x\n" });
   const project = join(place.cwd, "project");
   const planted = plantFilter(project, place.home);
