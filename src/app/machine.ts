@@ -64,8 +64,7 @@ export const checkProcesses: CheckProcesses = {
   },
   async endMarked(mark) {
     const processes = openProcessTable();
-    for (const { pid } of sessionProcesses(processes, processes.all(), mark, undefined))
-      signal(pid, "SIGKILL");
+    for (const { pid } of sessionProcesses(processes, processes.all(), mark, {})) signal(pid, "SIGKILL");
   },
 };
 

@@ -29,8 +29,9 @@ export type HostRule = {
 };
 
 /**
- * The files, sockets, hosts and variables that commands may use. All paths are absolute and real. The deepest entry that covers a path decides; among entries
- * of the same path hidden beats read-only, and read-only beats writable. What no entry covers can be read only.
+ * The files, sockets, hosts and variables that commands may use. All paths are absolute and real. The deepest entry that
+ * covers a path decides; among entries of the same path hidden beats read-only, and read-only beats writable. What no
+ * entry covers can be read only.
  */
 export type SandboxPlan = {
   writable: string[];
@@ -52,4 +53,41 @@ export type SandboxPlan = {
   environment: { pass: string[]; drop: string[] };
   /** The rule or the built-in list that put an entry there, by path, for people. */
   why: Record<string, string>;
+};
+
+/** Listens to a sandbox that runs. */
+export type BoxListener = {
+  /** Receives what the shell writes to its standard output. */
+  bytes(bytes: Uint8Array): void;
+  /** The shell has ended, with the status as bash counts it. */
+  shellEnded(status: number): void;
+  /** The sandbox itself has ended, with everything in it. */
+  ended(): void;
+};
+
+/** A running sandbox. A keeper in it starts shells, one after the other; what they leave behind lives on. */
+export type Box = {
+  /** Pid, on the machine, of the keeper: every process inside descends from it. */
+  pid: number;
+  /** Path inside of the terminal, if it has one. */
+  terminal: string | undefined;
+  /** Starts a shell that reads `init` first; the one before has ended. */
+  startShell(init: string): void;
+  /** Writes to the standard input of the shell. */
+  send(lines: string): void;
+  /** Replaces the listener. */
+  listen(listener: BoxListener): void;
+  isAlive(): boolean;
+  /** Ends everything inside at once. */
+  kill(): void;
+};
+
+/** Opens sandboxes for the shell of a session. */
+export type Sandbox = {
+  /** Starts a sandbox by the plan of now. `terminal`: path of a terminal device. Throws when it cannot start. */
+  open(start: { terminal: string | undefined; env: Readonly<Record<string, string>> }): Promise<Box>;
+  /** Returns true while the plan that `box` was opened with is still the plan. */
+  isCurrent(box: Box): boolean;
+  /** Returns the path on the machine of a path inside, which differs for temporary files. */
+  hostPath(path: string): string;
 };

@@ -151,6 +151,11 @@ function isPath(value: string): boolean {
   return !parts.some((part) => /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+=]{16,}$/.test(part));
 }
 
+/** Returns true for a variable that names a socket, a display or a program that asks for passwords. */
+export function isDoor(name: string): boolean {
+  return doors.test(name);
+}
+
 /** `env` as a child may have it. `passed`: names that a person lets through all the same. */
 export function withoutSecrets(env: Environment, passed: ReadonlySet<string> = new Set()) {
   const kept = Object.entries(env).filter(

@@ -154,7 +154,7 @@ async function viewOf(
 }
 
 /** Matches bash's name for the file that a command is sourced from, in its error messages. */
-const stagedName = /(?:bash: )?\/\S*\/shell\/command\.sh: (?=line \d+: )/g;
+const stagedName = /(?:bash: )?\/\S*\/shell\/in\/command\.sh: (?=line \d+: )/g;
 
 function statusLines(result: CommandResult, seconds: number, notes: readonly string[]): string[] {
   return [...verdictLines(result, seconds), ...leftLines(result), ...bracketedLines(notes)];

@@ -7,7 +7,7 @@ import { readdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { backends, type Fixture, hasTerminal, openFixture, until } from "./shell-fixture.ts";
+import { backends, type Fixture, hasTerminal, isInside, openFixture, until } from "./shell-fixture.ts";
 
 /** How each bash that was started here has ended: its status, or the name of the signal. */
 const endings: (number | string)[] = [];
@@ -69,7 +69,8 @@ const ended: Ending[] = [
   },
   { name: "in the middle of a command that ignores every signal", during: "trap '' {1..64}; sleep 60; :" },
   { name: "in the middle of a command that traps USR2", during: "trap 'x=1' USR2; sleep 60; echo x >stray" },
-  { name: "stopped", during: "kill -STOP $$; echo x >stray" },
+  // Inside of a sandbox the keeper continues a shell that stops itself.
+  ...(isInside ? [] : [{ name: "stopped", during: "kill -STOP $$; echo x >stray" }]),
   { name: "replaced by another program", during: "exec sleep 60" },
   {
     name: "while a command waits for input",
@@ -125,5 +126,5 @@ function isCrash(ending: number | string): boolean {
 
 /** Waits until the shell has taken the command up: the staged file is there from its start to its end. */
 function started({ state }: Fixture): Promise<boolean> {
-  return until(() => readdirSync(join(state, "shell")).includes("command.sh"));
+  return until(() => readdirSync(join(state, "shell", "in")).includes("command.sh"));
 }

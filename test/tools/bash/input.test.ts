@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
-import { backends, type Fixture, hasTerminal, openFixture } from "./shell-fixture.ts";
+import { backends, type Fixture, hasTerminal, isInside, openFixture } from "./shell-fixture.ts";
 
 describe.each(backends)("a shell over %s", (backend) => {
   let shell: Fixture;
@@ -23,6 +23,8 @@ describe.each(backends)("a shell over %s", (backend) => {
     });
     git(["fast-import", "--quiet"], commits.join(""));
     git(["symbolic-ref", "HEAD", "refs/heads/main"]);
+    git(["config", "user.name", "n"]);
+    git(["config", "user.email", "e@example.com"]);
   }
 
   test("git shows its log without a pager, and neither commits nor rebases without a message", {
@@ -31,7 +33,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     repository();
     expect(await shell.text("git log --oneline")).toContain("commit 0");
     const before = await shell.text("git rev-parse HEAD");
-    await shell.text("git config user.name n; git config user.email e@example.com; echo a > a; git add a");
+    await shell.text("echo a > a; git add a");
     const commit = await shell.call("git commit");
     expect(commit.isError).toBe(true);
     expect(commit.content).toContain("no editor here");
@@ -124,8 +126,10 @@ describe.skipIf(!hasTerminal)("a shell with a terminal", () => {
 
   test("runs one command on the terminal itself and shows its screen", async () => {
     const command =
-      "tty | grep -o pts; [ -t 0 ] && [ -t 1 ] && printf '\\033[31mred\\033[0m\\n'; stty size; echo $TERM";
-    expect(await shell.text({ command, tty: true })).toBe("pts\nred\n40 120\nxterm-256color");
+      "tty | grep -oE 'pts|sawtooth-tty'; [ -t 0 ] && [ -t 1 ] && printf '\\033[31mred\\033[0m\\n'; stty size; echo $TERM";
+    expect(await shell.text({ command, tty: true })).toBe(
+      `${isInside ? "sawtooth-tty" : "pts"}\nred\n40 120\nxterm-256color`,
+    );
     expect(await shell.text("echo $TERM; [ -t 1 ] || echo none")).toBe("dumb\nnone");
   });
 

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { giveUpSignal } from "../../../src/tools/bash/shell/protocol.ts";
 import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
-import { backends, type Fixture, openFixture, until } from "./shell-fixture.ts";
+import { backends, type Fixture, isInside, openFixture, until } from "./shell-fixture.ts";
 
 const stubborn = [
   "sleep 60",
@@ -23,7 +23,8 @@ const stubborn = [
   "(bash -c 'trap \"\" INT; sleep 60'; echo AFTER)",
   "z=$(sleep 60; echo AFTER); echo AFTER",
   "f2() { sleep 60; echo AFTER; }; f2; echo AFTER",
-  "kill -STOP $$",
+  // Inside of a sandbox the keeper continues a shell that stops itself.
+  ...(isInside ? [] : ["kill -STOP $$"]),
   "sleep 60 || echo AFTER",
   "cat <(sleep 60)",
   "env -i sleep 60",
@@ -78,7 +79,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(next.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
   });
 
-  test("goes on after a command that stopped the very shell, within its grace", async () => {
+  test.skipIf(isInside)("goes on after a command that stopped the very shell, within its grace", async () => {
     const output = await shell.call({ command: "y=9; kill -STOP $$; echo AFTER", timeout_s: 0.3 });
     expect(output.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
     expect(await shell.text("echo $y")).toBe("9");

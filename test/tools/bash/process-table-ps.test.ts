@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { findOrphans } from "../../../src/tools/bash/shell/orphans.ts";
 import { procTable } from "../../../src/tools/bash/shell/process-table-proc.ts";
 import { psTable } from "../../../src/tools/bash/shell/process-table-ps.ts";
-import { backends, hasTerminal, openFixture, until } from "./shell-fixture.ts";
+import { backends, hasTerminal, isInside, openFixture, until } from "./shell-fixture.ts";
 
 const mark = {
   SAWTOOTH_SESSION: `ps-${process.pid}`,
@@ -57,7 +57,7 @@ test("where there is no ps of that kind nothing is found and nothing throws", ()
   expect([ps.find(1), ps.variableOf(1, "PATH"), ps.commandLine(1)]).toEqual([undefined, undefined, "?"]);
 });
 
-describe.each(backends)("a shell over %s that reads processes with ps", (backend) => {
+describe.skipIf(isInside).each(backends)("a shell over %s that reads processes with ps", (backend) => {
   test("lists what a command leaves running, keeps its folder, stops commands and jobs, and ends all of it", async () => {
     const processes = psTable("procps");
     const shell = openFixture(backend, {}, { processes });
@@ -86,7 +86,7 @@ describe.each(backends)("a shell over %s that reads processes with ps", (backend
   });
 });
 
-test.skipIf(!hasTerminal)(
+test.skipIf(!hasTerminal || isInside)(
   "a command that reads the terminal is known to wait by its wait channel",
   async () => {
     const shell = openFixture("pty", {}, { processes: psTable("procps") });

@@ -16,11 +16,15 @@ import type { ToolOutput } from "../../../src/core/ports.ts";
 import { createShell, type Shell, type ShellOptions } from "../../../src/tools/bash/shell/shell.ts";
 import { type ShellTiming, usualTiming } from "../../../src/tools/bash/shell/timing.ts";
 import { bashTool } from "../../../src/tools/bash/tool.ts";
+import { engine, insideOf } from "../../sandbox/support.ts";
 
 export type Backend = "pty" | "pipe";
 export const backends: Backend[] = ["pty", "pipe"];
 /** With SAWTOOTH_PTY=off the same tests run on pipes alone. */
 export const hasTerminal = process.env.SAWTOOTH_PTY !== "off";
+
+/** With SAWTOOTH_TEST_SANDBOX=on the same tests run inside of a sandbox. */
+export const isInside = process.env.SAWTOOTH_TEST_SANDBOX === "on" && engine !== undefined;
 
 export type Fixture = {
   shell: Shell;
@@ -76,7 +80,8 @@ export function openFixture(
 type Place = { root: string; work: string; state: string; sessionId: string };
 
 function fixtureOver(place: Place, options: ShellOptions): Fixture {
-  const shell = createShell(options);
+  const sandbox = isInside ? insideOf(place, { home: place.work }) : undefined;
+  const shell = createShell(sandbox ? { sandbox: async () => sandbox, ...options } : options);
   const tool = bashTool({ description: "", shell });
   const artifacts = artifactsIn(join(place.state, "artifacts"));
   const call: Fixture["call"] = async (input, { signal, budgetTokens = 8000, onProgress = () => {} } = {}) =>
@@ -123,7 +128,8 @@ export function processesOf(sessionId: string): string[] {
         const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
         if (!environment.includes(`SAWTOOTH_SESSION=${sessionId}\0`)) return [];
         const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim();
-        return command === "" || command.includes("--rcfile") ? [] : [command];
+        const isOurs = command.includes("--rcfile") || command.includes("--noprofile --norc");
+        return command === "" || isOurs ? [] : [command];
       } catch {
         return [];
       }

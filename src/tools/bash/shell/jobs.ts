@@ -2,13 +2,15 @@
  * Background jobs: commands started in the background on purpose. Lists, stops, announces and, on request, keeps them.
  */
 
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { replaceFile } from "../../../disk/replace-file.ts";
+import { readUntrusted, removeUntrusted } from "../../../disk/untrusted-file.ts";
 import { descendants, isRunning, type Process, type ProcessTable, signal } from "./process-table.ts";
 
 export type Job = {
+  /** As the commands of the session see it. */
   pid: number;
   command: string;
   /** File with the whole output. */
@@ -24,9 +26,9 @@ export type Job = {
 
 /**
  * A job on disk. `mark` is the value of SAWTOOTH_JOB in its processes; `startTime` distinguishes it from a later
- * process with its pid.
+ * process with its pid. `machinePid`: its pid on the machine, where that differs.
  */
-export type JobRecord = Job & { mark: string; startTime: number; announced: boolean };
+export type JobRecord = Job & { mark: string; startTime: number; announced: boolean; machinePid?: number };
 
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -35,6 +37,8 @@ const maxLogBytes = 200 * 1024 * 1024;
 export type JobsOptions = {
   /** Folder that holds the records. */
   folder: string;
+  /** Folder where the jobs leave their status. */
+  stateFolder: string;
   sessionId: string;
   processes: ProcessTable;
   /** Milliseconds from SIGTERM to SIGKILL for a job that is stopped. */
@@ -42,7 +46,7 @@ export type JobsOptions = {
 };
 
 type State = JobsOptions & { records: JobRecord[] };
-type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark">;
+type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark" | "machinePid">;
 
 /** Creates the background jobs of one session, including kept jobs of an earlier process. */
 export function createJobs(options: JobsOptions) {
@@ -85,7 +89,7 @@ export function createJobs(options: JobsOptions) {
 
 function addJob(state: State, job: NewJob): Job {
   state.processes.refresh();
-  const startTime = state.processes.find(job.pid)?.startTime ?? 0;
+  const startTime = state.processes.find(job.machinePid ?? job.pid)?.startTime ?? 0;
   const began = { startedAt: Date.now(), state: "running", kept: false } as const;
   const record: JobRecord = { ...job, ...began, announced: false, startTime };
   state.records.push(record);
@@ -93,7 +97,7 @@ function addJob(state: State, job: NewJob): Job {
   return publicPart(record);
 }
 
-function publicPart({ mark, startTime, announced, ...job }: JobRecord): Job {
+function publicPart({ mark, startTime, announced, machinePid, ...job }: JobRecord): Job {
   return job;
 }
 
@@ -128,13 +132,13 @@ function refresh(state: State): void {
 
 /** Records the end of a job. A leader killed before it could report a status means that the whole job was killed. */
 function noteEnd(state: State, job: JobRecord): void {
-  const file = join(state.folder, `job-${job.mark}.status`);
+  const file = join(state.stateFolder, `job-${job.mark}.status`);
   const status = readStatus(file);
   if (status === undefined && isSame(state.processes, job)) return;
   if (status === undefined) killProcesses(state, job);
   else job.status = status;
   job.state = "ended";
-  rmSync(file, { force: true });
+  removeUntrusted(file);
 }
 
 function killProcesses(state: State, job: JobRecord): void {
@@ -146,11 +150,12 @@ function processesOf(
   job: JobRecord,
   all: readonly Process[] = processes.all(),
 ): Process[] {
+  const machinePid = job.machinePid ?? job.pid;
   const isMarked = ({ pid }: Process) =>
     processes.variableOf(pid, "SAWTOOTH_JOB") === job.mark &&
     processes.variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
   const roots = new Set(
-    all.filter((process) => process.pid === job.pid || isMarked(process)).map(({ pid }) => pid),
+    all.filter((process) => process.pid === machinePid || isMarked(process)).map(({ pid }) => pid),
   );
   return [...all.filter(({ pid }) => roots.has(pid)), ...descendants(all, roots)];
 }
@@ -183,17 +188,13 @@ export function readJobRecords(folder: string): JobRecord[] {
   }
 }
 
-function isSame(processes: ProcessTable, job: JobRecord): boolean {
-  return isRunning(processes, job.pid) && processes.find(job.pid)?.startTime === job.startTime;
+function isSame(processes: ProcessTable, { pid, machinePid = pid, startTime }: JobRecord): boolean {
+  return isRunning(processes, machinePid) && processes.find(machinePid)?.startTime === startTime;
 }
 
 function readStatus(path: string): number | undefined {
-  try {
-    const text = readFileSync(path, "utf8");
-    return text === "" ? undefined : Number(text);
-  } catch {
-    return undefined;
-  }
+  const text = readUntrusted(path) ?? "";
+  return /^\d{1,3}$/.test(text) ? Number(text) : undefined;
 }
 
 function logSize(path: string): number {

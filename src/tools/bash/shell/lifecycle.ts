@@ -1,26 +1,32 @@
 /** The lifecycle of the session's shell: starts it, restores the state of the previous one, and ends it. */
 
-import { closeSync, openSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Box, Sandbox } from "../../../core/sandbox.ts";
+import { prepareUntrusted } from "../../../disk/untrusted-file.ts";
 import { type BashProcess, startBash } from "./bash-process.ts";
 import { childEnvironment } from "./environment.ts";
 import { agentMark } from "./orphans.ts";
 import { type ProcessTable, signal } from "./process-table.ts";
-import { type End, endLine, files, giveUpSignal } from "./protocol.ts";
-import { clearLeft, lastExisting, type Restoration, readShellState, restoration } from "./shell-state.ts";
+import { type End, endLine, files, giveUpSignal, type ShellFolders } from "./protocol.ts";
+import { lastExisting, type Restoration, readShellState, restoration } from "./shell-state.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import type { ShellTiming } from "./timing.ts";
 
-export type LiveShell = { bash: BashProcess; terminal: Terminal | undefined };
+/** `box`: the sandbox that it runs in. */
+export type LiveShell = { bash: BashProcess; terminal: Terminal | undefined; box: Box | undefined };
 export type ShellLifecycle = ReturnType<typeof createLifecycle>;
 
 export type LifecycleOptions = {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   sessionId: string;
-  /** The shell's own folder. */
-  folder: string;
+  folders: ShellFolders;
+  /** Name of the folder in the environment of its processes, by which they are found again. */
+  mark: string;
+  /** Returns the way into the sandbox, asked for at each start; without one commands run on the machine. */
+  sandbox: (() => Promise<Sandbox | undefined>) | undefined;
   backend: "pty" | "pipe" | "auto";
   processes: ProcessTable;
   timing: ShellTiming;
@@ -29,6 +35,8 @@ export type LifecycleOptions = {
 type State = LifecycleOptions & {
   childEnv: Record<string, string>;
   living: LiveShell | undefined;
+  /** The sandbox that shells are started in, and its terminal, which outlives them. */
+  boxed: Boxed | undefined;
   /** Folders the shell was in, the newest last. */
   cwds: string[];
   /** Number of the last command, over all shells of the session. */
@@ -40,15 +48,18 @@ type State = LifecycleOptions & {
   closed: boolean;
 };
 
+type Boxed = { box: Box; terminal: Terminal | undefined; sandbox: Sandbox };
+
 /** Creates the lifecycle. No shell runs before the first `ensure`. */
 export function createLifecycle(options: LifecycleOptions) {
-  const { folder, sessionId, processes } = options;
-  const before = readShellState(folder);
-  const mark = { sessionId, stateFolder: folder, agent: agentMark(processes) };
+  const { folders, sessionId, processes } = options;
+  const before = readShellState(folders.state);
+  const mark = { sessionId, stateFolder: options.mark, agent: agentMark(processes) };
   const state: State = {
     ...options,
     childEnv: childEnvironment(options.env, mark),
     living: undefined,
+    boxed: undefined,
     cwds: [options.cwd],
     number: before?.number ?? 0,
     flags: "",
@@ -68,7 +79,6 @@ export function createLifecycle(options: LifecycleOptions) {
     settle: () => settle(state),
     async restart(): Promise<string[]> {
       if (state.living) await end(state.living.bash, state.timing);
-      clearLeft(folder);
       await start(state, "fresh");
       return [
         `new shell in ${currentFolder(state)}: exports, functions and options are as at the start of the session`,
@@ -83,6 +93,8 @@ export function createLifecycle(options: LifecycleOptions) {
     },
     cwd: () => currentFolder(state),
     hasTerminal: () => state.hasTerminal,
+    /** Pid on the machine of the first process of the sandbox. */
+    keeper: () => (state.boxed?.box.isAlive() ? state.boxed.box.pid : undefined),
     /** Stops any further start of a shell; one that is being started is ended. */
     startNoMore(): void {
       state.closed = true;
@@ -90,40 +102,54 @@ export function createLifecycle(options: LifecycleOptions) {
     close: () => close(state),
     kill(): void {
       if (state.living) signal(state.living.bash.pid, "SIGKILL");
+      state.boxed?.box.kill();
     },
   };
 }
 
 async function ensure(state: State): Promise<string[]> {
-  if (state.living && !state.living.bash.death()) return [];
-  const reason = state.next;
+  const current = await isCurrent(state);
+  if (state.living && !state.living.bash.death() && current) return [];
+  const reason = current ? state.next : "changed";
   const restored = await start(state, "restore");
   return restored && reason !== "first" ? [describe(restored, reason)] : [];
 }
 
+/** Returns true while the shell, if any, runs in the sandbox that the plan of now asks for. */
+async function isCurrent({ living, boxed, sandbox }: State): Promise<boolean> {
+  if (!living) return true;
+  const wanted = await sandbox?.();
+  if (!wanted || !boxed) return !wanted && !boxed;
+  return boxed.sandbox === wanted && wanted.isCurrent(boxed.box);
+}
+
 async function start(state: State, mode: "restore" | "fresh"): Promise<Restoration | undefined> {
-  const { folder, cwds } = state;
+  const { folders, cwds, processes } = state;
   if (state.closed) throw new Error("the shell is closed");
-  state.living?.terminal?.close();
   state.living?.bash.release();
+  if (!state.living?.box) state.living?.terminal?.close();
   state.living = undefined;
-  const snapshot = mode === "restore" ? readShellState(folder) : undefined;
-  const restored = snapshot ? restoration(folder, snapshot, cwds) : undefined;
-  prepareFiles(folder);
-  const terminal = state.backend === "pipe" ? undefined : await openTerminal(state.env);
-  const cwd = restored?.cwd ?? lastExisting(cwds);
+  const place = await placeOf(state);
+  const hostPath = hostPathOf(state);
+  const snapshot = mode === "restore" ? readShellState(folders.state) : undefined;
+  const restored = snapshot ? restoration(folders.state, snapshot, cwds, hostPath) : undefined;
+  prepareFiles(folders.state);
+  const terminal = place ? place.terminal : await terminalOf(state);
+  const cwd = restored?.cwd ?? lastExisting(cwds, hostPath);
   const number = ++state.number;
-  const restore = restored?.script ?? "";
-  const bash = await startBash({ cwd, env: state.childEnv, folder, terminal, restore, number });
+  const bash = await startBash({
+    ...{ cwd, env: state.childEnv, folders, number, terminal: terminal?.path, box: place?.box },
+    ...{ restore: restored?.script ?? "", outerPid: processes.outerPid },
+  });
   if (state.closed) {
     signal(bash.pid, "SIGKILL");
+    closePlace(state);
     terminal?.close();
     bash.release();
     throw new Error("the shell is closed");
   }
-  clearLeft(folder);
   Object.assign(state, {
-    living: { bash, terminal },
+    living: { bash, terminal, box: place?.box },
     flags: "",
     next: "died",
     hasTerminal: terminal !== undefined,
@@ -132,9 +158,39 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   return restored;
 }
 
+/** Returns the sandbox for a new shell: the one that runs, while it fits the plan, else a new one. */
+async function placeOf(state: State): Promise<Boxed | undefined> {
+  const sandbox = await state.sandbox?.();
+  const { boxed } = state;
+  if (boxed && boxed.sandbox === sandbox && boxed.box.isAlive() && sandbox.isCurrent(boxed.box)) return boxed;
+  closePlace(state);
+  if (!sandbox) return undefined;
+  const terminal = await terminalOf(state);
+  const { SAWTOOTH_STATE: _, ...env } = state.childEnv;
+  const box = await sandbox.open({ terminal: terminal?.path, env });
+  const seen = terminal && box.terminal !== undefined ? { ...terminal, path: box.terminal } : undefined;
+  state.boxed = { box, terminal: seen, sandbox };
+  return state.boxed;
+}
+
+function closePlace(state: State): void {
+  state.boxed?.box.kill();
+  state.boxed?.terminal?.close();
+  state.boxed = undefined;
+}
+
+function terminalOf({ backend, env }: State): Promise<Terminal | undefined> {
+  return backend === "pipe" ? Promise.resolve(undefined) : openTerminal(env);
+}
+
+function hostPathOf({ boxed }: State): (path: string) => string {
+  return (path) => boxed?.sandbox.hostPath(path) ?? path;
+}
+
 /** Records the shell's folder, unless it is gone. */
-function noteCwd({ living, cwds, processes, folder }: State): void {
-  const cwd = living && (processes.workingFolder(living.bash.pid) ?? reportedFolder(processes, folder));
+function noteCwd({ living, cwds, processes, folders }: State): void {
+  const cwd =
+    living && (processes.workingFolder(living.bash.pid) ?? reportedFolder(processes, folders.state));
   if (cwd === undefined || cwd === cwds.at(-1)) return;
   cwds.push(cwd);
   if (cwds.length > 50) cwds.shift();
@@ -142,7 +198,7 @@ function noteCwd({ living, cwds, processes, folder }: State): void {
 
 function currentFolder(state: State): string {
   noteCwd(state);
-  return lastExisting(state.cwds);
+  return lastExisting(state.cwds, hostPathOf(state));
 }
 
 async function settle(state: State): Promise<void> {
@@ -159,9 +215,10 @@ async function close(state: State): Promise<void> {
   if (!state.living) return;
   const { bash, terminal } = state.living;
   await end(bash, state.timing);
+  closePlace(state);
   terminal?.close();
   bash.release();
-  for (const file of [files.command, files.stdin]) rmSync(join(state.folder, file), { force: true });
+  for (const file of [files.command, files.stdin]) rmSync(join(state.folders.in, file), { force: true });
 }
 
 /** Ends a shell that may be busy: first by closing its input, which unlike SIGHUP spares its jobs, then by force. */
@@ -176,7 +233,7 @@ async function end(bash: BashProcess, { hangUp }: ShellTiming): Promise<void> {
 /** Creates the files that the shell writes into, so that they are 0600 whatever its umask. */
 function prepareFiles(folder: string): void {
   const names = [files.baseline, ...files.snapshots, files.debugTrap, files.functions, files.left];
-  for (const name of names) closeSync(openSync(join(folder, name), "a", 0o600));
+  for (const name of names) prepareUntrusted(join(folder, name));
 }
 
 /** Returns the folder that the shell reported after its last command, where no process's folder can be read. */
@@ -184,8 +241,14 @@ function reportedFolder(processes: ProcessTable, folder: string): string | undef
   return processes.workingFolder(process.pid) === undefined ? readShellState(folder)?.cwd : undefined;
 }
 
-function describe({ cwd, names, functions }: Restoration, reason: "resumed" | "died"): string {
-  const cause = reason === "resumed" ? "the session was resumed" : "the shell before it has ended";
+const causes = {
+  resumed: "the session was resumed",
+  died: "the shell before it has ended",
+  changed: "what commands may touch has changed; processes of the one before it were ended",
+};
+
+function describe({ cwd, names, functions }: Restoration, reason: keyof typeof causes): string {
+  const cause = causes[reason];
   const restoredParts = [
     `folder ${cwd}`,
     ...(names.length > 0 ? [`exports ${names.join(" ")}`] : []),

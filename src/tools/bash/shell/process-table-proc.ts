@@ -28,6 +28,8 @@ export function procTable(): ProcessTable {
       return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
     },
     terminalUse,
+    innerPid: (pid) => namespacePids(pid).at(-1) ?? pid,
+    outerPid,
     refresh() {},
   };
 }
@@ -74,6 +76,24 @@ function startedSince(before: number): Process[] {
       ? Array.from({ length: span }, (_, index) => before + 1 + index)
       : pids().filter((pid) => pid > before && pid <= now),
   );
+}
+
+/** Returns the pids of a process, from the machine's to the one in its innermost pid namespace. */
+function namespacePids(pid: number): number[] {
+  const line = /^NSpid:\s*(.*)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1];
+  return (line ?? "").split(/\s+/).filter(Boolean).map(Number);
+}
+
+function outerPid(inner: number, first: number): number | undefined {
+  const namespace = readLink(`/proc/${first}/ns/pid`);
+  const isIt = (pid: number) =>
+    namespacePids(pid).at(-1) === inner && readLink(`/proc/${pid}/ns/pid`) === namespace;
+  return childrenOf(first).find(isIt) ?? pids().find(isIt);
+}
+
+/** Lists the children of a process, where the kernel lists them. */
+function childrenOf(pid: number): number[] {
+  return (readText(`/proc/${pid}/task/${pid}/children`) ?? "").split(" ").filter(Boolean).map(Number);
 }
 
 /** System calls that read or wait for input, by number. */

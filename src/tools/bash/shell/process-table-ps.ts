@@ -44,6 +44,8 @@ export function psTable(syntax: keyof typeof selections = "bsd"): ProcessTable {
       const isOn = row !== undefined && `/dev/${row.terminal}` === terminalPath;
       return isOn && readsTerminal.test(row.channel) ? "reads" : "none";
     },
+    innerPid: (pid) => pid,
+    outerPid: (inner) => inner,
     refresh() {
       readAt = Number.NEGATIVE_INFINITY;
     },

@@ -34,6 +34,10 @@ export type ProcessTable = {
    * holds it open (`waits`).
    */
   terminalUse(pid: number, terminalPath: string): "reads" | "waits" | "none";
+  /** Returns the pid that a process has where it lives: another one inside of a sandbox. */
+  innerPid(pid: number): number;
+  /** Returns the pid on the machine of a process with `inner` in the sandbox whose first process is `first`. */
+  outerPid(inner: number, first: number): number | undefined;
   /** Discards cached data, for a question about now. */
   refresh(): void;
 };
@@ -61,6 +65,12 @@ export function descendants(processes: readonly Process[], roots: ReadonlySet<nu
   return found;
 }
 
+/** Pids on the machine: of the shell, and of the keeper of its sandbox. Undefined while there is none. */
+export type ShellPids = { shell?: number | undefined; keeper?: number | undefined };
+
+/** A pid that no process ever has: the kernel's highest is one less. */
+export const noPid = 4_194_305;
+
 /**
  * Returns every process of the session `sessionId` but its shell: descendants, members of the shell's kernel session,
  * and processes with the mark in their environment, with their descendants. Parents come before children.
@@ -69,18 +79,27 @@ export function sessionProcesses(
   processes: ProcessTable,
   all: readonly Process[],
   sessionId: string,
-  shellPid: number | undefined,
+  { shell: shellPid, keeper }: ShellPids,
 ): Process[] {
-  const roots = new Set(shellPid === undefined ? [] : [shellPid]);
+  const roots = new Set([shellPid, keeper].filter((pid) => pid !== undefined));
+  const started = new Set(keeper === undefined ? [] : ancestors(processes, keeper));
   const marked = all.filter(
     ({ pid, session }) =>
-      pid !== shellPid &&
+      !roots.has(pid) &&
+      !started.has(pid) &&
       (session === shellPid || processes.variableOf(pid, "SAWTOOTH_SESSION") === sessionId),
   );
   for (const process of marked) roots.add(process.pid);
   const below = descendants(all, roots);
   const known = new Set(below.map((process) => process.pid));
   return [...marked.filter((process) => !known.has(process.pid)), ...below];
+}
+
+/** Lists the processes above one: for a keeper, the programs that the sandbox was started with. */
+function ancestors({ find }: ProcessTable, pid: number): number[] {
+  const found: number[] = [];
+  for (let at = find(pid)?.parent; at !== undefined && at > 1; at = find(at)?.parent) found.push(at);
+  return found;
 }
 
 /** Sends a signal; a process that is gone or not ours is skipped. */

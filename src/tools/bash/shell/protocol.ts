@@ -6,7 +6,18 @@
 
 import { constants } from "node:os";
 
-/** Files in the shell's folder. */
+/**
+ * The folders of a shell. Each has one direction, because inside of a sandbox its programs could make a link where we
+ * are about to write.
+ */
+export type ShellFolders = {
+  /** Written by us, read by the shell. */
+  in: string;
+  /** Written by the shell; we only read it, and trust nothing of it. */
+  state: string;
+};
+
+/** Files in the shell's folders: the first three in `in`, the others in `state`. */
 export const files = {
   init: "init.sh",
   command: "command.sh",
@@ -41,18 +52,23 @@ function quote(text: string): string {
  * input buffer, and the memory behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies
  * by SIGSEGV. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
  * number stands at both ends, so that a half-written one is recognised. The traps run within a command that may be
- * traced: their own trace is discarded.
+ * traced: their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of a
+ * status.
  */
 export function initScript(options: {
-  folder: string;
+  folders: ShellFolders;
+  /** Folder to begin in, where the process is not started in it. */
+  cwd: string | undefined;
   nonce: string;
   terminal: string | undefined;
   restore: string;
   /** Number of the end mark that reports that the shell is ready. */
   number: number;
 }): string {
-  const file = (name: string) => quote(`${options.folder}/${name}`);
+  const { folders, cwd } = options;
+  const file = (name: string) => quote(`${folders.state}/${name}`);
   return `${options.terminal ? `: <>${quote(options.terminal)}` : ":"}
+${cwd === undefined ? "" : `builtin cd -- ${quote(cwd)}; unset OLDPWD`}
 for __sawtooth_fd in /proc/$$/fd/* /dev/fd/*; do
   case \${__sawtooth_fd##*/} in 0|1|2|255|'*') ;; *) eval "exec \${__sawtooth_fd##*/}>&-" ;; esac
 done 2>/dev/null
@@ -60,7 +76,8 @@ set +m +H
 set +o history
 unset HISTFILE TMOUT MAILCHECK PROMPT_COMMAND __sawtooth_fd
 PS1= PS2=
-__sawtooth_dir=${quote(options.folder)}
+__sawtooth_in=${quote(folders.in)}
+__sawtooth_dir=${quote(folders.state)}
 __sawtooth_nonce=${options.nonce}
 __sawtooth_status=0
 export -p >|${file(files.baseline)}
@@ -69,7 +86,7 @@ __sawtooth_save() {
   { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
 }
 __sawtooth_arm() {
-  builtin trap '{ if [[ "\${BASH_SOURCE[*]-}" == *"$__sawtooth_dir/${files.command}" ]]; then builtin trap - INT; builtin kill -INT $$; fi; } 2>/dev/null' ${giveUpSignal}
+  builtin trap '{ if [[ "\${BASH_SOURCE[*]-}" == *"$__sawtooth_in/${files.command}" ]]; then builtin trap - INT; builtin kill -INT $$; fi; } 2>/dev/null' ${giveUpSignal}
 }
 __sawtooth_end() {
   __sawtooth_flags=$-
@@ -93,18 +110,27 @@ __sawtooth_leave() {
 }
 trap '{ __sawtooth_leave; } 2>/dev/null' EXIT
 __sawtooth_arm
+: >|${file(files.left)}; : >|${file(files.functions)}
+__sawtooth_status=$$
 __sawtooth_end ${options.number}
+__sawtooth_status=0
 `;
 }
 
-export type CommandFiles = { folder: string; input: string; output: string; tty: boolean; check: boolean };
+export type CommandFiles = {
+  folders: ShellFolders;
+  input: string;
+  output: string;
+  tty: boolean;
+  check: boolean;
+};
 
 /**
  * Returns the lines that run the staged command `number` and report its end. With `check` another bash reads it first:
  * bash 5.2 breaks its own memory over an unfinished `$(` and dies at the next heredoc.
  */
 export function runLines(number: number, io: CommandFiles): string {
-  const command = quote(`${io.folder}/${files.command}`);
+  const command = quote(`${io.folders.in}/${files.command}`);
   const check = io.check ? `BASH_ENV= "$BASH" -O extglob -n ${command} && ` : "";
   const run = `{ ${check}. ${command}; } <${quote(io.input)} >>${quote(io.output)} 2>&1\n`;
   if (!io.tty) return run + endLine(number);
@@ -129,14 +155,14 @@ export function endLine(number: number, before = ""): string {
  */
 export function backgroundLines(
   number: number,
-  io: { folder: string; input: string; output: string; flags: string },
+  io: { folders: ShellFolders; input: string; output: string; flags: string },
 ): string {
-  const file = (extension: string) => quote(`${io.folder}/job-${number}.${extension}`);
+  const [script, pid] = [`${io.folders.in}/job-${number}.sh`, `${io.folders.state}/job-${number}.pid`];
   const strict = io.flags.includes("e") ? "-e" : "+e";
   return [
-    `IFS= read -r -d '' __sawtooth_text <${file("sh")} || :`,
+    `IFS= read -r -d '' __sawtooth_text <${quote(script)} || :`,
     `set -m; { __sawtooth_job ${number} ${strict} 2>&1 & } <${quote(io.input)} >>${quote(io.output)}; set +m`,
-    `builtin printf %s "$!" >|${file("pid")}; unset __sawtooth_text`,
+    `builtin printf %s "$!" >|${quote(pid)}; unset __sawtooth_text`,
     endLine(number),
   ].join("\n");
 }

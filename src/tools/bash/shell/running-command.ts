@@ -19,6 +19,8 @@ export type RunningCommand = {
   command: string;
   /** The file that receives its output. */
   output: string;
+  /** The second name of that file by which a sandboxed command writes it. */
+  outLink: string | undefined;
   /** The file that the shell sources it from. */
   staged: string;
   bash: BashProcess;

@@ -7,6 +7,7 @@ import {
   isRunning,
   type Process,
   type ProcessTable,
+  type ShellPids,
   sessionProcesses,
   signal,
 } from "./process-table.ts";
@@ -24,8 +25,7 @@ export type MembersOptions = {
   processes: ProcessTable;
   /** Milliseconds from SIGTERM to SIGKILL at the end of the session. */
   graceMs: number;
-  /** Undefined while there is no shell. */
-  shellPid: () => number | undefined;
+  shellPids: () => ShellPids;
 };
 
 type State = MembersOptions & {
@@ -54,27 +54,29 @@ export function createSessionProcesses(options: MembersOptions) {
   };
 }
 
-function endable({ processes, sessionId, jobs, shellPid }: State): Process[] {
+function endable({ processes, sessionId, jobs, shellPids }: State): Process[] {
   const everything = processes.all();
   const keptPids = jobs.pids("kept", everything);
-  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(
+  return sessionProcesses(processes, everything, sessionId, shellPids()).filter(
     ({ pid }) => !keptPids.has(pid),
   );
 }
 
-function foreground({ processes, sessionId, jobs, shellPid, left }: State): Process[] {
+function foreground({ processes, sessionId, jobs, shellPids, left }: State): Process[] {
   const everything = processes.all();
   for (const [pid, startTime] of left) if (processes.find(pid)?.startTime !== startTime) left.delete(pid);
   const roots = new Set([...left.keys(), ...jobs.pids("all", everything)]);
   const others = new Set([...roots, ...descendants(everything, roots).map(({ pid }) => pid)]);
-  return sessionProcesses(processes, everything, sessionId, shellPid()).filter(({ pid }) => !others.has(pid));
+  return sessionProcesses(processes, everything, sessionId, shellPids()).filter(
+    ({ pid }) => !others.has(pid),
+  );
 }
 
 async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   const { processes } = state;
   const { commandLine } = processes;
   processes.refresh();
-  const shell = state.shellPid();
+  const { shell } = state.shellPids();
   const shellCommand = shell === undefined ? "" : commandLine(shell);
   const find = () => processes.startedSince(lastPid).filter((candidate) => isNew(state, candidate));
   let found = find();
@@ -87,21 +89,29 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   for (const { pid, startTime } of found) state.left.set(pid, startTime);
   return found.map(({ pid }) => {
     const command = commandLine(pid);
-    return { pid, command: command === shellCommand ? "(subshell)" : command };
+    return { pid: processes.innerPid(pid), command: command === shellCommand ? "(subshell)" : command };
   });
 }
 
 /** Returns true for a process of the session that belongs neither to a job nor to an earlier command. */
-function isNew({ processes, sessionId, shellPid, left }: State, candidate: Process): boolean {
+function isNew({ processes, sessionId, shellPids, left }: State, candidate: Process): boolean {
   const { find, variableOf } = processes;
-  const shell = shellPid();
-  if (candidate.pid === shell || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined) return false;
-  if (candidate.session !== shell && variableOf(candidate.pid, "SAWTOOTH_SESSION") !== sessionId)
+  const { shell, keeper } = shellPids();
+  if ([shell, keeper].includes(candidate.pid) || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined)
     return false;
+  const isOurs =
+    candidate.session === (keeper ?? shell) || variableOf(candidate.pid, "SAWTOOTH_SESSION") === sessionId;
+  if (!isOurs && (keeper === undefined || !descends(find, candidate, keeper))) return false;
   for (let at: Process | undefined = candidate; at && at.pid > 1; at = find(at.parent)) {
     if (left.get(at.pid) === at.startTime) return false;
   }
   return true;
+}
+
+function descends(find: ProcessTable["find"], process: Process, ancestor: number): boolean {
+  let at: Process | undefined = process;
+  while (at && at.pid > 1 && at.pid !== ancestor) at = find(at.parent);
+  return at?.pid === ancestor;
 }
 
 /** Sends SIGTERM, then SIGKILL to the processes that are left after the grace period. */

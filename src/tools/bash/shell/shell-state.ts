@@ -2,16 +2,20 @@
  * The state that a new shell takes over from the previous one: folder and exports, and functions where they were saved.
  */
 
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readUntrusted } from "../../../disk/untrusted-file.ts";
 import { files } from "./protocol.ts";
+
+/** Returns the path on the machine of a path that the shell sees. */
+export type HostPath = (path: string) => string;
 
 export type ShellState = { number: number; cwd: string; exports: string };
 
 /** Names that every shell sets for itself. */
 const own = new Set(["PWD", "OLDPWD", "SHLVL", "_", "SAWTOOTH_SESSION", "SAWTOOTH_STATE", "SAWTOOTH_AGENT"]);
 
-/** Returns the newest complete snapshot in the folder, undefined when there is none. */
+/** Returns the newest complete snapshot in the state folder, undefined when there is none. */
 export function readShellState(folder: string): ShellState | undefined {
   const left = parseSnapshot(join(folder, files.left));
   if (left) return left;
@@ -21,7 +25,7 @@ export function readShellState(folder: string): ShellState | undefined {
 
 /** Parses a snapshot. One that a dying shell did not finish lacks its number at the end and is ignored. */
 function parseSnapshot(path: string): ShellState | undefined {
-  const [number, cwd, exports, end] = readOr(path, "").split("\0");
+  const [number, cwd, exports, end] = (readUntrusted(path) ?? "").split("\0");
   if (!number || end !== number || cwd === undefined || exports === undefined) return undefined;
   return { number: Number(number), cwd, exports };
 }
@@ -36,16 +40,24 @@ export type Restoration = {
   functions: "restored" | "none" | "lost";
 };
 
-/** Returns how to restore the snapshot in a new shell; `cwds` are known folders, the newest last. */
-export function restoration(folder: string, snapshot: ShellState, cwds: readonly string[]): Restoration {
-  const before = exportEntries(readOr(join(folder, files.baseline), ""));
+/**
+ * Returns how to restore the snapshot in a new shell; `cwds` are known folders, the newest last. `hostPath`: as of a
+ * sandbox.
+ */
+export function restoration(
+  folder: string,
+  snapshot: ShellState,
+  cwds: readonly string[],
+  hostPath: HostPath,
+): Restoration {
+  const before = exportEntries(readUntrusted(join(folder, files.baseline)) ?? "");
   const after = exportEntries(snapshot.exports);
   const changed = [...after].filter(([name, entry]) => !own.has(name) && before.get(name) !== entry);
   const removed = [...before.keys()].filter((name) => !own.has(name) && !after.has(name));
   const functionsFile = join(folder, files.functions);
-  const functions = readOr(functionsFile, "");
+  const functions = readUntrusted(functionsFile) ?? "";
   return {
-    cwd: lastExisting([...cwds, snapshot.cwd]),
+    cwd: lastExisting([...cwds, snapshot.cwd], hostPath),
     names: changed.map(([name]) => name),
     functions: functions === "" ? "lost" : hasUserFunctions(functions) ? "restored" : "none",
     script: [
@@ -62,17 +74,13 @@ function hasUserFunctions(text: string): boolean {
     .some((line) => /^(alias |\S+ \(\)\s*$)/.test(line) && !line.startsWith("__sawtooth_"));
 }
 
-/** Removes the files of an ended shell, once its state is restored. */
-export function clearLeft(folder: string): void {
-  for (const name of [files.left, files.functions]) writeFileSync(join(folder, name), "", { mode: 0o600 });
-}
-
 /** Returns the newest folder of the list that exists, else the nearest existing one above the newest. */
-export function lastExisting(cwds: readonly string[]): string {
-  const existing = cwds.findLast(isFolder);
+export function lastExisting(cwds: readonly string[], hostPath: HostPath): string {
+  const isThere = (path: string) => isFolder(hostPath(path));
+  const existing = cwds.findLast(isThere);
   if (existing !== undefined) return existing;
   let above = cwds.at(-1) ?? "/";
-  while (!isFolder(above)) above = dirname(above);
+  while (!isThere(above)) above = dirname(above);
   return above;
 }
 
@@ -92,12 +100,4 @@ function exportEntries(text: string): Map<string, string> {
     else entry.lastIndex = text.indexOf("\n", at) + 1 || text.length;
   }
   return entries;
-}
-
-function readOr(path: string, otherwise: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return otherwise;
-  }
 }

@@ -1,6 +1,7 @@
 /** The session's shell: one bash that lives as long as the session, and comes back with its state when it dies. */
 
 import { join } from "node:path";
+import type { Sandbox } from "../../../core/sandbox.ts";
 import { makeFolders } from "../../../disk/make-folders.ts";
 import type { OutputReader } from "../output-file.ts";
 import { createHandover, type Handover, type OnWaiting, watchWithPerson } from "./handover.ts";
@@ -8,6 +9,7 @@ import { clip, createJobs, type Job } from "./jobs.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { openProcessTable } from "./open-process-table.ts";
 import { type ProcessTable, signal } from "./process-table.ts";
+import type { ShellFolders } from "./protocol.ts";
 import { drainTerminal, lastScreen, type RunningCommand, stop, type Verdict } from "./running-command.ts";
 import { createSessionProcesses, type FoundProcess } from "./session-processes.ts";
 import { removeStaged, type Session, startBackground, startForeground } from "./start.ts";
@@ -17,8 +19,10 @@ export type ShellOptions = {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   sessionId: string;
-  /** Absolute, exists, 0700. The shell keeps its files in the folder `shell` in it. */
+  /** Absolute, exists, 0700. The shell keeps its files in folders in it (see `shellPlaces`). */
   stateFolder: string;
+  /** Returns the way into the sandbox; without one commands run on the machine as they are. */
+  sandbox?: () => Promise<Sandbox | undefined>;
   /** `auto` uses a terminal where possible; with `pipe` programs find no /dev/tty. */
   backend?: "pty" | "pipe" | "auto";
   /** Reader of the machine's processes; by default the one that fits the machine. */
@@ -91,6 +95,17 @@ export type Shell = {
 
 const usualOutputBytes = 200 * 1024 * 1024;
 
+/** Returns the folders of a shell in a session's folder; `folder` holds those that nothing inside of a sandbox sees. */
+export function shellPlaces(stateFolder: string): ShellFolders & { folder: string; outFolder: string } {
+  const folder = join(stateFolder, "shell");
+  return {
+    folder,
+    in: join(folder, "in"),
+    state: join(folder, "state"),
+    outFolder: join(stateFolder, "out"),
+  };
+}
+
 type State = Session & {
   maxOutputBytes: number;
   /** The newest command, which may have ended. */
@@ -157,21 +172,45 @@ export function createShell(options: ShellOptions): Shell {
 }
 
 function createState(options: ShellOptions): State {
-  const folder = join(options.stateFolder, "shell");
-  makeFolders(folder, 0o700);
+  const { folder, outFolder, ...folders } = shellPlaces(options.stateFolder);
+  for (const path of [folders.in, folders.state, outFolder]) makeFolders(path, 0o700);
   const { sessionId, backend = "auto", processes = openProcessTable(), timing = usualTiming } = options;
-  const jobs = createJobs({ folder, sessionId, processes, graceMs: timing.stopJob });
-  const lifecycle = createLifecycle({ ...options, folder, backend, processes, timing });
-  const shellPid = () => lifecycle.current()?.bash.pid;
+  const jobs = createJobs({
+    folder,
+    stateFolder: folders.state,
+    sessionId,
+    processes,
+    graceMs: timing.stopJob,
+  });
+  const { sandbox } = options;
+  const lifecycle = createLifecycle({
+    ...options,
+    folders,
+    mark: folder,
+    backend,
+    processes,
+    timing,
+    sandbox,
+  });
+  const shellPids = () => ({ shell: lifecycle.current()?.bash.pid, keeper: lifecycle.keeper() });
   const sessionProcesses = createSessionProcesses({
     sessionId,
     jobs,
     processes,
     graceMs: timing.terminate,
-    shellPid,
+    shellPids,
   });
   const { maxOutputBytes = usualOutputBytes } = options;
-  const session = { maxOutputBytes, folder, lifecycle, sessionProcesses, jobs, processes, timing };
+  const session = {
+    maxOutputBytes,
+    folders,
+    outFolder,
+    lifecycle,
+    sessionProcesses,
+    jobs,
+    processes,
+    timing,
+  };
   const nothing = { newest: undefined, waiting: undefined, handover: undefined, closing: undefined };
   return { ...session, ...nothing, notices: [], adopted: false, queue: Promise.resolve() };
 }
@@ -195,6 +234,7 @@ async function dropWaiting(state: State): Promise<string[]> {
   state.waiting = undefined;
   await stop(dropped, state.timing.stop.waiting);
   await state.lifecycle.settle();
+  removeStaged(state.folders, dropped);
   return ["the command that waited for input was stopped"];
 }
 
@@ -235,14 +275,14 @@ async function conclude(
   verdict: Exclude<Verdict, "waiting">,
   notes: string[],
 ): Promise<CommandResult> {
-  const { folder, lifecycle, sessionProcesses, timing } = state;
+  const { folders, lifecycle, sessionProcesses, timing } = state;
   if (verdict !== "ended") await stop(running, timing.stop[verdict]);
   const { status } = await running.end;
   const left = verdict === "ended" ? await sessionProcesses.leftBy(running.lastPid) : [];
   if (verdict !== "ended") await lifecycle.settle();
   await drainTerminal(running);
   const screen = running.screen ? { screen: await running.screen.whole() } : {};
-  removeStaged(folder, running);
+  removeStaged(folders, running);
   return { verdict, status, ...screen, left, notes: [...notes, ...(await lifecycle.revive())] };
 }
 

@@ -1,11 +1,20 @@
 /** Stages a command in a file for the shell and starts it. */
 
-import { appendFileSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { appendFileSync, linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readUntrusted, removeUntrusted } from "../../../disk/untrusted-file.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { LiveShell, ShellLifecycle } from "./lifecycle.ts";
-import type { ProcessTable } from "./process-table.ts";
-import { backgroundLines, files, hasOddParentheses, runLines, stagedCommand } from "./protocol.ts";
+import { noPid, type ProcessTable } from "./process-table.ts";
+import {
+  backgroundLines,
+  files,
+  hasOddParentheses,
+  runLines,
+  type ShellFolders,
+  stagedCommand,
+} from "./protocol.ts";
 import type { RunningCommand } from "./running-command.ts";
 import { createScreen } from "./screen.ts";
 import type { SessionProcesses } from "./session-processes.ts";
@@ -13,7 +22,9 @@ import type { Terminal } from "./terminal.ts";
 import type { ShellTiming } from "./timing.ts";
 
 export type Session = {
-  folder: string;
+  folders: ShellFolders;
+  /** Folder in which a sandboxed command finds the file for its output. */
+  outFolder: string;
   lifecycle: ShellLifecycle;
   sessionProcesses: SessionProcesses;
   jobs: Jobs;
@@ -30,19 +41,21 @@ export async function startForeground(
   command: string,
   request: Request,
 ): Promise<RunningCommand> {
-  const { folder, lifecycle, sessionProcesses, processes, timing } = session;
-  const { bash, terminal } = livingOf(lifecycle);
+  const { folders, lifecycle, sessionProcesses, processes, timing } = session;
+  const { bash, terminal, box } = livingOf(lifecycle);
   const tty = request.tty === true;
   if (tty && !terminal) throw new Error("there is no terminal on this machine");
-  const input = request.stdin === undefined ? undefined : stage(folder, files.stdin, request.stdin);
+  const input = request.stdin === undefined ? undefined : stage(folders.in, files.stdin, request.stdin);
   const staged = stage(
-    folder,
+    folders.in,
     files.command,
-    stagedCommand(command, lifecycle.flags(), debugTrap(folder, lifecycle.flags())),
+    stagedCommand(command, lifecycle.flags(), debugTrap(folders.state, lifecycle.flags())),
   );
+  const written = box ? linkInto(session.outFolder, request.outputPath) : request.outputPath;
   const running: RunningCommand = {
     command,
     output: request.outputPath,
+    outLink: written === request.outputPath ? undefined : written,
     staged,
     bash,
     terminal,
@@ -65,18 +78,20 @@ export async function startForeground(
   const device = tty ? terminal?.path : undefined;
   const check = hasOddParentheses(command);
   const io = {
-    folder,
+    folders,
     tty,
     check,
     input: input ?? device ?? "/dev/null",
-    output: device ?? request.outputPath,
+    output: device ?? written,
   };
   bash.send(runLines(lifecycle.nextNumber(), io));
   return running;
 }
 
 /** Removes the staged files of a command that has ended. */
-export function removeStaged(folder: string, { hasStdin }: RunningCommand): void {
+export function removeStaged({ in: folder }: ShellFolders, { hasStdin, outLink }: RunningCommand): void {
+  // Without it the output can only be read.
+  if (outLink !== undefined) removeUntrusted(outLink);
   for (const name of hasStdin ? [files.command, files.stdin] : [files.command]) {
     try {
       unlinkSync(join(folder, name));
@@ -88,25 +103,29 @@ export function removeStaged(folder: string, { hasStdin }: RunningCommand): void
 
 /** Starts `command` as a background job and returns once its pid is known. */
 export async function startBackground(session: Session, command: string, request: Request): Promise<Job> {
-  const { folder, lifecycle, jobs } = session;
-  const { bash } = livingOf(lifecycle);
+  const { folders, lifecycle, jobs, processes } = session;
+  const { bash, box } = livingOf(lifecycle);
   const number = lifecycle.nextNumber();
   const mark = String(number);
   const name = `job-${mark}`;
-  const input = request.stdin === undefined ? undefined : stage(folder, `${name}.stdin`, request.stdin);
-  stage(folder, `${name}.sh`, `${command}\n`);
-  for (const extension of ["pid", "status"]) stage(folder, `${name}.${extension}`, "");
+  const input = request.stdin === undefined ? undefined : stage(folders.in, `${name}.stdin`, request.stdin);
+  stage(folders.in, `${name}.sh`, `${command}\n`);
+  const written = box ? linkInto(session.outFolder, request.outputPath) : request.outputPath;
   const ended = new Promise((resolve) => bash.onNext(resolve));
-  const io = { folder, input: input ?? "/dev/null", output: request.outputPath, flags: lifecycle.flags() };
+  const io = { folders, input: input ?? "/dev/null", output: written, flags: lifecycle.flags() };
   // The shell does not keep our process alive; without a screen nothing else might.
   const awake = setInterval(() => {}, 1000);
   bash.send(backgroundLines(number, io));
   await ended;
   clearInterval(awake);
-  const pid = Number(readFileSync(join(folder, `${name}.pid`), "utf8"));
-  for (const extension of ["sh", "pid", "stdin"])
-    rmSync(join(folder, `${name}.${extension}`), { force: true });
-  return jobs.add({ pid, command, log: request.outputPath, mark });
+  const pid = Number(readUntrusted(join(folders.state, `${name}.pid`)) || noPid);
+  for (const file of [`${name}.sh`, `${name}.stdin`]) rmSync(join(folders.in, file), { force: true });
+  removeUntrusted(join(folders.state, `${name}.pid`));
+  // The shell has opened it.
+  if (box) removeUntrusted(written);
+  const machinePid = box && (processes.outerPid(pid, box.pid) ?? noPid);
+  const place = machinePid === undefined ? {} : { machinePid };
+  return jobs.add({ pid, command, log: request.outputPath, mark, ...place });
 }
 
 /** Sends terminal bytes to the screen, and to the output file of a command that runs on the terminal. */
@@ -127,8 +146,15 @@ function stage(folder: string, name: string, text: string): string {
   return path;
 }
 
+/** Gives the output file a second name, under which a sandboxed command can write it: under its own it can only read. */
+function linkInto(folder: string, outputPath: string): string {
+  const path = join(folder, randomBytes(8).toString("hex"));
+  linkSync(outputPath, path);
+  return path;
+}
+
 function debugTrap(folder: string, flags: string): string {
-  return flags.includes("D") ? readFileSync(join(folder, files.debugTrap), "utf8") : "";
+  return flags.includes("D") ? (readUntrusted(join(folder, files.debugTrap)) ?? "") : "";
 }
 
 function livingOf(lifecycle: ShellLifecycle): LiveShell {

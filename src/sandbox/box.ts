@@ -1,0 +1,100 @@
+/** Starts a sandbox and talks to its keeper. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import type { Box, BoxListener } from "../core/sandbox.ts";
+import { descriptors } from "./bubblewrap.ts";
+import { keeperCommand, keeperProgram, markScanner, startLine } from "./keeper.ts";
+
+export type BoxStart = {
+  program: string;
+  /** Arguments of the program, up to what it runs. */
+  arguments: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** The filter of system calls, which the program reads from descriptor 4. */
+  filter: Uint8Array | undefined;
+  /** Path inside of the terminal. */
+  terminal: string | undefined;
+};
+
+/** Starts a sandbox and waits for its keeper. Throws with what the program said when it cannot start. */
+export async function startBox(start: BoxStart): Promise<Box> {
+  const nonce = randomBytes(12).toString("hex");
+  const keeper = ["bash", "-c", keeperCommand, "sawtooth-keeper", start.terminal ?? ""];
+  const child = spawn(start.program, [...start.arguments, ...keeper], {
+    cwd: "/",
+    env: start.env,
+    // A kernel session of its own, where the keeper can take the terminal.
+    detached: true,
+    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
+  }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
+  const [info, filter] = [
+    child.stdio[descriptors.info] as Readable,
+    child.stdio[descriptors.filter] as Writable,
+  ];
+  filter.on("error", () => {});
+  filter.end(start.filter ?? "");
+  child.stdin.on("error", () => {});
+  child.stdin.write(keeperProgram(nonce));
+  const pid = firstPid(info);
+  const complaint = textOf(child.stderr);
+  return new Promise((resolve, reject) => {
+    let listener: BoxListener | undefined;
+    let alive = true;
+    const scan = markScanner(nonce);
+    child.once("error", (error) => reject(new Error(`${start.program} cannot be started: ${error.message}`)));
+    child.once("exit", (code, signal) => {
+      alive = false;
+      listener?.ended();
+      void complaint().then((said) => reject(new Error(said || `it ended with ${signal ?? code}`)));
+    });
+    const box = (keeper: number): Box => ({
+      pid: keeper,
+      terminal: start.terminal,
+      startShell: (init) => void child.stdin.write(startLine(nonce, init)),
+      send: (lines) => void child.stdin.write(lines),
+      listen: (next) => {
+        listener = next;
+      },
+      isAlive: () => alive,
+      kill: () => void child.kill("SIGKILL"),
+    });
+    child.stdout.on("data", (bytes: Buffer) => {
+      listener?.bytes(bytes);
+      for (const mark of scan(bytes)) {
+        if (mark !== "ready") listener?.shellEnded(mark);
+        else void pid.then((keeper) => resolve(released(child, box(keeper))), reject);
+      }
+    });
+  });
+}
+
+/** Keeps the sandbox from keeping our process alive. */
+function released(child: ChildProcess, box: Box): Box {
+  child.unref();
+  for (const end of child.stdio) (end as { unref?: () => void } | null)?.unref?.();
+  return box;
+}
+
+/** Reads the pid of the first process from what bubblewrap reports. */
+async function firstPid(info: Readable): Promise<number> {
+  let text = "";
+  for await (const part of info) {
+    text += part;
+    const pid = /"child-pid":\s*(\d+)/.exec(text)?.[1];
+    if (pid !== undefined && text.includes("}")) return Number(pid);
+  }
+  throw new Error("it did not report its first process");
+}
+
+/** Collects what a program says on its standard error, up to 4 kB. */
+function textOf(stream: Readable): () => Promise<string> {
+  let text = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (part: string) => {
+    text = (text + part).slice(0, 4096);
+  });
+  const ended = new Promise<void>((resolve) => stream.once("close", resolve));
+  return () => ended.then(() => text.trim().split("\n", 1)[0] ?? "");
+}

@@ -1,0 +1,100 @@
+/** The arguments of bubblewrap for a plan. Pure. */
+
+import type { SandboxPlan } from "../core/sandbox.ts";
+import { isInside } from "../permissions/paths.ts";
+
+/** The path inside of the terminal of a session. */
+export const terminalInside = "/dev/sawtooth-tty";
+/** Descriptors of bubblewrap: where it reports its child, and where it reads the filter. */
+export const descriptors = { info: 3, filter: 4 };
+
+/** Facts that the arguments need besides the plan. All paths are absolute and real. */
+export type BubblewrapSetup = {
+  kind(path: string): "file" | "folder" | undefined;
+  /** Folder of the session that stands in for each of `temps`. */
+  temp: string;
+  /** Folders for temporary files. */
+  temps: readonly string[];
+  /** Folders that are empty inside. */
+  emptied: readonly string[];
+  /** Paths that stay visible although they lie in one of those: of programs, the home. */
+  shown: readonly string[];
+  /** Copies of settings files without their tokens, by the path where they are shown. */
+  copies: Readonly<Record<string, string>>;
+  /** Path of a terminal device. */
+  terminal: string | undefined;
+  /** True when a filter of system calls is passed. */
+  hasFilter: boolean;
+  /** True from bubblewrap 0.8 on. */
+  forbidsNamespaces: boolean;
+  network: "off" | "open";
+};
+
+type Mount = { path: string; arguments: string[]; rank: number };
+
+/** Returns the arguments up to the program. Parents are mounted before what lies in them. */
+export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): string[] {
+  const { terminal, hasFilter, forbidsNamespaces, network } = setup;
+  const mounts = mountsOf(plan, setup);
+  return [
+    ...["--unshare-user", "--unshare-pid", "--unshare-ipc", ...(network === "off" ? ["--unshare-net"] : [])],
+    ...["--cap-drop", "ALL", ...(forbidsNamespaces ? ["--disable-userns"] : [])],
+    ...["--die-with-parent", "--new-session", "--as-pid-1"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...(terminal === undefined ? [] : ["--dev-bind", terminal, terminalInside]),
+    ...plan.devices.flatMap((path) => ["--dev-bind-try", path, path]),
+    ...mounts.flatMap((mount) => mount.arguments),
+    // Only now: what lies in them had to be made first.
+    ...mounts.filter(({ rank }) => rank === ranks.hiddenFolder).flatMap(({ path }) => ["--remount-ro", path]),
+    ...["--info-fd", String(descriptors.info)],
+    ...(hasFilter ? ["--seccomp", String(descriptors.filter)] : []),
+    ...["--chdir", "/"],
+  ];
+}
+
+/** Of two mounts on one path the higher one counts. */
+const ranks = { replaced: 0, shown: 1, pinned: 2, writable: 3, readOnly: 4, hidden: 5, hiddenFolder: 6 };
+
+function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
+  const { kind, temp, temps, emptied, shown, copies } = setup;
+  const open = (folder: string) => !plan.writable.some((root) => isInside(folder, root));
+  const replaced: Mount[] = [
+    ...temps.filter(open).map((path) => ({ path, arguments: ["--bind", temp, path], rank: ranks.replaced })),
+    ...emptied.filter(open).map((path) => ({ path, arguments: ["--tmpfs", path], rank: ranks.replaced })),
+  ];
+  const isGone = (path: string) => replaced.some((one) => isInside(path, one.path));
+  const bound = (option: string, rank: number) => (path: string) => ({
+    path,
+    arguments: [option, path, path],
+    rank,
+  });
+  const visible = [...shown, ...plan.writable, ...plan.readOnly];
+  const hidden = plan.hidden
+    .filter((path) => !isGone(path) || visible.some((root) => isInside(path, root) && isGone(root)))
+    .map((path) =>
+      kind(path) === "folder"
+        ? { path, arguments: ["--tmpfs", path], rank: ranks.hiddenFolder }
+        : { path, arguments: ["--ro-bind", "/dev/null", path], rank: ranks.hidden },
+    );
+  const mounts: Mount[] = [
+    ...replaced,
+    ...shown.filter(isGone).map(bound("--ro-bind-try", ranks.shown)),
+    ...plan.pinned.map(bound("--bind", ranks.pinned)),
+    ...plan.writable.map(bound("--bind", ranks.writable)),
+    ...plan.readOnly.map(bound("--ro-bind", ranks.readOnly)),
+    ...hidden,
+    ...plan.withoutTokens.map((path) => ({
+      path,
+      arguments: ["--ro-bind", copies[path] ?? "/dev/null", path],
+      rank: ranks.hidden,
+    })),
+    ...plan.sockets.mask
+      .filter((path) => !isGone(path))
+      .map((path) => ({ path, arguments: ["--ro-bind", "/dev/null", path], rank: ranks.hidden })),
+    ...plan.sockets.pass.map(bound("--bind-try", ranks.hidden)),
+  ];
+  const byPath = Map.groupBy(mounts, ({ path }) => path);
+  return [...byPath.values()]
+    .flatMap((same) => same.reduce((best, mount) => (mount.rank > best.rank ? mount : best)))
+    .sort((a, b) => a.path.length - b.path.length);
+}

@@ -1,0 +1,174 @@
+/** The sandbox of a session: makes the plan when the shell starts, and opens the engine with it. */
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import type { PermissionMode } from "../core/decision.ts";
+import type { Box, Sandbox, SandboxPlan } from "../core/sandbox.ts";
+import { isDoor } from "../core/secrets/secrets.ts";
+import { isInside } from "../permissions/paths.ts";
+import { parseRule } from "../permissions/rules.ts";
+import { sandboxPlan } from "../permissions/sandbox/plan.ts";
+import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
+import { startBox } from "./box.ts";
+import { bubblewrapArguments, terminalInside } from "./bubblewrap.ts";
+import type { Engine } from "./engine.ts";
+import { kindOf, lookAround, ownPrograms } from "./found.ts";
+
+/** Folders of a session, real and existing. */
+export type SessionPlaces = {
+  /** Folders that commands can read, and those that they can write. */
+  readable: readonly string[];
+  writable: readonly string[];
+  /** Stands in for the machine's folders of temporary files. */
+  temp: string;
+  /** Holds the caches of package managers, shared by the sessions of a workspace. */
+  caches: string;
+  /** A folder for files of ours that commands see but cannot write. */
+  copies: string;
+};
+
+export type InsideOptions = {
+  engine: Engine;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Real paths. */
+  workspace: readonly string[];
+  home: string;
+  own: readonly string[];
+  places: SessionPlaces;
+  /** Path of the file that Node was started with. */
+  main: string | undefined;
+  mode(): PermissionMode;
+  rules(): { allow: readonly string[]; deny: readonly string[] };
+  /** Called with each plan that a sandbox is started with. */
+  onPlan(plan: SandboxPlan): void;
+};
+
+/** Folders of temporary files that a session gets its own of. */
+const temps = ["/tmp", "/var/tmp"];
+/** The folder of sockets and pids of the running system. */
+const emptied = ["/run"];
+
+/** Returns the way into the sandbox. Nothing is started before the shell opens it. */
+export function sandboxOf(options: InsideOptions): Sandbox {
+  const plans = new WeakMap<Box, string>();
+  return {
+    async open({ terminal, env }) {
+      const key = planKey(options);
+      const plan = planOf(options);
+      const { engine, places } = options;
+      for (const folder of [...places.writable, places.temp, places.caches, places.copies])
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const box = await startBox({
+        program: engine.program,
+        arguments: bubblewrapArguments(plan, setupOf(options, plan, terminal)),
+        env: environmentInside(env, plan, options),
+        filter: engine.filter,
+        terminal: terminal === undefined ? undefined : terminalInside,
+      });
+      plans.set(box, key);
+      options.onPlan(plan);
+      return box;
+    },
+    isCurrent: (box) => plans.get(box) === planKey(options),
+    hostPath: (path) => hostPath(options, path),
+  };
+}
+
+function planKey({ mode, rules }: InsideOptions): string {
+  const { allow, deny } = rules();
+  // Rules about programs and hosts change nothing that a running sandbox would have to be started anew for.
+  const about = /^(?:edit|read|socket|device|env)\b/;
+  return JSON.stringify([
+    mode() === "plan",
+    allow.filter((rule) => about.test(rule)),
+    deny.filter((rule) => about.test(rule)),
+  ]);
+}
+
+function planOf(options: InsideOptions): SandboxPlan {
+  const { workspace, home, own, places, mode, rules, main, env } = options;
+  const { allow, deny } = rules();
+  return sandboxPlan({
+    ...{ mode: mode(), allow: allow.map(parseRule), deny: deny.map(parseRule), workspace, home, own },
+    session: {
+      readable: [...places.readable, places.copies],
+      writable: [...places.writable, places.caches],
+    },
+    found: lookAround({ workspace, env, home }, ownPrograms(main)),
+  });
+}
+
+function setupOf(
+  { engine, env, home, workspace, places }: InsideOptions,
+  plan: SandboxPlan,
+  terminal: string | undefined,
+) {
+  const path = (env.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"));
+  const copies = plan.withoutTokens.map((one, index) => [
+    one,
+    copied(one, join(places.copies, `settings-${index}`)),
+  ]);
+  return {
+    ...{ kind: kindOf, temp: places.temp, temps, emptied, terminal },
+    shown: [...path, home, ...workspace, ...ownPrograms(process.argv[1])],
+    copies: Object.fromEntries(copies) as Record<string, string>,
+    forbidsNamespaces: engine.forbidsNamespaces,
+    hasFilter: engine.filter !== undefined,
+    network: "off" as const,
+  };
+}
+
+/** Writes the copy of a settings file without its tokens. */
+function copied(path: string, copy: string): string {
+  try {
+    writeFileSync(copy, withoutTokens(readFileSync(path, "utf8")), { mode: 0o600 });
+    return copy;
+  } catch {
+    return "/dev/null";
+  }
+}
+
+/** Variables that point package managers at the caches of the session, by folder. */
+const cacheVariables: Readonly<Record<string, string>> = {
+  npm_config_cache: "npm",
+  npm_config_devdir: "node-gyp",
+  npm_config_store_dir: "pnpm",
+  YARN_CACHE_FOLDER: "yarn",
+  PIP_CACHE_DIR: "pip",
+  UV_CACHE_DIR: "uv",
+  GOMODCACHE: "go/mod",
+  GOCACHE: "go/build",
+  DENO_DIR: "deno",
+  CCACHE_DIR: "ccache",
+};
+
+function environmentInside(
+  env: Readonly<Record<string, string>>,
+  plan: SandboxPlan,
+  { env: whole, places }: InsideOptions,
+): Record<string, string> {
+  const isPassed = (value: string) => plan.sockets.pass.some((path) => value.includes(path));
+  const kept = Object.entries(env).filter(([name, value]) => !isDoor(name) || isPassed(value));
+  const passed = plan.environment.pass.flatMap((name) =>
+    whole[name] === undefined ? [] : [[name, whole[name]]],
+  );
+  const caches = Object.entries(cacheVariables).filter(([name]) => !isWritable(plan, env[name]));
+  return Object.fromEntries([
+    ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
+    ...passed,
+    ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
+    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, temps[0]]),
+  ]);
+}
+
+function isWritable(plan: SandboxPlan, path: string | undefined): boolean {
+  return path !== undefined && plan.writable.some((root) => isInside(path, root));
+}
+
+/** Returns where a file inside lies on the machine: temporary files are the session's own. */
+function hostPath({ workspace, home, places }: InsideOptions, path: string): string {
+  const shown = [...workspace, home, ...places.readable, ...places.writable, places.caches];
+  const folder = temps.find((one) => isInside(path, one));
+  if (folder === undefined || shown.some((one) => isInside(path, one) || isInside(folder, one))) return path;
+  return join(places.temp, path.slice(folder.length));
+}
