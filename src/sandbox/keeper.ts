@@ -17,7 +17,7 @@ export function keeperProgram(nonce: string): string {
     mark("ready"),
     "while IFS= read -r line; do " +
       `[[ $line == "${nonce} "* ]] || continue; ` +
-      'bash --noprofile --rcfile "${line#* }" --noediting -i; status=$?; ' +
+      `bash --noprofile --rcfile "\${line#* }" --noediting -i; status=$?; ` +
       "while [[ -n $(jobs -ps) ]]; do fg; status=$?; done >/dev/null; " +
       `${mark("$status")}; done 2>/dev/null; exit\n`,
   ].join("; ");

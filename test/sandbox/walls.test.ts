@@ -21,7 +21,13 @@ async function inside(command: string): Promise<string> {
   const output = await bashTool({ description: "", shell }).run(
     { command },
     {
-      ...{ toolUseId: "t", access: { kind: "execute", command }, signal: new AbortController().signal, events: [], budgetTokens: 8000 },
+      ...{
+        toolUseId: "t",
+        access: { kind: "execute", command },
+        signal: new AbortController().signal,
+        events: [],
+        budgetTokens: 8000,
+      },
       ...{ artifacts: { folder: state, write: () => "", create: () => path }, onProgress() {} },
     },
   );
