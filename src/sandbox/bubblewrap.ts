@@ -52,7 +52,7 @@ export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): 
   ];
 }
 
-/** Of two mounts on one path the higher one counts. */
+/** Ranks mounts on one path: the highest counts. */
 const ranks = { replaced: 0, shown: 1, pinned: 2, writable: 3, readOnly: 4, hidden: 5, hiddenFolder: 6 };
 
 function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {

@@ -111,8 +111,7 @@ __sawtooth_leave() {
 trap '{ __sawtooth_leave; } 2>/dev/null' EXIT
 __sawtooth_arm
 : >|${file(files.left)}; : >|${file(files.functions)}
-__sawtooth_status=$$
-__sawtooth_end ${options.number}
+__sawtooth_status=$$; __sawtooth_end ${options.number}
 __sawtooth_status=0
 `;
 }
