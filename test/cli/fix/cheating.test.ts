@@ -8,7 +8,7 @@ const check = ["--check", smallCheck];
 describe("cheating is seen, taken back and told", () => {
   const files = {
     "value.txt": "bad\n",
-    "package.json": '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+    "package.json": '{ "type": "module", "scripts": { "test": "node --test --test-isolation=none" } }\n',
     "test/value.test.js": [
       'import assert from "node:assert/strict";',
       'import { readFileSync } from "node:fs";',
@@ -20,22 +20,25 @@ describe("cheating is seen, taken back and told", () => {
       "",
     ].join("\n"),
   };
-  const cheats: [string, string, string][] = [
-    ["deleting the test", "rm test/value.test.js", "deleted-test"],
-    ["moving it away", "mv test old", "deleted-test"],
-    ["skipping it", 'sed -i \'s/test("value"/test.skip("value"/\' test/value.test.js', "skipped-test"],
-    ["taking the assertion out", "sed -i '/assert.equal/d' test/value.test.js", "fewer-assertions"],
-    ["changing what is expected", "sed -i 's/\"good/\"bad/' test/value.test.js", "changed-test"],
-    ["changing the script", "sed -i 's/node --test/node --version/' package.json", "changed-check"],
-    ["adding a script before it", "npm pkg set scripts.pretest='echo good > value.txt'", "changed-check"],
-    ["telling npm of another shell", "echo script-shell=/bin/true > .npmrc", "changed-runner"],
+  // npm itself only where it is npm that is cheated: it takes longer to start than the tests.
+  const npm = "npm test";
+  const node = "node --test --test-isolation=none";
+  const cheats: [string, string, string, string][] = [
+    ["deleting the test", "rm test/value.test.js", "deleted-test", node],
+    ["moving it away", "mv test old", "deleted-test", node],
+    ["skipping it", 'sed -i \'s/test("value"/test.skip("value"/\' test/value.test.js', "skipped-test", node],
+    ["taking the assertion out", "sed -i '/assert.equal/d' test/value.test.js", "fewer-assertions", node],
+    ["changing what is expected", "sed -i 's/\"good/\"bad/' test/value.test.js", "changed-test", node],
+    ["changing the script", "sed -i 's/node --test/node --version/' package.json", "changed-check", npm],
+    ["adding a script before it", "npm pkg set scripts.pretest='echo good > value.txt'", "changed-check", npm],
+    ["telling npm of another shell", "echo script-shell=/bin/true > .npmrc", "changed-runner", npm],
   ];
-  test.each(cheats)("%s", async (_, command, rule) => {
+  test.each(cheats)("%s", async (_, command, rule, check) => {
     const { place, server } = await setUp(
       [{ calls: [bash(command)] }, { text: "It passes now." }, ...repairing],
       { files },
     );
-    const { code, result } = await fix(place, ["--check", "npm test"]);
+    const { code, result } = await fix(place, ["--check", check]);
     const [first, second] = result.fix.attempts;
     expect(first?.refused.map((one) => one.rule)).toContain(rule);
     expect(first?.passed).toBe(false);
@@ -56,7 +59,7 @@ describe("cheating is seen, taken back and told", () => {
       [{ calls: [bash("echo 'process.exit(0);' > src/set-up.js")] }, { text: "It passes." }],
       { files: sources },
     );
-    const { code, result } = await fix(place, ["--check", "npm test", "--max-attempts", "1"]);
+    const { code, result } = await fix(place, ["--check", node, "--max-attempts", "1"]);
     expect(code).toBe(1);
     expect(result.fix.attempts[0]?.refused).toMatchObject([{ rule: "fewer-tests" }]);
   });
@@ -66,7 +69,7 @@ describe("cheating is seen, taken back and told", () => {
       [{ calls: [bash("echo good > value.txt; rm test/value.test.js")] }, { text: "done" }],
       { files },
     );
-    const { code, result } = await fix(place, ["--check", "npm test"]);
+    const { code, result } = await fix(place, ["--check", node]);
     expect({ code, attempts: result.fix.attempts.length }).toEqual({ code: 0, attempts: 1 });
     expect(result.fix.attempts[0]?.refused).toMatchObject([{ rule: "deleted-test" }]);
     expect(git(place.cwd, "status", "--short")).toBe(" M value.txt\n");
@@ -89,7 +92,7 @@ describe("cheating is seen, taken back and told", () => {
     const { place } = await setUp([{ calls: [bash(`echo good > value.txt; ${more}`)] }, { text: "done" }], {
       files,
     });
-    const { code, result } = await fix(place, ["--check", "npm test"]);
+    const { code, result } = await fix(place, ["--check", node]);
     expect({ code, changed: result.fix.changed }).toEqual({
       code: 0,
       changed: ["test/more.test.js", "value.txt"],
