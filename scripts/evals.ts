@@ -1,6 +1,7 @@
 /**
  * `npm run evals`: what must outlive forgetting, under each policy stack and on both kinds of history. Options: --model
- * <provider/id> asks a real model, --context <a,b> takes only these stacks, --break <what> breaks the engine first.
+ * <provider/id> asks a real model, --context <a,b> takes only these stacks, --eval <a,b> only these evals, --break <what>
+ * breaks the engine first.
  */
 
 import { parseArgs } from "node:util";
@@ -24,7 +25,12 @@ const keys = [
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { model: { type: "string" }, context: { type: "string" }, break: { type: "string" } },
+    options: {
+      model: { type: "string" },
+      context: { type: "string" },
+      eval: { type: "string" },
+      break: { type: "string" },
+    },
   });
   const broken = values.break;
   if (broken !== undefined && !faultNames.includes(broken))
@@ -34,8 +40,10 @@ async function main(): Promise<number> {
   // A real model is asked under the default stack, unless others are named: each run costs money.
   const stacks =
     values.context?.split(",") ?? (model === undefined ? contextNames : contextNames.slice(0, 1));
+  const named = values.eval?.split(",");
+  const chosen = evaluations.filter(({ name }) => named?.includes(name) ?? true);
   const jobs = stacks.flatMap((stack) =>
-    evaluations.flatMap((evaluation) =>
+    chosen.flatMap((evaluation) =>
       (model === undefined ? scripted : [model]).map((id) => ({
         ...{ evaluation, stack, model: id, broken },
         ...(live ? { live } : {}),

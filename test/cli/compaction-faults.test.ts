@@ -88,7 +88,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
   ])(
     "%s is given up after two calls in ten requests, told once, and the work goes on",
     async (_, summary) => {
-      const { server, place, run } = await setUp(id, { summary, steps: 120 });
+      const { server, place, run } = await setUp(id, { summary, steps: 70 });
       const ended = await run("go");
       expect([ended.code, ended.stdout]).toEqual([0, "resting\n"]);
       expect(refusals(server)).toEqual([]);
@@ -97,7 +97,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       expect(allOf(events, "summary_call").map(({ outcome }) => outcome)).not.toContain("accepted");
       expect(allOf(events, "summary_call").length).toBeLessThanOrEqual(2);
       // Where the model was of no use, the log alone made the summaries.
-      expect(allOf(events, "context_edited").length).toBeGreaterThan(3);
+      expect(allOf(events, "context_edited").length).toBeGreaterThan(2);
       const told = allOf(events, "warning").filter(({ text }) => text.includes("have not paid"));
       expect(told).toHaveLength(1);
       expect(told[0]?.text).toContain("The largest items: line ");

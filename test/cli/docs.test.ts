@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseCommand } from "../../src/cli/arguments/arguments.ts";
 import { claudeCode } from "../lab/recordings/recordings.ts";
-import { entry, fastStart } from "../support/entry.ts";
+import { entry } from "../support/entry.ts";
 import { driveProgram } from "../support/pty-drive.ts";
 import { type Place, sawtooth } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
@@ -80,7 +80,7 @@ async function workspace(): Promise<Place> {
 function run(place: Place, line: string): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-ec", line], {
     cwd: place.cwd,
-    env: { ...fastStart, ...place.env },
+    env: place.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

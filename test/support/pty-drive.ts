@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { entry, fastStart } from "./entry.ts";
+import { entry } from "./entry.ts";
 import type { Place } from "./sawtooth.ts";
 import { until } from "./until.ts";
 
@@ -56,7 +56,7 @@ export function driveProgram(
     cols: columns,
     rows,
     cwd: place.cwd,
-    env: { ...fastStart, ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
+    env: { ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
   });
   const seen = { raw: "", shown: true, at: Date.now(), over: false, acted: 0 };
   pty.onData((bytes) => {

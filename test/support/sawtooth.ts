@@ -26,6 +26,7 @@ export function makePlace(url?: string): Place {
   const cwd = join(root, "work");
   for (const folder of [home, cwd]) mkdirSync(folder);
   const env = {
+    ...fastStart,
     PATH: process.env.PATH ?? "",
     HOME: home,
     LANG: "C.UTF-8",
@@ -52,7 +53,7 @@ export function start(
 ): Started {
   const child = spawn(process.execPath, [entry, ...words], {
     cwd: place.cwd,
-    env: { ...fastStart, ...place.env, ...options.env },
+    env: { ...place.env, ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   let stdout = "";
@@ -91,7 +92,7 @@ export function sawtooth(
   words: string[],
   options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  const env = { ...fastStart, ...place.env, ...options.env };
+  const env = { ...place.env, ...options.env };
   const needsOwn = options.input !== undefined || readAtStart.some((name) => name in env);
   if (needsOwn) return start(place, words, options).ended;
   return runWarm({ words, cwd: place.cwd, env });

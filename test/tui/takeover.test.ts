@@ -84,10 +84,10 @@ describe.skipIf(!hasTerminal)("a command that waits at its terminal", () => {
   });
 
   test("keeps its terminal as long as the person types, whatever its time limit", async () => {
-    const scene = await taken([call(password, { timeout_s: 3 }), { text: "final" }]);
+    const scene = await taken([call(password, { timeout_s: 1 }), { text: "final" }]);
     for (let index = 0; index < 10; index++) {
       scene.terminal.send("x");
-      await sleep(500);
+      await sleep(150);
     }
     scene.terminal.send("\r");
     await scene.terminal.until("final");

@@ -30,7 +30,12 @@ describe("cheating is seen, taken back and told", () => {
     ["taking the assertion out", "sed -i '/assert.equal/d' test/value.test.js", "fewer-assertions", node],
     ["changing what is expected", "sed -i 's/\"good/\"bad/' test/value.test.js", "changed-test", node],
     ["changing the script", "sed -i 's/node --test/node --version/' package.json", "changed-check", npm],
-    ["adding a script before it", "npm pkg set scripts.pretest='echo good > value.txt'", "changed-check", npm],
+    [
+      "adding a script before it",
+      "npm pkg set scripts.pretest='echo good > value.txt'",
+      "changed-check",
+      npm,
+    ],
     ["telling npm of another shell", "echo script-shell=/bin/true > .npmrc", "changed-runner", npm],
   ];
   test.each(cheats)("%s", async (_, command, rule, check) => {

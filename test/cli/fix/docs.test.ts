@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parseCommand } from "../../../src/cli/arguments/arguments.ts";
-import { entry, fastStart } from "../../support/entry.ts";
+import { entry } from "../../support/entry.ts";
 import { type Place, sawtooth } from "../../support/sawtooth.ts";
 import { bash, madePlace } from "../../support/served.ts";
 import { setUp } from "./fix-workspace.ts";
@@ -28,7 +28,7 @@ function withProgram(place: Place): Record<string, string> {
   mkdirSync(programs);
   const program = `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`;
   writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
-  return { ...fastStart, ...place.env, PATH: `${programs}:${place.env.PATH}` };
+  return { ...place.env, PATH: `${programs}:${place.env.PATH}` };
 }
 
 describe("the drivers of headless.md", () => {

@@ -96,7 +96,14 @@ describe("npm run evals", () => {
   });
 
   test("exits with 1 when the default stack loses something", () => {
-    const { stdout, status } = evals("--break", "words", "--context", "economist");
+    const { stdout, status } = evals(
+      "--break",
+      "words",
+      "--context",
+      "economist",
+      "--eval",
+      "needle,objective",
+    );
     expect(status).toBe(1);
     expect(stdout).toMatch(/^economist +ok ok +LOST LOST/m);
   }, 90_000);

