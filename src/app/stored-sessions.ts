@@ -3,11 +3,11 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
+import { storedRedactor } from "../config/env-files.ts";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import { spending } from "../core/questions.ts";
-import { redactor } from "../core/secrets/redact.ts";
-import { secretsOf } from "../core/secrets/secrets.ts";
+import { redactedValue } from "../core/secrets/redact.ts";
 import { SessionError, SessionLocked } from "../session/errors.ts";
 import {
   findSession,
@@ -31,27 +31,29 @@ const tailBytes = 256 * 1024;
 /** The sessions under `root`. `cwd`: the folder that counts as this one. `open`: id of the one that is no choice. */
 export function sessionsUnder(root: string, cwd: string, open?: string): Sessions {
   const here = realpathSync(cwd);
-  const hide = redactor(secretsOf(process.env));
   const stored = (summary: SessionSummary): StoredSession => ({
     ...summary,
-    title: hide(summary.title),
     shortCwd: shortened(summary.cwd),
     openIn: summary.id === open ? undefined : holderOf(summary.folder),
   });
   const folderOf = (id: string) => findSession({ root, cwd: here, id });
   return {
     list: (everywhere) =>
-      listSessions(root, everywhere ? undefined : here, mostListed)
+      hidden(listSessions(root, everywhere ? undefined : here, mostListed))
         .filter(({ id, turns, name }) => id !== open && (turns > 0 || name !== undefined))
         .map(stored),
-    tail: (id) => readTail(logFile(folderOf(id)), tailBytes),
+    tail(id) {
+      const folder = folderOf(id);
+      const hide = storedRedactor(process.env, [sessionAt(folder)?.cwd ?? here]);
+      return redactedValue(readTail(logFile(folder), tailBytes), hide);
+    },
     find(which) {
       const folder = folderOf(which);
       const summary = sessionAt(folder);
       if (!summary) throw new SessionError(`session ${basename(folder)} cannot be read: choose another one`);
       if (!existsSync(summary.cwd))
         throw new SessionError(`the session's folder no longer exists: ${summary.cwd}`);
-      return stored(summary);
+      return hidden([summary]).map(stored)[0] as StoredSession;
     },
   };
 }
@@ -62,15 +64,30 @@ export function shortened(cwd: string): string {
   return cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd;
 }
 
-/** The events of a stored session: by its id, the beginning of one or its name; without, the newest of this folder. */
-export function storedEvents(root: string, id: string | undefined, warn: (text: string) => void) {
-  const which = id ? { id } : { newest: true, cwd: process.cwd() };
-  return readSession({ root, ...which, warn }).events;
+/** The sessions with secrets redacted in what is shown of them. */
+function hidden(summaries: readonly SessionSummary[]): SessionSummary[] {
+  const hide = storedRedactor(process.env, [...new Set(summaries.map(({ cwd }) => cwd))]);
+  return summaries.map(({ title, name, ...summary }) => ({
+    ...summary,
+    title: hide(title),
+    ...(name === undefined ? {} : { name: hide(name) }),
+  }));
 }
 
-/** Newest first; of every folder without `cwd`. */
+/**
+ * The events of a stored session, to be printed: secrets are redacted as far as they are known now. By its id, the
+ * beginning of one or its name; without, the newest of this folder.
+ */
+export function storedEvents(root: string, id: string | undefined, warn: (text: string) => void) {
+  const which = id ? { id } : { newest: true, cwd: process.cwd() };
+  const { events } = readSession({ root, ...which, warn });
+  const cwd = events[0]?.type === "session_started" ? events[0].cwd : process.cwd();
+  return redactedValue(events, storedRedactor(process.env, [cwd]));
+}
+
+/** Newest first, with secrets redacted; of every folder without `cwd`. */
 export function storedList(root: string, cwd: string | undefined): SessionSummary[] {
-  return listSessions(root, cwd);
+  return hidden(listSessions(root, cwd));
 }
 
 /** A stored session, opened to be its only user. Throws `SessionError`. */

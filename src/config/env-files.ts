@@ -3,11 +3,12 @@
  * model.
  */
 
-import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { redactor } from "../core/secrets/redact.ts";
 import { type Environment, type Secret, secretsOf } from "../core/secrets/secrets.ts";
+import { workspaceRoot } from "./instructions.ts";
 
 /** Matches `.env`, `.env.local`, `prod.env`; an example file holds no secrets. */
 const isEnvFile = (name: string): boolean =>
@@ -33,6 +34,15 @@ export function workspaceRedactor(env: Environment, roots: readonly string[]): (
     known = now;
     return redact(text);
   };
+}
+
+/**
+ * Returns a function that redacts the secrets of the environment and of the `.env` files of the workspaces that hold
+ * `folders`, as they are now: for what is stored, and printed once. A folder that is gone has none.
+ */
+export function storedRedactor(env: Environment, folders: readonly string[]): (text: string) => string {
+  const roots = [...new Set(folders.filter((folder) => existsSync(folder)).map(workspaceRoot))];
+  return redactor([...secretsOf(env), ...envFileSecrets(roots)()]);
 }
 
 /**

@@ -23,6 +23,24 @@ describe("an option that a command does not take is refused in one line that say
     expect(() => parseCommand(words)).toThrow(`${message} (see sawtooth --help)`);
   });
 
+  test.each([
+    [
+      ["report", "--model", "a/b"],
+      "--model has no effect on report: it takes --resume, --session-dir, --verbose",
+    ],
+    [["sessions", "-p", "list"], undefined],
+    [
+      ["sessions", "list", "--max-turns", "3"],
+      "--max-turns has no effect on sessions: it takes --session-dir",
+    ],
+    [["undo", "--continue"], "--continue has no effect on undo: it takes --session-dir"],
+    [["replay", "a.jsonl", "--verbose"], "--verbose has no effect on replay: it takes --window"],
+    [["schema", "events", "--bare"], "--bare has no effect on schema: it takes no options"],
+  ])("nor does a command that only reads take options of a session: %j", (words, message) => {
+    if (message) expect(() => parseCommand(words)).toThrow(message);
+    else expect(() => parseCommand(words)).toThrow("more than one prompt");
+  });
+
   test("on the command line too, with exit code 2", async () => {
     const place = makePlace();
     onTestFinished(place.remove);

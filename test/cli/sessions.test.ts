@@ -9,6 +9,8 @@ import { type Ended, makePlace, type Place, sawtooth } from "../support/sawtooth
 
 let place: Place;
 const key = "sk-canary-7f3a-of-the-environment";
+/** In a file of the folder, not in the environment. */
+const fileSecret = "canary-9Zx81-of-a-file";
 const clipboard = "\u001b]52;c;aGVsbG8=\u0007";
 
 const sessions = (...words: string[]): Promise<Ended> =>
@@ -25,7 +27,8 @@ beforeAll(async () => {
     { text: "done" },
   ];
   writeFileSync(script, JSON.stringify({ turns }));
-  const prompt = `fix it with ${key} and AKIAIOSFODNN7EXAMPLE`;
+  writeFileSync(join(place.cwd, ".env"), `SERVICE_TOKEN=${fileSecret}\n`);
+  const prompt = `fix it with ${key} and AKIAIOSFODNN7EXAMPLE or ${fileSecret}`;
   await sawtooth(place, ["-p", prompt, "--model", `scripted/${script}`, "--permission-mode", "auto"]);
 });
 
@@ -47,6 +50,12 @@ describe("every form of a session", () => {
     expect(stdout).not.toContain("canary");
     expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
   });
+});
+
+test("neither a report nor the exact request of a step has the secret of a file", async () => {
+  const step = await sawtooth(place, ["report", "--step", "1"]);
+  expect(step.stdout).toContain("or [redacted:SERVICE_TOKEN]");
+  expect(step.stdout).not.toContain("9Zx81");
 });
 
 test("show is short about long outputs, and has the name that the session was given", async () => {

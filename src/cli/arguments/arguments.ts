@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../../core/errors.ts";
 import { type CommandName, commandNames, type NamedCommand } from "./option.ts";
-import { allOptions, type FlagsOf, type NamedOption, takes } from "./options.ts";
+import { accepts, allOptions, type FlagsOf, type NamedOption, takes } from "./options.ts";
 
 type Named = { [C in NamedCommand]: { name: C; operands: string[]; flags: FlagsOf<C> } };
 
@@ -58,10 +58,17 @@ function flagsFor<C extends CommandName>(command: C, written: Written): FlagsOf<
 function refuseStray(written: Written, command: CommandName): void {
   for (const name of written.keys()) {
     const options = allOptions.filter((option) => option.name === name);
-    if (options.some((option) => takes(option, command))) continue;
+    if (options.some((option) => accepts(option, command))) continue;
     const owners = options.flatMap(({ commands = [] }) => commands);
+    if (owners.length === 0)
+      throw new UsageError(`--${name} has no effect on ${command}: ${takenBy(command)}`);
     throw new UsageError(`--${name} belongs to sawtooth ${owners.join(" and ")} (see sawtooth --help)`);
   }
+}
+
+function takenBy(command: CommandName): string {
+  const names = allOptions.filter((option) => accepts(option, command)).map(({ name }) => `--${name}`);
+  return names.length === 0 ? "it takes no options" : `it takes ${names.join(", ")}`;
 }
 
 /** Gives an empty value to an option that may stand without one, which `parseArgs` does not support. */

@@ -19,6 +19,17 @@ export const commandNames = [
 export type NamedCommand = (typeof commandNames)[number];
 export type CommandName = "run" | NamedCommand;
 
+/** The commands that only read what is stored: an option of a session would do nothing there. */
+export const readingCommands: readonly CommandName[] = [
+  "report",
+  "egress",
+  "replay",
+  "sessions",
+  "undo",
+  "doctor",
+  "schema",
+];
+
 /** The kind of a value, from which a task of a batch and its JSON Schema follow. */
 export type Kind =
   | "flag"
@@ -41,6 +52,8 @@ type About<C extends CommandName> = {
   help: string;
   /** The commands that take it; every command when absent. */
   commands?: readonly C[];
+  /** Of the commands that only read, those that take it although it is an option of every session. */
+  readers?: readonly NamedCommand[];
   /** True when it may also stand in a line of a file of tasks: `max_turns` for `--max-turns`. */
   task?: true;
   /**

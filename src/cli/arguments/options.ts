@@ -13,6 +13,7 @@ import {
   flag,
   number,
   type Option,
+  readingCommands,
   schema,
   share,
   text,
@@ -70,7 +71,12 @@ const options = {
     help: "economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked)",
     task: true,
   }),
-  window: number({ value: "<tokens>", help: "soft window: the context is kept below it", task: true }),
+  window: number({
+    value: "<tokens>",
+    help: "soft window: the context is kept below it",
+    readers: ["replay"],
+    task: true,
+  }),
   continueNewest: flag({
     name: "continue",
     short: "c",
@@ -81,6 +87,7 @@ const options = {
     short: "r",
     value: "[id or name]",
     bare: true,
+    readers: ["report", "egress"],
     help: "continue a session; without one, a list to choose from (in a terminal)",
     oneSession: true,
   }),
@@ -93,8 +100,13 @@ const options = {
   loose: flag({ help: "play a cassette by order, not by request" }),
   bare: flag({ help: "no user settings, no project instructions", task: true }),
   appendSystemPrompt: text({ value: "<text>", help: "text to add to the system prompt", task: true }),
-  sessionDir: text({ value: "<folder>", help: "where sessions are stored", oneSession: true }),
-  verbose: flag({ help: "show steps on stderr" }),
+  sessionDir: text({
+    value: "<folder>",
+    help: "where sessions are stored",
+    readers: ["report", "egress", "sessions", "undo", "doctor"],
+    oneSession: true,
+  }),
+  verbose: flag({ help: "show steps on stderr", readers: ["report", "sessions"] }),
   plain: flag({ help: "talk without redrawing: each row once, for screen readers" }),
   debug: text({ value: "<file>", help: "write events and requests to a file", oneSession: true }),
   help: flag({ short: "h", help: "show this help" }),
@@ -247,7 +259,13 @@ export const allOptions: readonly NamedOption[] = Object.entries<Option>(options
   name: option.name ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
 }));
 
-/** Returns true when the command takes the option. */
+/** Returns true when the option has an effect on the command, so that it may be written. */
+export function accepts(option: Option, command: CommandName): boolean {
+  if (option.commands || !readingCommands.includes(command)) return takes(option, command);
+  return option.readers?.some((reader) => reader === command) ?? false;
+}
+
+/** Returns true when the command has a field for the option. */
 export function takes({ commands }: Option, command: CommandName): boolean {
   return commands === undefined || commands.includes(command);
 }

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckProcesses } from "../../app/machine.ts";
-import { redactor } from "../../core/secrets/redact.ts";
-import { secretsOf } from "../../core/secrets/secrets.ts";
+import { storedRedactor } from "../../config/env-files.ts";
+import { redactedValue } from "../../core/secrets/redact.ts";
 import { makeFolders } from "../../disk/make-folders.ts";
 import { openTree, type Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
@@ -63,15 +63,18 @@ export async function runTask(
   makeFolders(folder);
   const startedAt = Date.now();
   const line = blank(task, run, startedAt);
+  const tree = join(folder, "tree");
+  let redact = storedRedactor(process.env, []);
   try {
     Object.assign(line, await worked(task, line, until, { ...context, folder }));
   } catch (error) {
     Object.assign(line, problem(error, context.signal.aborted));
   } finally {
-    if (!context.keepTrees) await removeFolder(join(folder, "tree"));
+    redact = storedRedactor(process.env, [tree]);
+    if (!context.keepTrees) await removeFolder(tree);
   }
   line.duration_ms = Date.now() - startedAt;
-  return tidied(line);
+  return tidied(line, redact);
 }
 
 /** Returns the line for a run of which only the start is known. */
@@ -237,8 +240,8 @@ async function storePatch(
 }
 
 /** Redacts and shortens the texts of a result line. */
-function tidied(line: ResultLine): ResultLine {
-  const redact = redactor(secretsOf(process.env));
+function tidied(line: ResultLine, redact: (text: string) => string): ResultLine {
   const short = (text: string): string => redact(text).slice(0, mostText).toWellFormed();
-  return { ...line, result: short(line.result), errors: line.errors.map(short) };
+  const answer = redactedValue(line.structured_output, redact);
+  return { ...line, result: short(line.result), errors: line.errors.map(short), structured_output: answer };
 }

@@ -1,10 +1,10 @@
 /** `sawtooth sessions`: lists the stored sessions, shows one, or exports it. */
 
+import { storedRedactor } from "../../config/env-files.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { ExportFormat } from "../../core/formats.ts";
-import { redactor } from "../../core/secrets/redact.ts";
-import { secretsOf } from "../../core/secrets/secrets.ts";
+import { started } from "../../core/questions.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 
@@ -12,7 +12,7 @@ type Stored = { id: string; turns: number; title: string; name?: string; cwd: st
 
 /** The session store, as these commands need it. */
 export type StoredSessions = {
-  /** Lists sessions, newest first; of every folder without `cwd`. */
+  /** Lists sessions with their secrets redacted, newest first; of every folder without `cwd`. */
   list(cwd: string | undefined): Stored[];
   /** Reads a session by a prefix of its id; without one, the newest of this folder. Throws `SessionError`. */
   read(id: string | undefined): readonly LogEvent[];
@@ -28,7 +28,7 @@ export async function sessionsOutput(
   switch (verb) {
     case "list": {
       const cwd = flags.verbose ? undefined : process.cwd();
-      return redactor(secretsOf(process.env))(sessionsText(stored.list(cwd), cwd));
+      return sessionsText(stored.list(cwd), cwd);
     }
     case "show":
       return exported(stored.read(id), "text");
@@ -39,9 +39,9 @@ export async function sessionsOutput(
   }
 }
 
-/** Exports a session in one of the formats, with secrets of this environment and of well-known shapes redacted. */
+/** Exports a session in one of the formats, with secrets redacted: of this environment, of `.env` files, of well-known shapes. */
 export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
-  const hide = redactor(secretsOf(process.env));
+  const hide = storedRedactor(process.env, [started(events).cwd]);
   if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);
   const whole = (await import("../../report/export/parts.ts")).exportOf(events, hide);
   if (format === "html") return (await import("../../report/export/html.ts")).exportHtml(whole);

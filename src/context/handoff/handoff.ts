@@ -5,6 +5,7 @@ import type { EventOf, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { changedFiles, findCall, openFocus, started } from "../../core/questions.ts";
 import { knownTasks } from "../../core/task-list.ts";
+import { withoutTags } from "../../core/text/tags.ts";
 import { callLine } from "../../core/tool-calls.ts";
 import { symptomOf } from "../view/placeholder.ts";
 import { textTokens } from "../view/tokens.ts";
@@ -29,7 +30,7 @@ export function handoffText(events: readonly LogEvent[], prose: string): string 
   ]);
   const authority = prose === "" || facts.length === 0 ? [] : [authorityOf(wrong)];
   const head = `[Handoff: earlier steps are folded into this. Full history: ${folder}/events.jsonl]`;
-  return [head, ...words, ...authority, ...facts].join("\n\n");
+  return withoutTags([head, ...words, ...authority, ...facts].join("\n\n"));
 }
 
 /** The line that sets the facts above the prose, with the errors that are known. */

@@ -2,6 +2,7 @@
 
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
 import { changedFiles, closedFocus, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
+import { withoutTags } from "../../core/text/tags.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { commandOf } from "../handoff/handoff.ts";
 import { textTokens } from "../view/tokens.ts";
@@ -30,7 +31,7 @@ export const focusAtTopPolicy: Policy = {
     const present = top?.blocks[block];
     if (!fold || !top || present?.type !== "text") return {};
     const { from, to } = fold;
-    const text = `Focus closed: ${fold.objective}. What was learned stands under Knowledge, at the top.`;
+    const text = `Focus closed: ${withoutTags(fold.objective)}. What was learned stands under Knowledge, at the top.`;
     return {
       plan: planOf("focus-top", fold, [
         { type: "collapse", from, to, text },
@@ -99,14 +100,16 @@ function mechanicalText(events: readonly LogEvent[], objective: string, span: re
     .slice(0, 4 * saidTokens)
     .toWellFormed();
   const steps = span.filter((event) => event.type === "assistant_message").length;
-  return [
-    `Focus closed by the person: ${objective}`,
-    ...(done.length > shownCalls ? [`Done (the last ${shownCalls} of ${done.length} calls):`] : ["Done:"]),
-    ...done.slice(-shownCalls),
-    ...(changedFiles(span).length > 0 ? [`Files changed: ${changedFiles(span).join(", ")}`] : []),
-    ...(last ? [`Said last: ${last}`] : []),
-    `[${steps} steps folded; ${whereabouts(events, span)}]`,
-  ].join("\n");
+  return withoutTags(
+    [
+      `Focus closed by the person: ${objective}`,
+      ...(done.length > shownCalls ? [`Done (the last ${shownCalls} of ${done.length} calls):`] : ["Done:"]),
+      ...done.slice(-shownCalls),
+      ...(changedFiles(span).length > 0 ? [`Files changed: ${changedFiles(span).join(", ")}`] : []),
+      ...(last ? [`Said last: ${last}`] : []),
+      `[${steps} steps folded; ${whereabouts(events, span)}]`,
+    ].join("\n"),
+  );
 }
 
 function textOf(content: EventOf<"assistant_message">["content"]): string {
@@ -153,13 +156,15 @@ function knowledgeText(
 ): string {
   const input = (findCall(events, result.toolUseId)?.input ?? {}) as Record<string, string>;
   const steps = span.filter((event) => event.type === "assistant_message").length;
-  return [
-    `Focus closed: ${objective}`,
-    `Attempted: ${input.attempted ?? ""}`,
-    `Learned: ${input.learned ?? ""}`,
-    `Outcome: ${input.outcome ?? ""}`,
-    `[${steps} steps folded; ${whereabouts(events, span)}]`,
-  ].join("\n");
+  return withoutTags(
+    [
+      `Focus closed: ${objective}`,
+      `Attempted: ${input.attempted ?? ""}`,
+      `Learned: ${input.learned ?? ""}`,
+      `Outcome: ${input.outcome ?? ""}`,
+      `[${steps} steps folded; ${whereabouts(events, span)}]`,
+    ].join("\n"),
+  );
 }
 
 function whereabouts(events: readonly LogEvent[], span: readonly LogEvent[]): string {

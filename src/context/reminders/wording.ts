@@ -2,6 +2,7 @@
 
 import type { EventOf, Topic } from "../../core/events.ts";
 import type { Contract } from "../../core/model-card.ts";
+import { enclosed, withoutTags } from "../../core/text/tags.ts";
 
 /** One thing to tell the model, and what its words name. */
 export type Note = { topic: Topic; facts: Record<string, string | number> };
@@ -25,12 +26,12 @@ export function reminderText(
   { words, seq, channel }: { words: string; seq: number; channel: Channel },
 ): string {
   const text = notes.map((note) => worded(note, words, seq)).join("\n\n");
-  return channel === "turn_scoped" ? text : asReminder(text);
+  return channel === "turn_scoped" ? withoutTags(text) : asReminder(text);
 }
 
 /** Among the person's words it must not pass for theirs. */
 export function asReminder(text: string): string {
-  return `<reminder>\n${text}\n</reminder>`;
+  return enclosed("reminder", text);
 }
 
 function worded({ topic, facts }: Note, words: string, seq: number): string {

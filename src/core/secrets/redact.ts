@@ -49,6 +49,16 @@ function withoutShape(text: string, { name, hints, shape }: Shape): string {
   return text.replace(shape, (...found) => `${labelBefore(found.at(-1))}${marked(name)}`);
 }
 
+/** The same value with every text in it redacted; the names of fields stay. */
+export function redactedValue<T>(value: T, redact: (text: string) => string): T {
+  if (typeof value === "string") return redact(value) as T;
+  if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, redactedValue(item, redact)]),
+  ) as T;
+}
+
 function marked(name: string): string {
   return `[redacted:${name}]`;
 }

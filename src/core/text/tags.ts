@@ -8,7 +8,12 @@ const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`,
 
 /** The text between a tag and its end; a tag of ours in it gets a backslash. `attributes`: as they stand in the tag. */
 export function enclosed(tag: string, text: string, attributes = ""): string {
-  return `<${tag}${attributes}>\n${text.replace(ours, "<\\")}\n</${tag}>`;
+  return `<${tag}${withoutTags(attributes)}>\n${withoutTags(text)}\n</${tag}>`;
+}
+
+/** Text of others that stands without a tag of its own: those of ours in it get a backslash. */
+export function withoutTags(text: string): string {
+  return text.replace(ours, "<\\");
 }
 
 /** Words a command that the user ran with `!`, and its output, for the model. */
