@@ -52,7 +52,7 @@ type About<C extends CommandName> = {
   help: string;
   /** The commands that take it; every command when absent. */
   commands?: readonly C[];
-  /** Of the commands that only read, those that take it although it is an option of every session. */
+  /** Names the commands that only read and take it all the same; without `commands`. */
   readers?: readonly NamedCommand[];
   /** True when it may also stand in a line of a file of tasks: `max_turns` for `--max-turns`. */
   task?: true;
