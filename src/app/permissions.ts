@@ -8,8 +8,9 @@ import { decidePermission } from "../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../permissions/decision.ts";
 import { type LinkScope, linksIn } from "../permissions/links.ts";
 import type { StandingRules } from "../permissions/rules.ts";
+import type { Answer, Question } from "../tui/ports/session.ts";
 import type { ParserFor } from "./bash-grammar.ts";
-import type { Answer, Person, Question, SettleHeadless } from "./session.ts";
+import type { Person, SettleHeadless } from "./session.ts";
 
 type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
   parser: ParserFor;

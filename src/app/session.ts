@@ -5,10 +5,9 @@ import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { Access, BackgroundJobs, Model } from "../core/ports.ts";
-import type { CallFacts } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
-import type { PathLink } from "../permissions/links.ts";
-import type { RuleScope, StandingRules } from "../permissions/rules.ts";
+import type { StandingRules } from "../permissions/rules.ts";
+import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -40,24 +39,6 @@ export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onW
   allowed: string[];
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
 };
-
-/** A call that needs the user's permission. `suggestion`: the rule that would allow it from now on. */
-export type Question = {
-  toolName: string;
-  input: Record<string, unknown>;
-  /** As the tool describes the call. */
-  facts?: CallFacts | undefined;
-  reason: string;
-  suggestion?: string | undefined;
-  /** Paths in the call that lead elsewhere through a link. */
-  links?: readonly PathLink[] | undefined;
-  /** The place that would store a rule, by scope. */
-  locations?: StandingRules["locations"];
-};
-/** `say`: what the model should do instead; may be empty. */
-export type Answer =
-  | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
-  | { decision: "deny"; say: string };
 
 /** Decides a call that rules and mode leave open. `denied`: the answer when it has none. */
 export type SettleHeadless = (

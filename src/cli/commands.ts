@@ -96,7 +96,7 @@ async function writePage(file: string, events: readonly LogEvent[]): Promise<num
   const { reportHtml } = await import("../report/page/html.ts");
   const page = reportHtml(events, encodingOf(events));
   try {
-    saveFile(file, page, 0o600);
+    saveFile(file, page, { mode: 0o600, make: false });
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }

@@ -68,7 +68,7 @@ export function layoutOf(prompt: Prompt): PromptLayout {
     const cleared = message.clear_at === "next_user_message" && index < lastUser;
     for (const [at, block] of message.content.entries()) {
       images ||= imagesIn(block).length > 0;
-      const joined = isRunType(block.type) && message.content[at - 1]?.type === block.type;
+      const joined = joinsRun(block.type, message.content[at - 1]?.type);
       blocks.push(
         cleared ? { hash: 0, bytes: 0, joined: true } : { ...blockOf(message.role, block), joined },
       );
@@ -140,8 +140,9 @@ function warmPrefix(
   return [];
 }
 
-function isRunType(type: string): boolean {
-  return type === "tool_use" || type === "tool_result";
+/** Returns true for a block that the cache counts as one position with the block before: a run of calls, or of results. */
+export function joinsRun(type: string, before: string | undefined): boolean {
+  return type === before && (type === "tool_use" || type === "tool_result");
 }
 
 function blockOf(position: string, block: object): PromptBlock {

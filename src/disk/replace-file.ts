@@ -27,23 +27,27 @@ export function replaceFile(path: string, content: string | Uint8Array): void {
   replaceWith(path, (temporary) => writeNew(temporary, content, 0o600));
 }
 
+type OutputOptions = { mode?: number; make?: boolean };
+
 /** Writes to a path that the user named, as `outputFile` does, at once. Throws the system's error. */
-export function saveFile(path: string, content: string | Uint8Array, mode?: number): void {
-  outputFile(path, mode)(content);
+export function saveFile(path: string, content: string | Uint8Array, options?: OutputOptions): void {
+  outputFile(path, options)(content);
 }
 
 /**
  * Returns a way to write to a path that the user named, where it leads now: its links are followed, but none that takes
- * its place later. An existing file keeps its mode and its other names, missing folders are made, and what is no regular
- * file, such as /dev/stdout, is written to. `mode`: of a new file, less the umask. Both throw the system's error, and
- * writing throws `PathMoved`.
+ * its place later. An existing file keeps its mode and its other names, and what is no regular file, such as
+ * /dev/stdout, is written to. `mode`: of a new file, less the umask. `make`: missing folders are made. Both throw the
+ * system's error, and writing throws `PathMoved`.
  */
-export function outputFile(path: string, mode = 0o666): (content: string | Uint8Array) => void {
+export function outputFile(
+  path: string,
+  { mode = 0o666, make = true }: OutputOptions = {},
+): (content: string | Uint8Array) => void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found && !found.isFile()) return (content) => writeFileSync(path, content);
   const real = realTarget(path);
-  return (content) =>
-    insideFolder(real, (folder, name) => save({ folder, name }, content, mode), { make: true });
+  return (content) => insideFolder(real, (folder, name) => save({ folder, name }, content, mode), { make });
 }
 
 type Entry = { folder: PinnedFolder; name: string };

@@ -1,6 +1,7 @@
 /** Cards of the known models (provider-facts §4). The figures are data in cards.json; settings override them. */
 
 import type { CacheLife, Contract, ModelCard } from "../core/model-card.ts";
+
 import type { JsonSchema } from "../core/request.ts";
 import { closedObject, violations } from "../core/schema.ts";
 import data from "./cards.json" with { type: "json" };
@@ -97,17 +98,22 @@ const price: JsonSchema = { type: "number", minimum: 0 };
 const count: JsonSchema = { type: "integer", minimum: 0 };
 const tokens: JsonSchema = { type: "integer", minimum: 1 };
 
+/** The prices of a card, but for their tier, as files are checked. */
+export const priceFields: Record<string, JsonSchema> = {
+  input: price,
+  output: price,
+  cacheRead: price,
+  cacheWrite5m: price,
+  cacheWrite1h: price,
+};
+
 const overrideSchema = closedObject({
   window: tokens,
   maxOutput: tokens,
   thinking: { enum: ["adaptive", "none"] },
   temperature: { type: "boolean" },
   prices: closedObject({
-    input: price,
-    output: price,
-    cacheRead: price,
-    cacheWrite5m: price,
-    cacheWrite1h: price,
+    ...priceFields,
     tier: closedObject({ aboveTokens: tokens, factor: price }, ["aboveTokens", "factor"]),
   }),
   contract: closedObject({

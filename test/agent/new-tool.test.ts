@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
 import { unknownCallFacts } from "../../src/agent/tool-calls.ts";
 import { permitAsking } from "../../src/app/permissions.ts";
-import type { Question } from "../../src/app/session.ts";
 import { stepLines } from "../../src/cli/headless/steps.ts";
 import { decisionsOf } from "../../src/context/report/decisions.ts";
 import { repeatsByStep } from "../../src/context/report/elongation.ts";
@@ -17,6 +16,7 @@ import { initialState, reduce } from "../../src/tui/app/state.ts";
 import { resultRows } from "../../src/tui/blocks/tool-rows.ts";
 import { pendingQuestion } from "../../src/tui/dialogs/dialog.ts";
 import { dialogRows } from "../../src/tui/dialogs/dialog-view.ts";
+import type { Question } from "../../src/tui/ports/session.ts";
 import { plain } from "../../src/tui/rows/rows.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 

@@ -116,3 +116,8 @@ export function listed(id: string, ...tasks: Task[]): EventBody {
     tasks,
   };
 }
+
+/** A turn of two steps under way, each with one call. */
+export function twoSteps(): EventBody[] {
+  return [started(), user("go"), reply(call("a")), result("a"), reply(call("b")), result("b")];
+}

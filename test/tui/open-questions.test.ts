@@ -8,13 +8,16 @@ import { open } from "../support/scene.ts";
 const shiftTab = "\x1b[Z";
 const question = "Run this command?";
 
+/** A session whose model wants to run `touch made.txt`: it is asked for. */
+async function asked() {
+  const opened = await open([{ calls: [{ bash: { command: "touch made.txt" } }] }, { text: "final" }]);
+  opened.terminal.send("go\r");
+  await opened.terminal.until(question);
+  return { ...opened, isMade: () => existsSync(join(opened.place.cwd, "made.txt")) };
+}
+
 test("a question is closed, and its command run, once the mode that was chosen meanwhile allows it", async () => {
-  const { terminal, place } = await open([
-    { calls: [{ bash: { command: "touch made.txt" } }] },
-    { text: "final" },
-  ]);
-  terminal.send("go\r");
-  await terminal.until(question);
+  const { terminal, place } = await asked();
   terminal.send(shiftTab.repeat(3));
   await terminal.until("final");
   expect(terminal.screen().join("\n")).toMatch(/^ {2}auto /m);
@@ -35,12 +38,7 @@ test("an edit is made once the mode is accept-edits; a command that still needs 
 });
 
 test("a mode that is only passed through answers nothing", async () => {
-  const { terminal, place, server } = await open([
-    { calls: [{ bash: { command: "touch made.txt" } }] },
-    { text: "final" },
-  ]);
-  terminal.send("go\r");
-  await terminal.until(question);
+  const { terminal, place, server } = await asked();
   // Through plan, which would refuse, and auto, which would run it, back to ask.
   terminal.send(shiftTab.repeat(4));
   await terminal.until(/^ {2}ask /m);
@@ -75,12 +73,7 @@ test("a rule that one answer adds answers the questions that wait behind it", as
 });
 
 test("what a mode or a rule answered is recorded with the mode and the rule, and with what was asked", async () => {
-  const { terminal, place } = await open([
-    { calls: [{ bash: { command: "touch made.txt" } }] },
-    { text: "final" },
-  ]);
-  terminal.send("go\r");
-  await terminal.until(question);
+  const { terminal, place } = await asked();
   terminal.send(shiftTab.repeat(3));
   await terminal.until("final");
   terminal.send("/export json made.json\r");
@@ -91,12 +84,7 @@ test("what a mode or a rule answered is recorded with the mode and the rule, and
 });
 
 test("a session that is left while it asks runs nothing", async () => {
-  const { terminal, place } = await open([
-    { calls: [{ bash: { command: "touch made.txt" } }] },
-    { text: "final" },
-  ]);
-  terminal.send("go\r");
-  await terminal.until(question);
+  const { terminal, place } = await asked();
   terminal.send("\x04");
   await terminal.ended;
   expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);

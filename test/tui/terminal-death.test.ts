@@ -99,6 +99,21 @@ describe("the terminal is as it was", () => {
   });
 });
 
+/** The program, started by hand in an interactive bash. */
+async function startedInBash(): Promise<Drive> {
+  const server = await startMockServer({ turns: [] });
+  const place = makePlace(server.url);
+  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
+  onTestFinished(async () => {
+    terminal.kill();
+    await server.close();
+    place.remove();
+  });
+  terminal.send(`${process.execPath} ${entry}\r`);
+  await terminal.until("what to do");
+  return terminal;
+}
+
 test("an agent that is killed while an editor has the whole terminal leaves no editor's screen", async () => {
   const bash = { command: "printf '\\033[?1049h\\033[?1000hEDITOR\\n'; read -r x", tty: true };
   const { terminal, agent, guard } = await openInShell("", "", [{ calls: [{ bash }] }]);
@@ -118,16 +133,7 @@ test("an agent that is killed while an editor has the whole terminal leaves no e
 });
 
 test("an agent that is killed while it is stopped leaves the modes that others set meanwhile", async () => {
-  const server = await startMockServer({ turns: [] });
-  const place = makePlace(server.url);
-  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
-  onTestFinished(async () => {
-    terminal.kill();
-    await server.close();
-    place.remove();
-  });
-  terminal.send(`${process.execPath} ${entry}\r`);
-  await terminal.until("what to do");
+  const terminal = await startedInBash();
   terminal.send("\x1a");
   await terminal.until("Stopped");
   terminal.send("stty intr ^E; stty -g; kill -9 %1; sleep 0.5; stty -g\r");
@@ -142,16 +148,7 @@ test("an agent that is killed while it is stopped leaves the modes that others s
 });
 
 test("a shell that took the terminal back after SIGKILL keeps its own modes", async () => {
-  const server = await startMockServer({ turns: [] });
-  const place = makePlace(server.url);
-  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
-  onTestFinished(async () => {
-    terminal.kill();
-    await server.close();
-    place.remove();
-  });
-  terminal.send(`${process.execPath} ${entry}\r`);
-  await terminal.until("what to do");
+  const terminal = await startedInBash();
   const agent = childOf(terminal.pid, "main.js");
   await until(() => childOf(agent, "sawtooth-guard") > 0);
   const guard = childOf(agent, "sawtooth-guard");

@@ -5,9 +5,6 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -18,6 +15,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSnapshots } from "../../src/undo/snapshots.ts";
 import { seededRandom } from "../support/random.ts";
+import { putIn, treeOf } from "../support/tree.ts";
 
 let base: string;
 let work: string;
@@ -41,25 +39,8 @@ async function during(snapshots: ReturnType<typeof open>, change: () => void, tu
   change();
 }
 
-function put(name: string, text: string | Buffer = name): string {
-  const path = join(work, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-}
-
-/** Everything in a folder: types, modes, contents. */
-function all(folder = work): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      const status = lstatSync(path);
-      if (status.isSymbolicLink()) return `${name} -> ${readlinkSync(path)}`;
-      const content = status.isFile() ? readFileSync(path, "latin1") : "";
-      return `${name} ${status.mode.toString(8)} ${content}`;
-    });
-}
+const put = (name: string, text?: string | Buffer): string => putIn(work, name, text);
+const all = (folder = work): string[] => treeOf(folder);
 
 test.each(Array.from({ length: 12 }, (_, seed) => seed))(
   "goes back to any snapshot, and forth again (%i)",

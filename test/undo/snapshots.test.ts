@@ -5,12 +5,10 @@ import {
   chmodSync,
   existsSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -24,6 +22,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshots } from "../../src/core/undo-port.ts";
 import { openSnapshots } from "../../src/undo/snapshots.ts";
+import { putIn, treeOf } from "../support/tree.ts";
 
 let base: string;
 let work: string;
@@ -58,25 +57,8 @@ async function during(
   change();
 }
 
-function put(name: string, text: string | Buffer = name): string {
-  const path = join(work, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  return path;
-}
-
-/** Everything in a folder: types, modes, contents. */
-function all(folder = work): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      const status = lstatSync(path);
-      if (status.isSymbolicLink()) return `${name} -> ${readlinkSync(path)}`;
-      const content = status.isFile() ? readFileSync(path, "latin1") : "";
-      return `${name} ${status.mode.toString(8)} ${content}`;
-    });
-}
+const put = (name: string, text?: string | Buffer): string => putIn(work, name, text);
+const all = (folder = work): string[] => treeOf(folder);
 
 describe("a snapshot", () => {
   test("sees a change that keeps size and time, also in the tick of the snapshot", async () => {

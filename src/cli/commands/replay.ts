@@ -99,7 +99,7 @@ function shown({ rows }: Replays, format: Format): string {
 async function writePage(file: string, { rows }: Replays): Promise<void> {
   const { replayHtml } = await import("../../lab/replay/html.ts");
   try {
-    saveFile(file, replayHtml(rows), 0o600);
+    saveFile(file, replayHtml(rows), { mode: 0o600, make: false });
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
   }

@@ -53,6 +53,18 @@ export function costReader(events: readonly LogEvent[]): { take(moment: Moment):
   return { take, costs: () => ({ ...bucketsOf(events), byKind: byKind() }) };
 }
 
+/** The buckets of the bill as rows: name, tokens, dollars. */
+export function bucketRows({ buckets, usage, sideUsage }: Costs): [string, number, number][] {
+  return [
+    ["cache read", usage.cacheReadTokens, buckets.read],
+    ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
+    ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
+    ["uncached input", usage.inputTokens, buckets.uncached],
+    ["output", usage.outputTokens, buckets.output],
+    ["summaries", inputTotal(sideUsage) + sideUsage.outputTokens, buckets.side],
+  ];
+}
+
 function bucketsOf(events: readonly LogEvent[]): Omit<Costs, "byKind"> {
   const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0 };
   let { model } = started(events);

@@ -2,6 +2,7 @@
 
 import { isThinking } from "../../core/blocks.ts";
 import type { CacheTtl, Contract } from "../../core/model-card.ts";
+import { joinsRun } from "../../core/prompt-cache.ts";
 import type { CachePoint } from "../../core/request.ts";
 import type { LocatedMessage } from "../view/messages.ts";
 
@@ -69,7 +70,7 @@ function foundIn(
   return { message: nearest.message, block: nearest.block };
 }
 
-/** As the cache counts: a run of calls, or of results, is one position. */
+/** Counts the positions of the cache up to a block. */
 function positionsTo(messages: readonly LocatedMessage[], position: BlockPosition): number {
   let count = 0;
   for (const [
@@ -79,8 +80,8 @@ function positionsTo(messages: readonly LocatedMessage[], position: BlockPositio
     },
   ] of messages.slice(0, position.message + 1).entries())
     for (const [at, { type }] of content.entries()) {
-      const run = (type === "tool_use" || type === "tool_result") && content[at - 1]?.type === type;
-      if (!run && (message < position.message || at <= position.block)) count += 1;
+      if (!joinsRun(type, content[at - 1]?.type) && (message < position.message || at <= position.block))
+        count += 1;
     }
   return count;
 }

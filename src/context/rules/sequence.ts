@@ -2,6 +2,7 @@
 
 import { type Block, isThinking } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { joinsRun } from "../../core/prompt-cache.ts";
 import { currentModel } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import type { Composed } from "../request/compose.ts";
@@ -67,8 +68,7 @@ function flatten({ messages }: ModelRequest): Flat[] {
     const scoped = clear_at !== undefined;
     let type = "";
     for (const block of content) {
-      const run = type === block.type && (type === "tool_use" || type === "tool_result");
-      if (!run && !(scoped && message < lastUser)) position += 1;
+      if (!joinsRun(block.type, type) && !(scoped && message < lastUser)) position += 1;
       type = block.type;
       flat.push({ block, role, message, scoped, position });
     }

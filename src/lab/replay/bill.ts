@@ -6,6 +6,7 @@ import {
   type Breakpoint,
   billRequest,
   emptyCache,
+  joinsRun,
   layoutOf,
   type PromptBlock,
   type PromptLayout,
@@ -103,7 +104,7 @@ function layoutAlone({ role, content }: Message, laid: Laid): PromptBlock[] {
   return content.map((block) => {
     const made = laid.blocks.get(block) ?? blockAlone(role, block);
     laid.blocks.set(block, made);
-    const joined = before === block.type && (before === "tool_use" || before === "tool_result");
+    const joined = joinsRun(block.type, before);
     before = block.type;
     return joined ? { ...made, joined } : made;
   });

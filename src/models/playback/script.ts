@@ -5,6 +5,7 @@ import type { Prices } from "../../core/model-card.ts";
 import { ModelError } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
 import { closedObject, violations } from "../../core/schema.ts";
+import { priceFields } from "../cards.ts";
 
 /** One reply. Texts and inputs may hold `{{cwd}}` and captures of `expect`: `{{1}}`, `{{2}}` … */
 export type ScriptedReply = {
@@ -63,7 +64,6 @@ export type Script = { file: string; model?: ScriptModel; turns: ScriptedReply[]
 export type Turns<Request> = readonly ScriptedReply[] | ((request: Request, index: number) => ScriptedReply);
 
 const count: JsonSchema = { type: "integer", minimum: 0 };
-const price: JsonSchema = { type: "number", minimum: 0 };
 const text: JsonSchema = { type: "string" };
 const flag: JsonSchema = { type: "boolean" };
 
@@ -73,13 +73,7 @@ const modelSchema: JsonSchema = closedObject({
   history: { enum: ["free", "prefix_bound"] },
   thinking: { enum: ["adaptive", "none"] },
   minTokens: count,
-  prices: closedObject({
-    input: price,
-    output: price,
-    cacheRead: price,
-    cacheWrite5m: price,
-    cacheWrite1h: price,
-  }),
+  prices: closedObject(priceFields),
 });
 
 const turnSchema: JsonSchema = closedObject({

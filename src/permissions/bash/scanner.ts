@@ -113,10 +113,12 @@ export function readDollar(scan: Scan, quoted: boolean): void {
     scan.at = end + 1;
     addText(scan, masked(ansiText(text.slice(at + 2, end))));
   } else {
-    const name = /^(?:[A-Za-z_]\w*|[\d@*#?$!-])/.exec(text.slice(at + 1, at + 200))?.[0];
-    scan.at += 1 + (name?.length ?? 0);
-    if (name === undefined) addText(scan, "$");
-    else addParameter(scan, name, quoted);
+    // Bash removes an escaped line break first: `$HO\` and `ME` on the next line are `$HOME`.
+    const written = /^(?:[A-Za-z_](?:\w|\\\n)*|[\d@*#?$!-])/.exec(text.slice(at + 1, at + 200))?.[0];
+    scan.at += 1 + (written?.length ?? 0);
+    if (text.startsWith("\\\n", at + 1)) noteProblem(scan, "a line break after $");
+    if (written === undefined) addText(scan, "$");
+    else addParameter(scan, written.replaceAll("\\\n", ""), quoted);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   signed,
   signedPercent,
 } from "../../context/report/amounts.ts";
+import { bucketRows } from "../../context/report/cost.ts";
 import { decisionCounts } from "../../context/report/decisions.ts";
 import type { EditRow } from "../../context/report/edits.ts";
 import { egressRows, egressTotals } from "../../context/report/egress.ts";
@@ -140,18 +141,10 @@ function repeatsCell({ before, after, excess }: NonNullable<EditRow["elongation"
 }
 
 export function costTable({ cost }: SessionReport): string {
-  const { buckets, usage, sideUsage, total } = cost;
-  const rows: [string, number, number][] = [
-    ["cache read", usage.cacheReadTokens, buckets.read],
-    ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
-    ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
-    ["uncached input", usage.inputTokens, buckets.uncached],
-    ["output", usage.outputTokens, buckets.output],
-    ["summary calls", inputTotal(sideUsage) + sideUsage.outputTokens, buckets.side],
-  ];
+  const { total } = cost;
   return table(
     ["bucket", ">tokens", ">cost", ">share", ""],
-    rows.map(([name, tokens, dollars]) => {
+    bucketRows(cost).map(([name, tokens, dollars]) => {
       const share = total === 0 ? 0 : dollars / total;
       return { cells: [name, formatInteger(tokens), spent(dollars), formatPercent(share), bar(share)] };
     }),

@@ -10,6 +10,7 @@ import {
   signed,
   signedPercent,
 } from "../../context/report/amounts.ts";
+import { bucketRows } from "../../context/report/cost.ts";
 import { drawCurve } from "../../context/report/curve.ts";
 import { decisionCounts, notableDecisions } from "../../context/report/decisions.ts";
 import type { EditRow } from "../../context/report/edits.ts";
@@ -164,22 +165,14 @@ function cacheLines({ cache, estimate }: SessionReport): string[] {
 }
 
 function moneyLines({ cost, sideCalls }: SessionReport): string[] {
-  const { buckets, usage, total } = cost;
-  const rows: [string, number, number][] = [
-    ["cache read", usage.cacheReadTokens, buckets.read],
-    ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
-    ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
-    ["uncached input", usage.inputTokens, buckets.uncached],
-    ["output", usage.outputTokens, buckets.output],
-    ["summaries", inputTotal(cost.sideUsage) + cost.sideUsage.outputTokens, buckets.side],
-  ];
+  const { total } = cost;
   const byKind = cost.byKind
     .map(({ kind, input, output }) => ({ kind, share: (input + output) / Math.max(1e-12, total) }))
     .filter(({ share }) => share >= 0.005)
     .map(({ kind, share }) => `${kind} ${formatPercent(share, 0)}`);
   return [
     `Cost: ${money(total)}${sideCalls.length > 0 ? `, ${plural(sideCalls.length, "summary call")} among it` : ""}`,
-    ...rows
+    ...bucketRows(cost)
       .filter(([, tokens]) => tokens > 0)
       .map(([name, tokens, dollars]) =>
         bar(

@@ -8,7 +8,17 @@ import { checkRequest, type PreviousRequest } from "../../../src/context/rules/s
 import { applyEvents } from "../../../src/context/view/view.ts";
 import { isThinking } from "../../../src/core/blocks.ts";
 import type { ContextEdit, EventBody } from "../../../src/core/events.ts";
-import { call, memoryLog, reply, result, started, testCard, thinking, user } from "../../support/logs.ts";
+import {
+  call,
+  memoryLog,
+  reply,
+  result,
+  started,
+  testCard,
+  thinking,
+  twoSteps,
+  user,
+} from "../../support/logs.ts";
 
 function edited(edit: ContextEdit, policy = "random"): EventBody {
   return { type: "context_edited", policy, reason: "", edits: [edit], economics: {} };
@@ -93,14 +103,7 @@ describe("thinking on a bound history", () => {
 });
 
 describe("edits", () => {
-  const log = (): EventBody[] => [
-    started(),
-    user("go"),
-    reply(call("a")),
-    result("a"),
-    reply(call("b")),
-    result("b"),
-  ];
+  const log = twoSteps;
   const brokenBy = (edit: ContextEdit, fold?: { objective: string }) => {
     const events = memoryLog([
       ...log(),

@@ -14,6 +14,7 @@ import {
   testCard,
   text,
   thinking,
+  twoSteps,
   user,
 } from "../../support/logs.ts";
 
@@ -45,14 +46,7 @@ const focusSession = (card = testCard()): EventBody[] => [
 
 describe("messages of a log", () => {
   test("are the same objects from one request to the next, and what comes later changes none of them", () => {
-    const log = memoryLog([
-      started(),
-      user("go"),
-      reply(call("a")),
-      result("a"),
-      reply(call("b")),
-      result("b"),
-    ]);
+    const log = memoryLog(twoSteps());
     const reader = viewReader();
     const compose = () => {
       return composeRequest(log.events(), reader.read(log.events())).request.messages;

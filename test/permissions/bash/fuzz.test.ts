@@ -96,4 +96,8 @@ test("neither reader alone would do: each takes some line for another one withou
   const byHand = readCommandLine("a \\2>f", surroundings);
   expect(byHand).toMatchObject({ problems: [], commands: [{ words: ["a"] }] });
   expect(parseTwice("a \\2>f", surroundings, parse).unreadable).toBe("two ways of reading it differ");
+  // So was this: the name goes on behind the line break.
+  expect(readCommandLine("rm $HOME\\\n2/x", surroundings).problems).toEqual([
+    expect.stringContaining("HOME2"),
+  ]);
 });

@@ -11,11 +11,11 @@ import { join } from "node:path";
  */
 const recorder = `
 set -f
-lines=$1 calls=$2 status=$3
-command_not_found_handle() { printf '%s\\0' "$#" "$@" >>"$calls"; return $status; }
+lines=$1 calls=$2 status=$3 index=0
+command_not_found_handle() { printf '%s\\0' "$index" "$#" "$@" >>"$calls"; return $status; }
 while IFS= read -r -d '' line <&9; do
   ( eval "$line"; wait ) 9<&- </dev/null >/dev/null 2>&1
-  printf '%s\\0' end >>"$calls"
+  index=$((index + 1))
 done 9<"$lines"
 `;
 
@@ -41,19 +41,13 @@ export function callsInBash(lines: readonly string[], status: 0 | 1): { calls: s
   }
 }
 
+/** Each call comes with its line's number: one in the background may come after the next line's. */
 function callsOf(fields: string[]): string[][][] {
   const lines: string[][][] = [];
-  let calls: string[][] = [];
   for (let at = 0; at < fields.length - 1; ) {
-    const field = fields[at] ?? "";
-    at += 1;
-    if (field === "end") {
-      lines.push(calls);
-      calls = [];
-    } else {
-      calls.push(fields.slice(at, at + Number(field)));
-      at += Number(field);
-    }
+    const [index, count] = [Number(fields[at]), Number(fields[at + 1])];
+    lines[index] = [...(lines[index] ?? []), fields.slice(at + 2, at + 2 + count)];
+    at += 2 + count;
   }
   return lines;
 }
