@@ -50,8 +50,11 @@ export type Model = {
 export type Access =
   | { kind: "read"; paths: string[] }
   | { kind: "write"; paths: string[] }
-  /** `input`: what is typed into it. Without a command it goes to one that waits. */
-  | { kind: "execute"; command: string; input?: string }
+  /**
+   * `input`: what is typed into it. Without a command it goes to one that waits. `outside`: it leaves the sandbox, and
+   * runs in the folder `cwd` (real).
+   */
+  | { kind: "execute"; command: string; input?: string; outside?: { reason: string; cwd: string } }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

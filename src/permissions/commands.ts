@@ -13,6 +13,7 @@ import type { PermissionDecision, PermissionQuery } from "./decision.ts";
 import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { decidePaths } from "./files.ts";
 import { isInWorkspace, type NotFree, notFree, pathsOf, runsInGit, streams } from "./free.ts";
+import { decideOutside } from "./outside.ts";
 import { plain, resolvePath } from "./paths.ts";
 import { allowsCommand, type Certainty, coversPath, deniesCommand, type Rule } from "./rules.ts";
 import { suggestCommand } from "./suggestions.ts";
@@ -38,12 +39,12 @@ export function decideCommand(query: PermissionQuery, access: Command): Permissi
   const why = deniedCommand(programs, query);
   if (why) return refused(why);
   const verdicts = query.deny.map((rule): { rule: Rule; certainty: Certainty } => {
-    const about =
-      rule.tool === query.toolName
-        ? programs.map((program) => deniesCommand(rule, program))
-        : touches(query, rule, line);
+    const isAbout = rule.tool === query.toolName || (access.outside !== undefined && rule.tool === "outside");
+    const about = isAbout
+      ? programs.map((program) => deniesCommand(rule, program))
+      : touches(query, rule, line);
     const certainty = about.includes("yes") ? "yes" : about.includes("maybe") ? "maybe" : "no";
-    if (rule.tool !== query.toolName) return { rule, certainty };
+    if (!isAbout) return { rule, certainty };
     if (rule.pattern === undefined) return { rule, certainty: "yes" };
     return { rule, certainty: certainty === "no" && line.unreadable ? "maybe" : certainty };
   });
@@ -54,6 +55,10 @@ export function decideCommand(query: PermissionQuery, access: Command): Permissi
     const reason = `The rule ${suspect.rule.text} may deny part of this command, which cannot be read for certain.`;
     return { decision: "ask", rule: suspect.rule.text, by: "rule", reason };
   }
+  if (access.outside)
+    return decideOutside(query, access, line, (simple) =>
+      simple.redirects.every((redirect) => mayRedirect(query, simple, redirect)),
+    );
   return allowedByRule(query, command, line) ?? commandByMode(query, command, line, programs);
 }
 

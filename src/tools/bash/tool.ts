@@ -6,6 +6,7 @@ import { headOf, utf8Length } from "../../core/text/clean-text.ts";
 import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/text/truncate-output.ts";
 import { bashCalls, toolNames } from "../../core/tool-calls.ts";
 import { followOutput, type OutputReader } from "./output-file.ts";
+import type { OutsideShell } from "./outside.ts";
 import { clip as headLine } from "./shell/jobs.ts";
 import type { CommandIo, CommandResult, Shell } from "./shell/shell.ts";
 
@@ -14,6 +15,18 @@ export type BashOptions = {
   shell: Shell;
   /** Time limit, in seconds, of a command for which the model requests none; 120 by default. */
   timeoutSeconds?: number | undefined;
+  /** The sandbox around the shell; absent where commands run on the machine as they are. */
+  sandbox?: CommandSandbox | undefined;
+};
+
+/** The tool's side of a sandbox. */
+export type CommandSandbox = {
+  /** Returns true while the shell is in a sandbox. */
+  isOn(): boolean;
+  /** Runs single commands outside of it. */
+  outside: OutsideShell;
+  /** Looks at what an ended command left behind and was refused. Returns notes for the model. */
+  after(ended: { command: string; output: string; cwd: string }): string[];
 };
 
 type Input = {
@@ -24,6 +37,8 @@ type Input = {
   tty?: boolean;
   restart?: boolean;
   want?: string;
+  outside?: boolean;
+  reason?: string;
 };
 
 /** The highest time limit that the model may request, unless the default is higher. */
@@ -33,23 +48,33 @@ const hardViewBytes = 30_000;
 const statusBytes = 1_500;
 
 /** Creates the tool over a shell that others may use too. */
-export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptions): Tool {
+export function bashTool({ description, shell, timeoutSeconds = 120, sandbox }: BashOptions): Tool {
   const maximum = Math.max(maxTimeoutSeconds, timeoutSeconds);
   return {
     ...bashCalls,
     name: toolNames.bash,
     description,
-    inputSchema: inputSchema(timeoutSeconds, maximum),
+    inputSchema: inputSchema(timeoutSeconds, maximum, sandbox !== undefined),
     access(input) {
-      const { command = "", stdin } = input as Input;
-      return { kind: "execute", command, ...(stdin === undefined ? {} : { input: stdin }) };
+      const { command = "", stdin, outside, reason = "" } = input as Input;
+      const typed = stdin === undefined ? {} : { input: stdin };
+      const execute = { kind: "execute" as const, command, ...typed };
+      if (!sandbox?.isOn()) return execute;
+      if (command === "" && sandbox.outside.waiting())
+        return { ...execute, outside: { reason: "its command waits there", cwd: shell.cwd() } };
+      return outside && command !== ""
+        ? { ...execute, outside: { reason, cwd: sandbox.outside.folder(shell.cwd()) } }
+        : execute;
     },
     async run(input, context) {
       const request = input as Input;
       const seconds = Math.min(request.timeout_s ?? timeoutSeconds, maximum);
-      const call: Call = { request, context, shell, seconds };
+      const call: Call = { request, context, shell, seconds, sandbox };
       if (request.command?.includes("\0"))
         return failure("the command has a NUL byte in it, which bash cannot read");
+      const { access } = context;
+      if (access.kind === "execute" && access.outside && access.command !== "" && sandbox)
+        return outOfSandbox(call, access.command, sandbox.outside.open(access.outside.cwd));
       const notes = request.restart ? await shell.restart() : [];
       if (request.command === undefined) {
         if (request.stdin !== undefined && !request.restart) return answer(call, request.stdin);
@@ -62,9 +87,15 @@ export function bashTool({ description, shell, timeoutSeconds = 120 }: BashOptio
   };
 }
 
-type Call = { request: Input; context: ToolContext; shell: Shell; seconds: number };
+type Call = {
+  request: Input;
+  context: ToolContext;
+  shell: Shell;
+  seconds: number;
+  sandbox: CommandSandbox | undefined;
+};
 
-function inputSchema(timeoutSeconds: number, maximum: number): JsonSchema {
+function inputSchema(timeoutSeconds: number, maximum: number, sandboxed: boolean): JsonSchema {
   return {
     type: "object",
     properties: {
@@ -83,10 +114,16 @@ function inputSchema(timeoutSeconds: number, maximum: number): JsonSchema {
       tty: { type: "boolean", description: "run on a terminal" },
       restart: { type: "boolean", description: "start with a fresh shell" },
       want: { type: "string", description: "what you look for in long output, in a few words" },
+      ...(sandboxed ? leaving : {}),
     },
     additionalProperties: false,
   };
 }
+
+const leaving: Readonly<Record<string, JsonSchema>> = {
+  outside: { type: "boolean", description: "run outside of the sandbox; a person is asked" },
+  reason: { type: "string", description: "why it has to run outside" },
+};
 
 async function inForeground(call: Call, command: string, notes: string[]): Promise<ToolOutput> {
   const { request, context, shell } = call;
@@ -96,21 +133,39 @@ async function inForeground(call: Call, command: string, notes: string[]): Promi
   );
 }
 
+/** Runs a command in a fresh shell outside of the sandbox. One that waits for an answer keeps its shell until the next. */
+async function outOfSandbox(call: Call, command: string, shell: Shell): Promise<ToolOutput> {
+  if (call.request.background)
+    return failure(
+      "a background job cannot run outside of the sandbox: run it without background, or inside",
+    );
+  const output = await inForeground({ ...call, shell, sandbox: undefined }, command, [
+    "ran outside the sandbox; its cd, exports and functions are not kept",
+  ]);
+  if (!shell.waiting()) await shell.close();
+  return output;
+}
+
 /** Types the answer, with a final newline unless it spells out its keys, and shows the output after it. */
 async function answer(call: Call, stdin: string): Promise<ToolOutput> {
-  const waiting = call.shell.waiting();
+  const shell = call.sandbox?.outside.waiting() ?? call.shell;
+  const waiting = shell.waiting();
   if (!waiting) return failure("no command is waiting for input: give stdin together with its command");
   const keys = /[\x00-\x08\x0a-\x1f\x7f]/.test(stdin) ? stdin : `${stdin}\n`;
   const seen = followOutput(waiting.output);
   const from = seen.size();
   seen.close();
-  return follow(call, { path: waiting.output, from, notes: [] }, (io) => call.shell.answer(keys, io));
+  const output = await follow(call, { path: waiting.output, from, notes: [] }, (io) =>
+    shell.answer(keys, io),
+  );
+  if (shell !== call.shell && !shell.waiting()) await shell.close();
+  return output;
 }
 
 type Target = { path: string; from: number; notes: string[] };
 
 async function follow(
-  { request, context, seconds }: Call,
+  { request, context, seconds, shell, sandbox }: Call,
   { path, from, notes }: Target,
   start: (io: CommandIo) => Promise<CommandResult>,
 ): Promise<ToolOutput> {
@@ -120,7 +175,9 @@ async function follow(
     const { signal, onProgress, onWaiting } = context;
     const result = await start({ output, timeoutMs: seconds * 1000, signal, onProgress, onWaiting });
     const view = await viewOf(result, output, { request, context, path });
-    const status = statusLines(result, seconds, [...notes, ...result.notes]);
+    const ended = { command: request.command ?? "", output: view.text, cwd: shell.cwd() };
+    const found = result.verdict === "waiting" ? [] : (sandbox?.after(ended) ?? []);
+    const status = statusLines(result, seconds, [...notes, ...result.notes, ...found]);
     const hint = result.status && !result.screen ? emptyInputHint(request, view.text) : [];
     return {
       content: [view.text.trimEnd() || (status.length > 0 ? "" : "(no output)"), ...status, ...hint]
