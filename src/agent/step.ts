@@ -5,9 +5,11 @@ import { watchRepetition } from "../context/reminders/repetition.ts";
 import { unexpectedMiss } from "../context/request/cache-miss.ts";
 import type { Composed } from "../context/request/compose.ts";
 import { type AssistantBlock, isThinking, isToolUse } from "../core/blocks.ts";
+import { withOwnIds } from "../core/call-ids.ts";
 import type { EventOf } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
+import { findCall } from "../core/questions.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
 import { repair } from "./repair.ts";
@@ -78,8 +80,9 @@ function appendReply(agent: Agent, reply: ModelReply, durationMs: number): Event
   if (surprise) agent.log.append({ type: "warning", code: "cache_missed", text: surprise });
   return agent.log.append({
     type: "assistant_message",
-    content: reply.content.map((block) =>
-      isThinking(block) ? block : (wellFormedValue(block) as AssistantBlock),
+    content: withOwnIds(
+      reply.content.map((block) => (isThinking(block) ? block : (wellFormedValue(block) as AssistantBlock))),
+      (id) => findCall(agent.log.events(), id) !== undefined,
     ),
     stopReason: reply.stopReason,
     usage: reply.usage,

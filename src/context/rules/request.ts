@@ -2,7 +2,7 @@
  * The eight rules (context-engine §9). Here: what one request must be like by itself (1, 2, 8). In invariants-chain.ts:
  * what it must be like after the one before (3, 4, 7, 8), and what an edit may touch (5, 6).
  *
- * 1. Every call has exactly one result, in the next message, in the same order.
+ * 1. Every call has an id of its own and exactly one result, in the next message, in the same order.
  * 2. Roles and the first message are legal; no empty text; valid Unicode.
  * 3. Prefix-bound: thinking before the earliest change is unchanged; at or after it, it is gone for good.
  * 4. No request exceeds the window.
@@ -82,6 +82,8 @@ function pairRules(message: Message, previous: Message | undefined): string[] {
   const broken: string[] = [];
   if (calls.join() !== results.join())
     broken.push(`calls [${calls.join()}] are answered by [${results.join()}]`);
+  const again = calls.find((id, at) => calls.indexOf(id) < at);
+  if (again !== undefined) broken.push(`two calls of one reply have the id ${again}`);
   if (message.content.slice(0, results.length).some((block) => block.type !== "tool_result"))
     broken.push("tool results are not first");
   return broken;

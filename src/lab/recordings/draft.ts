@@ -1,6 +1,7 @@
 /** The log that the reader of a foreign recording writes: events in order of time, and what was left out. */
 
 import { isToolUse } from "../../core/blocks.ts";
+import { withOwnIds } from "../../core/call-ids.ts";
 import type { EventBody, LogEvent } from "../../core/events.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 
@@ -28,8 +29,9 @@ export function draft(start: {
   const leftOut = new Map<string, number>();
   const unknown = new Map<string, number>();
   let awaitsInput = true;
+  const own = ownIds();
   const append = (at: number | undefined, given: EventBody): number => {
-    const body = givenFirst(given);
+    const body = own(givenFirst(given));
     // A recording may begin in the middle of a session, or miss a message: the API takes no reply to nothing.
     if (awaitsInput && body.type === "assistant_message")
       append(at, said(events.length > 1 ? gap : beginning));
@@ -56,6 +58,26 @@ export function draft(start: {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   };
   return { events, append, leaveOut: counting(leftOut), puzzle: counting(unknown), leftOut, unknown };
+}
+
+/** Gives calls ids of their own where the recorder gave one id to several; results take them in turn. */
+function ownIds(): (body: EventBody) => EventBody {
+  const taken = new Set<string>();
+  const open = new Map<string, string[]>();
+  return (body) => {
+    if (body.type === "tool_result")
+      return { ...body, toolUseId: open.get(body.toolUseId)?.shift() ?? body.toolUseId };
+    if (body.type !== "assistant_message") return body;
+    const content = withOwnIds(body.content, (id) => taken.has(id));
+    open.clear();
+    for (const [index, block] of content.entries()) {
+      const recorded = body.content[index];
+      if (block.type !== "tool_use" || recorded?.type !== "tool_use") continue;
+      taken.add(block.id);
+      open.set(recorded.id, [...(open.get(recorded.id) ?? []), block.id]);
+    }
+    return { ...body, content };
+  };
 }
 
 const beginning = "[The recording begins here, in the middle of a session.]";

@@ -7,7 +7,7 @@ import { readLog } from "../../session/read.ts";
 import { isClaudeCode, readClaudeCode } from "./claude-code.ts";
 import { isCodex, readCodex } from "./codex.ts";
 import type { Draft } from "./draft.ts";
-import { type Fields, fieldsOf, parsed } from "./json.ts";
+import { type Fields, fieldsOf, parsed, timeOf } from "./json.ts";
 import { isPi, readPi } from "./pi.ts";
 import { isMiniSweAgent, isSweAgent, readMiniSweAgent, readSweAgent } from "./swe-agent.ts";
 
@@ -85,8 +85,16 @@ function fromLines(file: string, text: string): Recording {
     if (typeof value === "object" && value !== null) entries.push(fieldsOf(value));
     else damaged += 1;
   }
-  if (entries.length > 0) return fromEntries(file, entries, damaged);
+  if (entries.length > 0)
+    return fromEntries(file, areReversed(entries) ? entries.toReversed() : entries, damaged);
   throw new SessionError(`${file} is damaged, or no recording: not one line of it is JSON`);
+}
+
+/** Returns true when the lines stand with the newest first, as some tools list them. */
+function areReversed(entries: readonly Fields[]): boolean {
+  const times = entries.flatMap(({ timestamp }) => timeOf(timestamp) ?? []);
+  const isBack = times.every((time, index) => index === 0 || time <= (times[index - 1] ?? time));
+  return isBack && (times.at(-1) ?? 0) < (times[0] ?? 0);
 }
 
 /** As many lines as are looked at to tell the format. */

@@ -193,3 +193,23 @@ describe("a file that is no good", () => {
     }
   }, 180_000);
 });
+
+test.each([
+  ["Claude Code", claudeCode],
+  ["pi", pi],
+  ["Codex", codex],
+])("a recording of %s with its newest line first is read as the one in order of time", (_agent, lines) => {
+  const reversed = lines().trim().split("\n").reverse().join("\n");
+  const inOrder = importRecording(file("s.jsonl", lines())).events;
+  expect(importRecording(file("r.jsonl", `${reversed}\n`)).events.map(({ type }) => type)).toEqual(
+    inOrder.map(({ type }) => type),
+  );
+});
+
+test("calls of a recording that share an id get one each, and the results in turn", () => {
+  const repeated = claudeCode().replaceAll('"t2"', '"t1"');
+  const { events } = importRecording(file("s.jsonl", repeated));
+  const calls = allOf(events, "assistant_message").flatMap(({ content }) => content.filter(isToolUse));
+  expect(calls.map(({ id }) => id)).toEqual(["t1", "t1_2"]);
+  expect(allOf(events, "tool_result").map(({ toolUseId }) => toolUseId)).toEqual(["t1", "t1_2"]);
+});
