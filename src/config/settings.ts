@@ -34,6 +34,19 @@ export type Settings = {
   maxTime?: string;
   /** Time limit of a shell command for which the model requests none; 120 by default. */
   shellTimeoutSeconds?: number;
+  /** Connections of commands in a sandbox. */
+  egress?: EgressSettings;
+};
+
+/**
+ * `rule`: ask before sending once a session has read private data and text from outside, or never. `private`: the files
+ * that count as private data. `budgetKb`, `budgetPercent`: what a host may get that is only fetched from, for each turn.
+ */
+export type EgressSettings = {
+  rule?: "two-of-three" | "off";
+  private?: "workspace" | "secrets";
+  budgetKb?: number;
+  budgetPercent?: number;
 };
 
 /** Thrown for invalid settings. The message is one line: the file, the problem, the remedy. */
@@ -61,6 +74,16 @@ const known: Record<keyof Settings, JsonSchema> = {
   maxBudgetUsd: { type: "number", minimum: 0 },
   maxTime: text,
   shellTimeoutSeconds: { type: "number", minimum: 1, maximum: 86_400 },
+  egress: {
+    type: "object",
+    properties: {
+      rule: { type: "string", enum: ["two-of-three", "off"] },
+      private: { type: "string", enum: ["workspace", "secrets"] },
+      budgetKb: { type: "number", minimum: 0 },
+      budgetPercent: { type: "number", minimum: 0, maximum: 100 },
+    },
+    additionalProperties: false,
+  },
 };
 
 /** Reads the settings in `file`; none when there is no such file. Throws `SettingsError`. */

@@ -14,45 +14,58 @@ export type ProcessFiles = {
   sockets(kind: "tcp" | "udp"): string;
   /** Processes inside, as the machine counts them. */
   pids(): number[];
-  /** The targets of the open files of a process; none for one that is gone. */
-  openFiles(pid: number): string[];
+  /** True when a process has this socket open, by its inode. */
+  holds(pid: number, inode: string): boolean;
   commandLine(pid: number): string;
+  /** Milliseconds of a clock. */
+  now(): number;
 };
 
-/** Returns the process that holds the other end; undefined when it is gone. */
-export function ownerOf(files: ProcessFiles, peer: Peer): Owner | undefined {
-  const inode = inodeOf(files.sockets("tcp"), peer);
-  return inode === undefined ? undefined : holderOf(files, inode);
+export type Attribution = {
+  /** Returns the process that holds the other end; undefined when it is gone. */
+  ownerOf(peer: Peer): Owner | undefined;
+  /** Returns the process that sent a datagram from this port; undefined when it is gone. */
+  senderOf(port: number): Owner | undefined;
+};
+
+/** Milliseconds of a look that is worth it every time. After a longer one there is none for five times as long. */
+const cheapMs = 20;
+
+export function createAttribution(files: ProcessFiles): Attribution {
+  let restUntil = 0;
+  /** Thousands of connections take long to look through: none is then worth holding up the others. */
+  const unlessBusy = (look: () => Owner | undefined): Owner | undefined => {
+    const began = files.now();
+    if (began < restUntil) return undefined;
+    const owner = look();
+    const took = files.now() - began;
+    if (took > cheapMs) restUntil = began + 6 * took;
+    return owner;
+  };
+  return {
+    ownerOf({ remotePort, localAddress, localPort }) {
+      const ends = `:${hexPort(remotePort)} ${hexAddress(localAddress)}:${hexPort(localPort)} `;
+      return unlessBusy(() => holderOf(files, inodeAt(files.sockets("tcp"), ends)));
+    },
+    senderOf: (port) =>
+      unlessBusy(() => holderOf(files, inodeAt(files.sockets("udp"), `:${hexPort(port)} `))),
+  };
 }
 
-/** Returns the process that sent a datagram from this port; undefined when it is gone. */
-export function senderOf(files: ProcessFiles, port: number): Owner | undefined {
-  const end = `:${hexPort(port)}`;
-  const row = rowsOf(files.sockets("udp")).find(([, local = ""]) => local.endsWith(end));
-  return row?.[9] === undefined ? undefined : holderOf(files, row[9]);
+/** Returns the inode in the row whose ends read like `ends`: column 9 of proc(5). */
+function inodeAt(table: string, ends: string): string | undefined {
+  const at = table.indexOf(ends);
+  if (at < 0) return undefined;
+  const start = table.lastIndexOf("\n", at) + 1;
+  return table.slice(start, table.indexOf("\n", at)).trim().split(/\s+/)[9];
 }
 
 /** Several processes may hold a socket they inherited: the youngest has it for use, the others wait for it. */
-function holderOf(files: ProcessFiles, inode: string): Owner | undefined {
-  const target = `socket:[${inode}]`;
-  const holders = files.pids().filter((pid) => files.openFiles(pid).includes(target));
+function holderOf(files: ProcessFiles, inode: string | undefined): Owner | undefined {
+  if (inode === undefined) return undefined;
+  const holders = files.pids().filter((pid) => files.holds(pid, inode));
   const pid = holders.length > 0 ? Math.max(...holders) : undefined;
   return pid === undefined ? undefined : { pid, line: files.commandLine(pid) };
-}
-
-function rowsOf(table: string): string[][] {
-  return table
-    .split("\n")
-    .slice(1)
-    .map((line) => line.trim().split(/\s+/));
-}
-
-/** The row whose own end is the peer's port and whose far end is ours. Columns as in proc(5): 1 local, 2 remote, 9 inode. */
-function inodeOf(table: string, { remotePort, localAddress, localPort }: Peer): string | undefined {
-  const local = `:${hexPort(remotePort)}`;
-  const remote = `${hexAddress(localAddress)}:${hexPort(localPort)}`;
-  const row = rowsOf(table).find((cells) => cells[1]?.endsWith(local) && cells[2] === remote);
-  return row?.[9];
 }
 
 function hexPort(port: number): string {
@@ -65,18 +78,55 @@ function hexAddress(address: string): string {
   return bytes.reverse().join("");
 }
 
-/** Reads the real /proc. `inside`: any process of the sandbox that lives as long as it. */
-export function realProcessFiles(inside: number): ProcessFiles {
-  const network = linkOf(`/proc/${inside}/ns/net`);
+/** Reads the real /proc. `first`: the first process of the sandbox, from which all in it descend. */
+export function realProcessFiles(first: number): ProcessFiles {
   return {
-    sockets: (kind) => textOf(`/proc/${inside}/net/${kind}`),
-    pids: () =>
-      namesIn("/proc")
-        .map(Number)
-        .filter((pid) => pid > 0 && linkOf(`/proc/${pid}/ns/net`) === network),
-    openFiles: (pid) => namesIn(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`)),
+    sockets: (kind) => textOf(`/proc/${first}/net/${kind}`),
+    pids() {
+      const found = [first];
+      for (const pid of found)
+        for (const thread of namesIn(`/proc/${pid}/task`))
+          found.push(
+            ...textOf(`/proc/${pid}/task/${thread}/children`)
+              .split(" ")
+              .map(Number)
+              .filter((child) => child > 0),
+          );
+      return found;
+    },
+    // The newest file first: that is the connection that was just made.
+    holds: (pid, inode) =>
+      namesIn(`/proc/${pid}/fd`).findLast(
+        (name) => linkOf(`/proc/${pid}/fd/${name}`) === `socket:[${inode}]`,
+      ) !== undefined,
     commandLine: (pid) => clipped(textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ")),
+    now: () => performance.now(),
   };
+}
+
+/** A process and those that it descends from, the nearest first, each as the machine and as its own namespace count it. */
+export function lineage(pid: number): { pid: number; inner: number }[] {
+  const found: { pid: number; inner: number }[] = [];
+  for (let at = pid; at > 1 && found.length < 100; ) {
+    const status = textOf(`/proc/${at}/status`);
+    const inner = /^NSpid:.*?(\d+)\s*$/m.exec(status)?.[1] ?? at;
+    if (status === "") break;
+    found.push({ pid: at, inner: Number(inner) });
+    at = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+  }
+  return found;
+}
+
+/** Seconds from the start of the machine to that of a process; undefined for one that is gone. */
+export function startedAt(pid: number): number | undefined {
+  // Field 22 of proc(5), the twentieth behind the name, in hundredths.
+  const fields = textOf(`/proc/${pid}/stat`).split(")").at(-1)?.trim().split(" ");
+  return fields?.[19] === undefined ? undefined : Number(fields[19]) / 100;
+}
+
+/** Seconds since the start of the machine. */
+export function upTime(): number {
+  return Number(textOf("/proc/uptime").split(" ")[0] ?? 0);
 }
 
 function clipped(words: string): string {

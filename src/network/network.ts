@@ -2,14 +2,13 @@
 
 import type { ChildProcess } from "node:child_process";
 import type { Socket as DatagramSocket } from "node:dgram";
-import type { Server as HttpServer } from "node:http";
 import { Server, type Socket } from "node:net";
 import type { Egress } from "../core/network/egress.ts";
 import type { HostRule } from "../core/sandbox.ts";
 import { isAddress } from "../permissions/sandbox/addresses.ts";
 import type { EgressBudget } from "../permissions/sandbox/budget.ts";
 import { decideHost, usualPorts } from "../permissions/sandbox/hosts.ts";
-import { type Owner, ownerOf, type ProcessFiles, realProcessFiles, senderOf } from "./attribution.ts";
+import { type Attribution, createAttribution, type Owner, realProcessFiles } from "./attribution.ts";
 import { createDial, type Outside } from "./dial.ts";
 import type { DoorMessage } from "./door.ts";
 import { createGate, type GateOptions } from "./gate.ts";
@@ -17,7 +16,7 @@ import { startDoor } from "./join.ts";
 import { createLedger } from "./ledger.ts";
 import { answerDns, createNames } from "./names.ts";
 import { type HttpWay, httpServer, proxyPort } from "./proxy.ts";
-import { type Target, tunnel } from "./tunnel.ts";
+import { type Source, type Target, tunnel } from "./tunnel.ts";
 
 export type NetworkOptions = GateOptions & {
   rules(): readonly HostRule[];
@@ -43,7 +42,7 @@ export type Network = {
 };
 
 /** Connections that have not said yet what they are; beyond that the oldest one makes room. */
-const mostIdle = 512;
+const mostIdle = 256;
 /** Names without a connection that are told at once. */
 const mostAsked = 20;
 
@@ -52,7 +51,9 @@ type State = {
   names: ReturnType<typeof createNames>;
   /** Names asked for since the ledger was taken, with the process that asked. */
   asked: Map<string, Owner | undefined>;
-  files: ProcessFiles | undefined;
+  attribution: Attribution | undefined;
+  /** The process behind a connection: it stays the same for all its requests. */
+  sources: WeakMap<Socket, Source>;
   closers: (() => void)[];
   idle: Set<Socket>;
   way: HttpWay;
@@ -62,7 +63,15 @@ export function createNetwork(options: NetworkOptions): Network {
   const gate = createGate(options);
   const ledger = createLedger(options.budget, options.now);
   const state: State = {
-    ...{ options, names: createNames(), asked: new Map(), files: undefined, closers: [], idle: new Set() },
+    ...{
+      options,
+      names: createNames(),
+      asked: new Map(),
+      attribution: undefined,
+      sources: new WeakMap(),
+      closers: [],
+      idle: new Set(),
+    },
     way: {
       ...{ gate, ledger, rules: options.rules, dial: createDial(options.outside) },
       source: (socket) => sourceOf(state, socket),
@@ -116,10 +125,14 @@ function facts(
   return { ...(owner ? { program: owner.line } : {}), ...(command === undefined ? {} : { command }) };
 }
 
-function sourceOf({ files, options }: State, socket: Socket) {
+function sourceOf({ attribution, options, sources }: State, socket: Socket): Source {
+  const known = sources.get(socket);
+  if (known) return known;
   const { remotePort = 0, localAddress = "", localPort = 0 } = socket;
-  const owner = files && ownerOf(files, { remotePort, localAddress, localPort });
-  return { owner, command: owner && options.commandOf(owner.pid) };
+  const owner = attribution?.ownerOf({ remotePort, localAddress, localPort });
+  const source = { owner, command: owner && options.commandOf(owner.pid) };
+  sources.set(socket, source);
+  return source;
 }
 
 /** The host that a connection was made to: a name by the address that stands for it, else the address. */
@@ -129,7 +142,7 @@ function meantBy({ names }: State, { localAddress = "", localPort = 0 }: Socket)
 }
 
 async function serve(state: State, pid: number): Promise<void> {
-  state.files = realProcessFiles(pid);
+  state.attribution = createAttribution(realProcessFiles(pid));
   const door = startDoor(pid, ["listen", ...places(state)]);
   state.closers.push(() => void door.kill("SIGKILL"));
   await handedOver(door, (message, handle) => {
@@ -187,40 +200,48 @@ function serveNames(state: State, socket: DatagramSocket): void {
 }
 
 /** Only the first names of a command are told, so only they cost a look at its processes. */
-function noteAsked({ asked, files }: State, name: string | undefined, port: number): void {
+function noteAsked({ asked, attribution }: State, name: string | undefined, port: number): void {
   if (name === undefined || asked.size >= mostAsked || asked.has(name)) return;
-  asked.set(name, files && senderOf(files, port));
+  asked.set(name, attribution?.senderOf(port));
 }
 
 function servePort(state: State, port: number, handed: Server): void {
-  const http = port === 80 || port === proxyPort;
-  const server: Server | HttpServer = http ? httpServer(state.way) : new Server({ allowHalfOpen: true });
-  server.on("connection", (socket: Socket) => {
+  const http = port === 80 || port === proxyPort ? httpServer(state.way) : undefined;
+  http?.on("request", ({ socket }: { socket: Socket }) => state.idle.delete(socket));
+  const server = new Server({ allowHalfOpen: true }, (socket: Socket) => {
+    const target = meantBy(state, socket);
+    // The sandbox's own loopback: nothing of ours is there.
+    if (target?.host.startsWith("127.")) return void socket.resetAndDestroy();
     makeRoom(state, socket);
-    if (!http) void connected(state, socket);
+    if (!http && target) void tunnel(state.way, socket, target, () => state.idle.delete(socket));
+    // The parser costs memory, so it comes with the first byte.
+    if (http) socket.once("readable", () => http.emit("connection", socket));
   });
-  if (http) server.on("request", ({ socket }: { socket: Socket }) => state.idle.delete(socket));
   server.on("error", () => {});
   server.listen(handed);
   server.unref();
   state.closers.push(() => {
     server.close();
     handed.close();
+    http?.closeAllConnections();
   });
 }
+
+/** Milliseconds until a connection has said what it is. */
+const idleMs = 20_000;
 
 /** A connection that says nothing holds no place that another one needs. */
 function makeRoom({ idle }: State, socket: Socket): void {
   socket.unref();
+  socket.on("error", () => socket.destroy());
   idle.add(socket);
-  socket.once("close", () => idle.delete(socket));
+  const timer = setTimeout(() => {
+    if (idle.has(socket)) socket.destroy();
+  }, idleMs).unref();
+  socket.once("close", () => {
+    clearTimeout(timer);
+    idle.delete(socket);
+  });
   const [oldest] = idle;
   if (idle.size > mostIdle) oldest?.resetAndDestroy();
-}
-
-async function connected(state: State, socket: Socket): Promise<void> {
-  const target = meantBy(state, socket);
-  // The sandbox's own loopback: nothing of ours is there.
-  if (!target || target.host.startsWith("127.")) return void socket.resetAndDestroy();
-  await tunnel(state.way, socket, target, () => state.idle.delete(socket));
 }

@@ -13,12 +13,11 @@ export const proxyPort = 3128;
 /** `meant`: the host that a connection was made to; undefined where clients know they talk to a proxy. */
 export type HttpWay = Way & { meant(socket: Socket): Target | undefined };
 
-/** Creates the server. It listens on a handle that the door hands over. */
+/** Creates the server. It is given connections whose first bytes have come. */
 export function httpServer(way: HttpWay): Server {
   const server = createServer({
     maxHeaderSize: 65_536,
-    headersTimeout: 20_000,
-    // A body may take its time; a client that stops sending its head may not.
+    // A body may take its time.
     requestTimeout: 0,
     keepAliveTimeout: 60_000,
   });

@@ -99,9 +99,6 @@ function metered(socket: Socket, meter: Meter): Duplex {
   return counted;
 }
 
-/** Milliseconds until the first bytes have told what a connection is. */
-const greetingMs = 20_000;
-
 /** Takes an accepted connection that is not HTTP to its host. */
 export async function tunnel(
   way: Way,
@@ -173,8 +170,6 @@ function greeting(socket: Socket, port: number): Promise<First | undefined> {
       const found = read(bytes);
       if (found.type !== "more") done({ read: found, tls: port === 443 && found.type === "greeting" });
     };
-    const timer = setTimeout(onEnd, greetingMs).unref();
-    socket.once("close", () => clearTimeout(timer));
     socket.on("data", onData).once("close", onEnd).once("end", onEnd);
   });
 }

@@ -30,6 +30,7 @@ const settings: Record<keyof Settings, true> = {
   maxBudgetUsd: true,
   maxTime: true,
   shellTimeoutSeconds: true,
+  egress: true,
 };
 
 test("configuration.md has a row for each setting, and its examples are settings that are taken", () => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Egress } from "../../src/core/network/egress.ts";
 import type { Outside } from "../../src/network/dial.ts";
-import { sandboxFiles } from "../../src/network/files.ts";
+import { type SandboxFile, sandboxFiles } from "../../src/network/files.ts";
 import type { HostAnswer, HostQuestion } from "../../src/network/gate.ts";
 import { createNetwork, type Network } from "../../src/network/network.ts";
 import { usualBudget } from "../../src/permissions/sandbox/budget.ts";
@@ -70,7 +70,6 @@ export type Inside = {
 
 /** Starts bubblewrap with a bash in it, and serves its network. */
 export async function startInside({ askMs = 20_000 } = {}): Promise<Inside> {
-  const folder = mkdtempSync(join(tmpdir(), "sawtooth-network-"));
   const inside = {
     ...{
       names: new Map(),
@@ -93,8 +92,8 @@ export async function startInside({ askMs = 20_000 } = {}): Promise<Inside> {
     commandOf: (pid) => `pid ${pid}`,
     outside: outsideOf(inside),
   });
-  const child = startBubblewrap(folder);
-  inside.pid = await pidOf(child);
+  const box = await startBubblewrap(sandboxFiles("box"));
+  inside.pid = box.pid;
   await inside.network.serve(inside.pid);
   inside.entries = () => inside.network.take();
   inside.ledger = () =>
@@ -103,11 +102,10 @@ export async function startInside({ askMs = 20_000 } = {}): Promise<Inside> {
       .map(({ decision, reason, host, port, program = "?" }) =>
         [decision, `${host}:${port}`, ...(reason ? [reason] : []), `by ${program.split(" ")[0]}`].join(" "),
       );
-  inside.run = (script) => answered(child, script);
+  inside.run = box.run;
   inside.close = () => {
-    child.kill("SIGKILL");
+    box.close();
     inside.network.close();
-    rmSync(folder, { recursive: true, force: true });
   };
   return inside;
 }
@@ -128,13 +126,17 @@ function outsideOf(inside: Inside): Outside {
   };
 }
 
-function startBubblewrap(folder: string): ChildProcess {
-  const mounts = sandboxFiles("box").flatMap(({ path, text }, index) => {
+/** A bubblewrap with a bash in it, which runs lines one after the other. */
+export type TestBox = { pid: number; run(script: string): Promise<string>; close(): void };
+
+export async function startBubblewrap(files: readonly SandboxFile[]): Promise<TestBox> {
+  const folder = mkdtempSync(join(tmpdir(), "sawtooth-network-"));
+  const mounts = files.flatMap(({ path, text }, index) => {
     const file = join(folder, String(index));
     writeFileSync(file, text);
     return ["--ro-bind", file, path];
   });
-  return spawn(
+  const child = spawn(
     "bwrap",
     [
       ...["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--disable-userns"],
@@ -154,6 +156,14 @@ function startBubblewrap(folder: string): ChildProcess {
     ],
     { stdio: ["pipe", "pipe", "ignore", "pipe"], env: { PATH: process.env.PATH, HOME: "/tmp" } },
   );
+  return {
+    pid: await pidOf(child),
+    run: (script) => answered(child, script),
+    close() {
+      child.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 function pidOf(child: ChildProcess): Promise<number> {

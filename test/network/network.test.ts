@@ -7,9 +7,13 @@ import { createServer as createHttps } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Counted, counting, type Inside, noBubblewrap, startInside } from "./inside.ts";
 
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 const missing = noBubblewrap();
 if (missing) process.stderr.write(`skipped: the network of the sandbox (${missing})\n`);
 
@@ -258,5 +262,115 @@ E`);
     expect(said).toContain("ok.example /direct");
     expect(said).toMatch(/answer of 8.8.8.8 127\.1\./);
     expect(inside.dialled).toEqual(["203.0.113.5:80"]);
+  });
+
+  test("S39 live-question: the connection waits for the answer, and five at once are one question", async () => {
+    const questions: string[] = [];
+    inside.answer = async ({ host, port, owner, kind }) => {
+      questions.push(`${kind} ${host}:${port} ${owner?.line.split(" ")[0]}`);
+      if (host === "new.example") inside.rules.push("new.example");
+      return { decision: host === "new.example" ? "kept" : host === "once.example" ? "once" : "no" };
+    };
+    for (const name of ["new", "once", "no"]) inside.names.set(`${name}.example`, ["203.0.113.5"]);
+    const five = "for i in 1 2 3 4 5; do curl -sS http://new.example/$i & done; wait";
+    const said = await inside.run(`${five}; curl -sS http://once.example/; curl -sS http://no.example/`);
+    for (const number of [1, 2, 3, 4, 5]) expect(said).toContain(`new.example /${number} 0`);
+    expect(said).toContain("once.example / 0");
+    expect(said).toContain("no.example:80 is not on the list of hosts");
+    const asked = questions.map((text) => text.replace(/\d+$/, ""));
+    expect(asked.slice(0, 1)).toEqual(["unknown new.example:80 curl"]);
+    expect(asked.filter((text) => !text.includes("new.example"))).toEqual([
+      ...["unknown once.example:80 curl", "unknown no.example:80 curl"],
+    ]);
+  });
+
+  test("S40 budget: a host that is only fetched from gets 64 kB and a twentieth of what it sends", async () => {
+    const before = web.received();
+    const said = await inside.run(`
+      head -c 10000000 /dev/zero | curl -sS -H Expect: --data-binary @- http://ok.example/big
+      head -c 10000000 /dev/zero | curl -sS -H Expect: --data-binary @- http://full.example/big`);
+    expect(said).toContain("ok.example may only be fetched from");
+    expect(said).toContain("full.example /big 10000000");
+    const [cut, sent] = inside.entries();
+    expect(cut).toMatchObject({ host: "ok.example", decision: "cut", reason: "budget", connections: 1 });
+    expect(cut?.bytesUp).toBeLessThanOrEqual(64_000);
+    expect(sent).toMatchObject({ host: "full.example", decision: "allow", connections: 1 });
+    expect(web.received() - before).toBe((cut?.bytesUp ?? 0) + (sent?.bytesUp ?? 0));
+  });
+
+  test("S40 budget: what a download brings allows as much more, and many small requests go through", async () => {
+    const before = { received: web.received(), sent: web.sent(), secure: secure.received() };
+    const said = await inside.run(`
+      curl -sS http://ok.example/size/10000000 | wc -c
+      head -c 400000 /dev/zero | curl -sS -H Expect: --data-binary @- http://ok.example/400k
+      python3 - <<'E'
+import http.client
+c = http.client.HTTPConnection("ok.example")
+print("small", sum(len(c.getresponse().read()) for i in range(1000) if c.request("GET", "/size/2000") is None))
+E
+      curl -sSk https://ok.example/size/100000 | wc -c`);
+    expect(said).toContain("10000000\n");
+    expect(said).toContain("ok.example /400k 400000\n");
+    expect(said).toContain("small 2000000\n");
+    expect(said).toContain("100000\n");
+    const entries = inside.entries();
+    expect(entries.map(({ decision }) => decision)).not.toContain("cut");
+    const sum = (port: number, of: "bytesUp" | "bytesDown") =>
+      entries.filter((entry) => entry.port === port).reduce((total, entry) => total + entry[of], 0);
+    expect(sum(80, "bytesUp")).toBe(web.received() - before.received);
+    expect(sum(80, "bytesDown")).toBe(web.sent() - before.sent);
+    expect(sum(443, "bytesUp")).toBe(secure.received() - before.secure);
+  });
+
+  test("S43 attribution: each connection belongs to the process that made it, whatever its environment says", async () => {
+    inside.names.set("c.ok.example", ["203.0.113.5"]);
+    inside.rules.push("*.ok.example");
+    await inside.run(`
+      python3 -c 'import urllib.request as u; u.urlopen("http://full.example/job").read()' &
+      (export SAWTOOTH_JOB=stolen; curl -sS http://c.ok.example/other) &
+      curl -sS http://ok.example/foreground; wait`);
+    const entries = inside
+      .entries()
+      .map(({ host, command, program = "" }) => [
+        host,
+        program.split(/[ /]/).find((word) => /curl|python/.test(word)),
+        command,
+      ]);
+    const commands = new Set(entries.map(([, , command]) => command));
+    expect(entries.map(([host, program]) => `${host} ${program}`).sort()).toEqual([
+      ...["c.ok.example curl", "full.example python3", "ok.example curl"],
+    ]);
+    expect(commands.size).toBe(3);
+    for (const command of commands) expect(command).toMatch(/^pid \d+$/);
+  });
+
+  test("S44 proxy-robustness: 10,000 idle connections, broken requests and slow ones hold nobody up", async () => {
+    const used = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = used();
+    const said = await inside.run(`python3 - <<'E'
+import os, resource, socket
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]; resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+idle = []
+for i in range(10000):
+    try:
+        s = socket.socket(); s.settimeout(5)
+        s.connect(("ok.example", (80, 443, 22)[i % 3])); idle.append(s)
+        if i % 5 == 0: s.send(b"GET / HTTP/1.1\\r\\nHo" if i % 3 == 0 else b"\\x16\\x03\\x01\\x02")
+    except OSError: pass
+print("idle", len(idle) > 5000)
+print(os.popen("curl -sS --max-time 10 http://ok.example/served").read().strip())
+print(os.popen("curl -sSk --max-time 10 https://ok.example/served").read().strip())
+E
+      head -c 1000000 /dev/zero | tr '\\0' a > /tmp/header
+      printf 'GET / HTTP/1.1\\r\\nHost: ok.example\\r\\nX: ' > /tmp/request; cat /tmp/header >> /tmp/request
+      exec 3<>/dev/tcp/ok.example/80; cat /tmp/request >&3; timeout 2 head -c 100 <&3; exec 3>&-
+      curl -sS --max-time 10 http://ok.example/after`);
+    const grown = used() - before;
+    expect(said).toContain("idle True\nok.example /served 0\nok.example /served 0\n");
+    expect(said).toContain("ok.example /after 0");
+    expect(grown).toBeLessThan(50e6);
   });
 });

@@ -2,7 +2,7 @@
 
 import { connect, createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { ownerOf, type ProcessFiles, senderOf } from "../../src/network/attribution.ts";
+import { createAttribution, type ProcessFiles } from "../../src/network/attribution.ts";
 import { createDial, realOutside } from "../../src/network/dial.ts";
 import { createGate, type HostAnswer, type HostQuestion } from "../../src/network/gate.ts";
 import { readClientHello } from "../../src/network/greeting.ts";
@@ -309,12 +309,14 @@ test("S43 attribution: the process is the one that holds the other end, the youn
           ].join("\n")
         : ["head", row("0100007F:9C41", "00000000:0000", 600)].join("\n"),
     pids: () => [7, 9, 12],
-    openFiles: (pid) => open[pid] ?? [],
+    holds: (pid, inode) => open[pid]?.includes(`socket:[${inode}]`) ?? false,
     commandLine: (pid) => `program ${pid}`,
+    now: () => 0,
   };
+  const { ownerOf, senderOf } = createAttribution(files);
   const peer = { remotePort: 40_000, localAddress: "127.1.0.1", localPort: 443 };
-  expect(ownerOf(files, peer)).toEqual({ pid: 9, line: "program 9" });
-  expect(ownerOf(files, { ...peer, localAddress: "127.1.0.2" })).toEqual({ pid: 12, line: "program 12" });
-  expect(ownerOf(files, { ...peer, remotePort: 1 })).toBeUndefined();
-  expect(senderOf(files, 40_001)).toEqual({ pid: 12, line: "program 12" });
+  expect(ownerOf(peer)).toEqual({ pid: 9, line: "program 9" });
+  expect(ownerOf({ ...peer, localAddress: "127.1.0.2" })).toEqual({ pid: 12, line: "program 12" });
+  expect(ownerOf({ ...peer, remotePort: 1 })).toBeUndefined();
+  expect(senderOf(40_001)).toEqual({ pid: 12, line: "program 12" });
 });

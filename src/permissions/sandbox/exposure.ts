@@ -2,6 +2,7 @@
 
 import { resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import { hostText } from "../../core/network/egress.ts";
 import { holdsSecret } from "../names.ts";
 import { isInside } from "../paths.ts";
@@ -22,34 +23,49 @@ export type ExposureOptions = {
 /** Folders whose files were written elsewhere. */
 const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/registry|go\/pkg\/mod)\//;
 
-/** Returns what the session has seen so far. Forgetting takes nothing away: the model may have acted on it. */
-export function exposure(events: readonly LogEvent[], options: ExposureOptions): Exposure {
-  const seen: Exposure = {};
-  let step = 0;
-  for (const event of events) {
-    if (event.type === "assistant_message") step += 1;
-    if (event.type === "egress" && event.decision !== "deny" && event.bytesDown > 0 && !event.trusted)
-      seen.outside = { step, from: hostText(event), ...(event.program ? { call: event.program } : {}) };
-    if (event.type === "tool_result" && !event.rejected) addResult(seen, event, step, options);
-  }
-  if (seen.private || options.private === "secrets" || step === 0) return seen;
-  const [root = "the workspace"] = options.workspace;
-  return { ...seen, private: { step: 1, from: root } };
+type Reading = { seen: Exposure; step: number };
+
+/**
+ * Returns the question what a session has seen so far. Forgetting takes nothing away: the model may have acted on it. Of a
+ * growing log only what is new is read.
+ */
+export function exposureBy(options: ExposureOptions): (events: readonly LogEvent[]) => Exposure {
+  const reading = memoizedReduce<Reading>(
+    () => ({ seen: {}, step: 0 }),
+    (state, event) => read(state, event, options),
+  );
+  return (events) => {
+    const { seen, step } = reading(events);
+    if (seen.private || options.private === "secrets" || step === 0) return seen;
+    const [root = "the workspace"] = options.workspace;
+    return { ...seen, private: { step: 1, from: root } };
+  };
 }
 
-function addResult(
-  seen: Exposure,
+function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions): Reading {
+  if (event.type === "assistant_message") return { seen, step: step + 1 };
+  if (event.type === "egress" && event.decision !== "deny" && event.bytesDown > 0 && !event.trusted) {
+    const outside = { step, from: hostText(event), ...(event.program ? { call: event.program } : {}) };
+    return { seen: { ...seen, outside }, step };
+  }
+  if (event.type !== "tool_result" || event.rejected) return { seen, step };
+  return { seen: { ...seen, ...resultSources(event, step, options) }, step };
+}
+
+function resultSources(
   event: Extract<LogEvent, { type: "tool_result" }>,
   step: number,
   { workspace }: ExposureOptions,
-): void {
+): Exposure {
+  const found: Exposure = {};
   for (const path of event.stats?.read ?? []) {
-    if (dependencies.test(path)) seen.outside = { step, from: path };
+    if (dependencies.test(path)) found.outside = { step, from: path };
     if (holdsSecret(path) || !workspace.some((folder) => isInside(path, folder)))
-      seen.private = { step, from: path };
+      found.private = { step, from: path };
   }
   // The mark that redaction leaves.
-  if (/\[redacted:\w+\]/.test(resultText(event.content))) seen.private = { step, from: "a secret" };
+  if (/\[redacted:\w+\]/.test(resultText(event.content))) found.private = { step, from: "a secret" };
+  return found;
 }
 
 /** True when what the session has read could be sent on by order of somebody else. */

@@ -188,6 +188,7 @@ function titleRow(question: Any, context: RowContext): Row {
 
 function titleOf(question: Any, context: RowContext): string {
   if (isConfirmation(question)) return question.title;
+  if (question.connection) return literal(question.connection.title);
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };
   if (toolName === toolNames.bash) return "Run this command?";

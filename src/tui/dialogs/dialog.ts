@@ -36,13 +36,23 @@ const yesOrNo: Choice[] = [
   { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
 ];
 
+/** The answers about a connection. It waits, so there is nothing to type; a host is not allowed for every project at once. */
+function connectionWays(remembered: Choice[]): Choice[] {
+  return [
+    { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
+    ...remembered.filter(({ short }) => short !== "all"),
+    { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
+  ];
+}
+
 export function isConfirmation(question: Question | Confirmation): question is Confirmation {
   return "rows" in question;
 }
 
-/** Opens a question. A confirmation starts on no, so that a stray Enter changes nothing. */
+/** Opens a question. A confirmation starts on no, and so does a question that may come while somebody types, so that a stray Enter changes nothing. */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
-  return { id, question, choice: isConfirmation(question) ? 1 : 0 };
+  const choice = isConfirmation(question) || question.connection ? choicesOf(question).length - 1 : 0;
+  return { id, question, choice };
 }
 
 /** Returns the possible answers, in display order. */
@@ -56,6 +66,7 @@ export function choicesOf(question: Question | Confirmation): Choice[] {
       ...(locations ? { where: locations[scope] } : {}),
     }),
   );
+  if (question.connection) return connectionWays(suggestion ? remembered : []);
   return [
     { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
     ...(suggestion ? remembered : []),

@@ -11,6 +11,8 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
   if (isConfirmation(question))
     return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, context.columns)));
   const { toolName, input } = question;
+  if (question.connection)
+    return wrap([{ text: literal(String(input.program ?? "")), tone: "code" }], context.columns);
   return toolName === toolNames.bash ? commandRows(input, context) : changeRows(input, context);
 }
 

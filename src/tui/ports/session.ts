@@ -63,6 +63,8 @@ export type Question = {
   reason: string;
   /** The rule that would allow it from now on. */
   suggestion?: string | undefined;
+  /** Present when a connection of a running command waits for the answer; its title. */
+  connection?: { title: string };
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
   /** The place that would store the rule, by scope. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { EventBody, LogEvent } from "../../../src/core/events.ts";
-import { type ExposureOptions, exposure, isExposed } from "../../../src/permissions/sandbox/exposure.ts";
+import { type ExposureOptions, exposureBy, isExposed } from "../../../src/permissions/sandbox/exposure.ts";
 
 const step = { type: "assistant_message", content: [], usage: {} } as unknown as EventBody;
 const result = (content: string, read: string[] = []): EventBody => ({
@@ -14,9 +14,8 @@ const egress = (bytesDown: number, more: object = {}): EventBody => ({
   ...{ bytesUp: 100, bytesDown, connections: 1, ms: 5, ...more },
 });
 const seen = (bodies: EventBody[], kind: ExposureOptions["private"] = "secrets") =>
-  exposure(
+  exposureBy({ private: kind, workspace: ["/w"] })(
     bodies.map((body, seq): LogEvent => ({ seq, at: seq, ...body })),
-    { private: kind, workspace: ["/w"] },
   );
 
 test("S41 two-of-three: text from outside is what a host sent, unless it is trusted, and files of dependencies", () => {

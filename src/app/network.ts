@@ -1,0 +1,209 @@
+/** The network of a session: serves its sandbox, asks about hosts, and keeps the ledger in the log. */
+
+import type { Settings } from "../config/settings.ts";
+import { type Egress, egressNote, hostText } from "../core/network/egress.ts";
+import type { BackgroundJob, EventLog, Tool } from "../core/ports.ts";
+import { lineage, startedAt, upTime } from "../network/attribution.ts";
+import { type Outside, realOutside } from "../network/dial.ts";
+import { type SandboxFile, sandboxFiles } from "../network/files.ts";
+import type { HostAnswer, HostQuestion } from "../network/gate.ts";
+import { createNetwork, type Network } from "../network/network.ts";
+import { createWayIn } from "../network/way-in.ts";
+import type { StandingRules } from "../permissions/rules.ts";
+import { parseRule } from "../permissions/rules.ts";
+import { usualBudget } from "../permissions/sandbox/budget.ts";
+import { type Exposure, exposureBy, isExposed } from "../permissions/sandbox/exposure.ts";
+import { hostRulesOf } from "../permissions/sandbox/hosts.ts";
+import type { Question } from "../tui/ports/session.ts";
+import type { Driver, Person } from "./session.ts";
+
+export type NetworkParts = {
+  log: EventLog;
+  settings: Settings;
+  /** Sawtooth's own environment, which may name a proxy. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Real paths. */
+  workspace: readonly string[];
+  rules(): { allow: readonly string[]; deny: readonly string[] };
+  standing: Pick<StandingRules, "add" | "locations">;
+  person?: Pick<Person, "ask"> | undefined;
+  driver?: Pick<Driver, "settle"> | undefined;
+  jobs(): readonly BackgroundJob[];
+  warn(text: string): void;
+  /** The world outside; the real one by default. */
+  outside?: Outside;
+};
+
+export type SessionNetwork = {
+  /** Files that the sandbox shows in place of the machine's. */
+  files: readonly SandboxFile[];
+  /** Serves the network of a sandbox that has just started, by any process of it, and publishes the ports of rules. */
+  serve(pid: number): Promise<void>;
+  /** Returns the tool with each call's connections in the log, and notes in its result. */
+  watched(tool: Tool): Tool;
+  /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
+  publish(port: number): Promise<void>;
+  close(): void;
+};
+
+type State = {
+  parts: NetworkParts;
+  network: Network;
+  pid: number | undefined;
+  /** The call that runs, and when it began, in seconds since the start of the machine. */
+  running: { id: string; since: number } | undefined;
+};
+
+const mostNotes = 5;
+
+export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
+  const { log, settings, workspace, env } = parts;
+  const { egress = {} } = settings;
+  const seen = exposureBy({ private: egress.private ?? "workspace", workspace });
+  const exposed = () => egress.rule !== "off" && isExposed(seen(log.events()));
+  const state: State = { parts, pid: undefined, running: undefined, network: {} as Network };
+  state.network = createNetwork({
+    rules: () => hostRules(parts),
+    exposed,
+    ask: asker(state, () => seen(log.events())),
+    budget: {
+      bytes: (egress.budgetKb ?? usualBudget.bytes / 1000) * 1000,
+      percent: egress.budgetPercent ?? usualBudget.percent,
+    },
+    outside: parts.outside ?? realOutside(env),
+    commandOf: (pid) => commandOf(state, pid),
+    now: Date.now,
+  });
+  const wayIn = createWayIn(() => state.pid);
+  const unfollow = log.subscribe((event) => {
+    if (event.type !== "turn_ended") return;
+    state.network.newTurn();
+    // Behind the event that is being told.
+    setImmediate(() => flush(state));
+  });
+  return {
+    files: sandboxFiles("sandbox"),
+    async serve(pid) {
+      state.pid = pid;
+      await state.network.serve(pid);
+      for (const port of publishedPorts(parts))
+        await wayIn.open(port).catch((error: Error) => parts.warn(error.message));
+    },
+    watched: (tool) => watched(state, tool),
+    publish: wayIn.open,
+    close() {
+      unfollow();
+      state.network.close();
+      wayIn.close();
+      flush(state);
+    },
+  };
+}
+
+function hostRules({ rules }: NetworkParts) {
+  const { allow, deny } = rules();
+  return hostRulesOf(allow.map(parseRule), deny.map(parseRule));
+}
+
+function publishedPorts({ rules }: NetworkParts): number[] {
+  const ports = rules()
+    .allow.map(parseRule)
+    .filter(({ tool }) => tool === "port");
+  return [...new Set(ports.map(({ pattern }) => Number(pattern)))];
+}
+
+/** Writes what happened since the last time into the log. */
+function flush({ network, parts }: State): Egress[] {
+  const entries = network.take();
+  for (const entry of entries) parts.log.append({ type: "egress", ...entry });
+  return entries;
+}
+
+function watched(state: State, tool: Tool): Tool {
+  return {
+    ...tool,
+    async run(input, context) {
+      // What happened between calls belongs to jobs, and stands before this call.
+      flush(state);
+      state.running = { id: context.toolUseId, since: upTime() };
+      try {
+        const output = await tool.run(input, context);
+        const notes = notesOf(state, flush(state));
+        if (notes.length === 0 || typeof output.content !== "string") return output;
+        return { ...output, content: [output.content, ...notes].join("\n") };
+      } finally {
+        state.running = undefined;
+      }
+    },
+  };
+}
+
+/** Returns a line for each cause, at most five. */
+function notesOf({ parts }: State, entries: readonly Egress[]): string[] {
+  const asked = parts.person !== undefined || parts.driver !== undefined;
+  const notes = entries.flatMap((entry) => egressNote(entry, asked) ?? []);
+  return [...new Set(notes)].slice(0, mostNotes).map((note) => `[${note}]`);
+}
+
+/** A process belongs to the job that it descends from, else to the call that ran when it was started. */
+function commandOf({ parts, running }: State, pid: number): string | undefined {
+  const jobs = parts.jobs();
+  const line = lineage(pid);
+  const job = jobs.find((one) =>
+    line.some((process) => process.inner === one.pid || process.pid === one.pid),
+  );
+  if (job) return `job ${job.pid}`;
+  const began = startedAt(pid);
+  // Hundredths of a second are all that the kernel tells.
+  return running && began !== undefined && began >= running.since - 0.02 ? running.id : undefined;
+}
+
+type Ask = ((question: HostQuestion, signal: AbortSignal) => Promise<HostAnswer>) | undefined;
+
+/** Returns the way to somebody who can be asked; undefined where nobody is there. */
+function asker(state: State, seen: () => Exposure): Ask {
+  const { person, driver, standing } = state.parts;
+  if (person)
+    return async (wanted, signal) => {
+      const answer = await person.ask(questionOf(state, wanted, seen()), signal);
+      if (answer.decision === "deny") return { decision: "no" };
+      const { remember } = answer;
+      if (!remember) return { decision: "once" };
+      standing.add(remember.rule, remember.scope);
+      return { decision: "kept" };
+    };
+  if (driver)
+    return async (wanted, signal) => {
+      const { toolName, input, reason, suggestion = "" } = questionOf(state, wanted, seen());
+      const denied = { decision: "deny" as const, rule: suggestion, by: "headless" as const, reason };
+      const settled = await driver.settle({ toolName, input, signal }, denied);
+      return { decision: settled.decision === "allow" ? "once" : "no" };
+    };
+  return undefined;
+}
+
+function questionOf(state: State, wanted: HostQuestion, seen: Exposure): Question {
+  const { kind, host, port, owner, pattern } = wanted;
+  const program = owner?.line ?? "A process that is gone";
+  const target = hostText({ host, port });
+  const inner = owner && lineage(owner.pid)[0]?.inner;
+  const pid = inner === undefined ? "" : ` (pid ${inner})`;
+  const sends = kind === "send";
+  return {
+    toolName: "network",
+    input: { host, port, program },
+    connection: { title: sends ? `${target}: send to it?` : `${target}: connect to it?` },
+    reason: sends
+      ? `${program}${pid} sends to ${target}. Since you allowed it, this session has read ${sourcesText(seen)}.`
+      : `${program}${pid} wants ${target}, which is not on the list of hosts. It may be fetched from, hardly sent to.`,
+    ...(sends ? {} : { suggestion: `host(${pattern})`, locations: state.parts.standing.locations }),
+  };
+}
+
+function sourcesText({ outside, private: own }: Exposure): string {
+  const parts = [
+    outside && `text from outside (step ${outside.step}: ${outside.call ?? outside.from})`,
+    own && `private files (step ${own.step}: ${own.from})`,
+  ];
+  return parts.filter((part) => part !== undefined).join(" and ");
+}

@@ -1,0 +1,221 @@
+/** The network of a session: connections in the log, notes in results, questions, two of three, settings. */
+
+import { createServer as createHttp } from "node:http";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSessionNetwork, type SessionNetwork } from "../../src/app/network.ts";
+import type { EgressSettings } from "../../src/config/settings.ts";
+import type { EventBody, LogEvent } from "../../src/core/events.ts";
+import type { BackgroundJob, EventLog, Tool, ToolContext } from "../../src/core/ports.ts";
+import type { Answer, Question } from "../../src/tui/ports/session.ts";
+import { type Counted, counting, noBubblewrap, startBubblewrap } from "./inside.ts";
+
+const missing = noBubblewrap();
+
+type World = {
+  network: SessionNetwork;
+  events: LogEvent[];
+  questions: Question[];
+  allow: string[];
+  jobs: BackgroundJob[];
+  egress: EgressSettings;
+  answer: ((question: Question) => Answer) | undefined;
+  /** Runs a command as a call of the model; returns its result. */
+  call(command: string): Promise<string>;
+  append(body: EventBody): LogEvent;
+  close(): void;
+};
+
+/** A world without its network, and its log in memory. */
+function emptyWorld(egress: EgressSettings): { world: World; log: EventLog } {
+  const world = { events: [], questions: [], allow: [], jobs: [], egress } as unknown as World;
+  const listeners = new Set<(event: LogEvent) => void>();
+  world.append = (body) => {
+    const event = { seq: world.events.length, at: 0, ...body };
+    world.events.push(event);
+    for (const listener of listeners) listener(event);
+    return event;
+  };
+  const subscribe = (listener: (event: LogEvent) => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  return { world, log: { append: world.append, events: () => world.events, subscribe } };
+}
+
+describe.skipIf(missing !== undefined)("the network of a session", () => {
+  let web: Counted;
+  const worlds: World[] = [];
+
+  beforeAll(async () => {
+    const http = createHttp((message, response) => {
+      message.resume();
+      message.on("end", () => response.end(`${message.headers.host} ${message.url}\n`));
+    });
+    web = await counting(http);
+  });
+  afterAll(() => {
+    for (const world of worlds) world.close();
+    web.close();
+  });
+
+  async function open(person: boolean, egress: EgressSettings = {}): Promise<World> {
+    const { world, log } = emptyWorld(egress);
+    world.network = createSessionNetwork({
+      log,
+      settings: { egress },
+      ...{ env: {}, workspace: ["/w"], jobs: () => world.jobs, warn: () => {} },
+      rules: () => ({ allow: world.allow, deny: [] }),
+      standing: {
+        add: (rule) => void world.allow.push(rule),
+        locations: { session: "here", project: "there", user: "everywhere" },
+      },
+      ...(person
+        ? {
+            person: {
+              async ask(question) {
+                world.questions.push(question);
+                return world.answer?.(question) ?? { decision: "deny", say: "" };
+              },
+            },
+          }
+        : {}),
+      outside: {
+        resolve: () => Promise.resolve(["203.0.113.5"]),
+        connect: () => connect({ host: "127.0.0.1", port: web.port, allowHalfOpen: true }),
+        ownAddresses: () => [],
+        proxyFor: () => undefined,
+      },
+    });
+    const box = await startBubblewrap(world.network.files);
+    await world.network.serve(box.pid);
+    const bash = {
+      name: "bash",
+      run: async (input: { command: string }) => ({ content: await box.run(input.command) }),
+    } as unknown as Tool;
+    const watched = world.network.watched(bash);
+    let calls = 0;
+    world.call = async (command) => {
+      const toolUseId = `t${++calls}`;
+      const call = { type: "tool_use", id: toolUseId, name: "bash", input: { command } };
+      world.append({ type: "assistant_message", content: [call], usage: {} } as unknown as EventBody);
+      const { content } = await watched.run({ command }, { toolUseId } as ToolContext);
+      world.append({ type: "tool_result", toolUseId, toolName: "bash", content, isError: false });
+      return String(content);
+    };
+    world.close = () => {
+      world.network.close();
+      box.close();
+    };
+    worlds.push(world);
+    return world;
+  }
+
+  const ledger = (world: World) => world.events.filter((event) => event.type === "egress");
+
+  test("S39 live-question: headless refuses with a note that names the rule, and the log has each connection", async () => {
+    const world = await open(false);
+    world.allow.push("host(ok.example)");
+    const said = await world.call(
+      "curl -sS http://ok.example/a; curl -sS http://new.example/b; curl -sS http://new.example:8080/c",
+    );
+    expect(said).toContain("ok.example /a");
+    expect(said.split("\n").at(-1)).toBe(
+      "[sandbox: new.example:80 is not on the list of hosts; nobody is here to be asked. It would be allowed by --allow 'host(new.example)'.]",
+    );
+    expect(ledger(world)).toMatchObject([
+      { host: "ok.example", decision: "allow", rule: "host(ok.example)", command: "t1", connections: 1 },
+      { host: "new.example", decision: "deny", reason: "unknown", command: "t1" },
+    ]);
+    expect(ledger(world)[0]).toMatchObject({ program: "curl -sS http://ok.example/a" });
+  });
+
+  test("S39 live-question: a person is asked once for a host, and an answer that is kept is a rule", async () => {
+    const world = await open(true);
+    world.answer = ({ input, suggestion = "" }) =>
+      input.host === "no.example"
+        ? { decision: "deny", say: "" }
+        : {
+            decision: "allow",
+            ...(input.host === "kept.example" ? { remember: { rule: suggestion, scope: "session" } } : {}),
+          };
+    const twice = (host: string) => `curl -sS http://${host}/1; curl -sS http://${host}/2;`;
+    const said = await world.call(["kept.example", "once.example", "no.example"].map(twice).join(" "));
+    expect(world.questions.map(({ input }) => input.host)).toEqual([
+      "kept.example",
+      "once.example",
+      "no.example",
+    ]);
+    expect(world.questions[0]).toMatchObject({
+      connection: { title: "kept.example:80: connect to it?" },
+      reason: expect.stringMatching(/^curl -sS http:\/\/kept.example\/1 \(pid \d+\) wants kept.example:80, /),
+      suggestion: "host(kept.example)",
+    });
+    expect(world.allow).toEqual(["host(kept.example)"]);
+    expect(said).toContain("once.example /2");
+    expect(said).toContain(
+      "[sandbox: no.example:80 is not on the list of hosts; the person did not allow it]",
+    );
+    await world.call(twice("once.example"));
+    expect(world.questions).toHaveLength(4);
+  });
+
+  test("S41 two-of-three: after text from outside and private data, sending is asked about once for each command", async () => {
+    const world = await open(true);
+    world.allow.push("host(ok.example)", "host(git.example full)");
+    const push = "curl -sS -d 1 http://git.example/push; curl -sS -d 2 http://git.example/push";
+    expect(await world.call(push)).toContain("git.example /push\ngit.example /push");
+    // What the host that may be sent to answered is text from outside itself.
+    world.events.splice(0);
+    await world.call("curl -sS http://ok.example/readme");
+    world.answer = () => ({ decision: "allow" });
+    expect(await world.call(push)).toContain("git.example /push\ngit.example /push");
+    expect(world.questions).toHaveLength(1);
+    expect(world.questions[0]?.reason).toMatch(
+      /sends to git.example:80. Since you allowed it, this session has read text from outside \(step 1: curl .*\) and private files \(step 1: \/w\)/,
+    );
+    expect(world.questions[0]?.suggestion).toBeUndefined();
+    world.answer = undefined;
+    expect(await world.call(push)).toContain(
+      "[sandbox: the person did not let this command send to git.example:80]",
+    );
+    const off = await open(false, { rule: "off" });
+    off.allow.push("host(ok.example)", "host(git.example full)");
+    await off.call("curl -sS http://ok.example/readme");
+    expect(await off.call(push)).toContain("git.example /push");
+    const secrets = await open(false, { private: "secrets" });
+    secrets.allow.push("host(ok.example)", "host(git.example full)");
+    await secrets.call("curl -sS http://ok.example/readme");
+    expect(await secrets.call(push)).toContain("git.example /push");
+    await secrets.call("echo '[redacted:API_KEY]'");
+    expect(await secrets.call(push)).toContain("nobody is here to be asked");
+  });
+
+  test("S40 budget: the setting of the budget counts for each turn, and the note says what was cut", async () => {
+    const world = await open(false, { budgetKb: 1, budgetPercent: 0 });
+    world.allow.push("host(ok.example)");
+    const post = "head -c 600 /dev/zero | curl -sS --data-binary @- http://ok.example/x";
+    expect(await world.call(post)).toContain("ok.example /x");
+    expect(await world.call(post)).toMatch(
+      /\[sandbox: ok.example may only be fetched from; the connection was cut/,
+    );
+    expect(ledger(world).map((event) => event.type === "egress" && event.decision)).toEqual(["allow", "cut"]);
+    world.append({ type: "turn_ended", reason: "completed" });
+    expect(await world.call(post)).toContain("ok.example /x");
+  });
+
+  test("S43 attribution: connections of a job are the job's, not those of the call that runs meanwhile", async () => {
+    const world = await open(false);
+    world.allow.push("host(ok.example)");
+    const said = await world.call(
+      "(sleep 0.5; curl -sS http://ok.example/job >/dev/null) >/dev/null 2>&1 & echo pid $!",
+    );
+    world.jobs.push({ pid: Number(/pid (\d+)/.exec(said)?.[1]) } as BackgroundJob);
+    await world.call("curl -sS http://ok.example/call; sleep 1");
+    const commands = ledger(world).map((event) => event.type === "egress" && [event.command, event.program]);
+    expect(commands).toEqual([
+      ["t2", "curl -sS http://ok.example/call"],
+      [`job ${world.jobs[0]?.pid}`, "curl -sS http://ok.example/job"],
+    ]);
+  });
+});
