@@ -7,6 +7,7 @@ import type { PreviousRequest } from "../context/rules/sequence.ts";
 import { type ViewReader, viewReader } from "../context/view/view.ts";
 import { isToolUse } from "../core/blocks.ts";
 import type { EventOf, TurnEnd, UserMessage } from "../core/events.ts";
+import { wellFormedValue } from "../core/text/clean-text.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
 import { applyPlans } from "./plans.ts";
@@ -14,7 +15,6 @@ import { type Checked, checkOrRepair } from "./repair.ts";
 import { sendStep } from "./step.ts";
 import { runCalls } from "./tool-calls.ts";
 import { endlessLoop, gateTools, remind } from "./watching.ts";
-import { wellFormedValue } from "./well-formed.ts";
 
 /** Replies in a row that may be cut by their length before the turn ends. */
 const maxCutReplies = 3;

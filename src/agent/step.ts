@@ -10,11 +10,11 @@ import type { EventOf } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../core/ports.ts";
 import { findCall } from "../core/questions.ts";
+import { wellFormedValue } from "../core/text/clean-text.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { learnWindow } from "./learned-window.ts";
 import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
-import { wellFormedValue } from "./well-formed.ts";
 
 /** Sends the request and appends what came of it. */
 export async function sendStep(

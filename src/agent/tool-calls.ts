@@ -5,11 +5,11 @@ import type { ResultContent, ToolUseBlock } from "../core/blocks.ts";
 import type { Rejection, Task } from "../core/events.ts";
 import type { Tool, ToolOutput } from "../core/ports.ts";
 import { violations } from "../core/schema.ts";
+import { wellFormedValue } from "../core/text/clean-text.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 import { truncateOutput } from "../core/text/truncate-output.ts";
 import { type CallFacts, isKnownTool } from "../core/tool-calls.ts";
 import type { Agent, ProposedCall } from "./agent.ts";
-import { wellFormedValue } from "./well-formed.ts";
 
 /** Hard limit on a tool result in bytes, whatever the tool's own budget (context-engine §3). */
 const hardLimitBytes = 30_000;

@@ -29,7 +29,7 @@ import { createShell, type Shell } from "../tools/bash/shell/shell.ts";
 import { fileWatch } from "../tools/editor/file-watch.ts";
 import { readTaskList } from "../tools/session/todo.ts";
 import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
-import { branchSnapshots } from "../undo/branch.ts";
+import { branchSnapshots } from "../undo/journal.ts";
 import { shellParser } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";

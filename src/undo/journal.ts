@@ -17,6 +17,8 @@ import {
 import { join } from "node:path";
 import { makeFolders } from "../disk/make-folders.ts";
 import { replaceFile } from "../disk/replace-file.ts";
+import { isErrno } from "../session/errors.ts";
+import type { Fork } from "../session/store.ts";
 import { changesOf, type Entry, type FileSnapshot } from "./history.ts";
 
 export type Journal = {
@@ -58,15 +60,31 @@ export function openJournal(folder: string): Journal {
   };
 }
 
+type Branch = Fork & { warn(text: string): void };
+
+/**
+ * Copies the snapshots of a session to a branch of it, which can then undo its file changes. Turns that the branch lacks count as a turn of its last shared event, so that they are never
+ * mistaken for turns that get their numbers in the branch.
+ */
+export function branchSnapshots({ from, to, lastTurn, warn }: Branch): void {
+  const folder = join(to, "snapshots");
+  try {
+    copyJournal(join(from, "snapshots"), folder, (snapshot) => ({
+      ...snapshot,
+      turn: Math.min(snapshot.turn, lastTurn),
+    }));
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+    rmSync(folder, { recursive: true, force: true });
+    warn(`this branch cannot undo changes made before it: ${error.message}`);
+  }
+}
+
 /**
  * Copies the snapshots of `from` to `to`, each as `changed` returns it; nothing when there are none. Throws when the
  * disk refuses.
  */
-export function copyJournal(
-  from: string,
-  to: string,
-  changed: (snapshot: FileSnapshot) => FileSnapshot,
-): void {
+function copyJournal(from: string, to: string, changed: (snapshot: FileSnapshot) => FileSnapshot): void {
   const { generation, snapshots } = readJournal(join(from, "journal.jsonl"));
   if (snapshots.length === 0) return;
   makeFolders(to, 0o700);

@@ -101,3 +101,16 @@ function isLow(unit: number): boolean {
 function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
+
+/**
+ * The same value with every string valid Unicode: lone surrogates are replaced by U+FFFD, since one would make the whole
+ * session invalid. Key order is kept.
+ */
+export function wellFormedValue(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormedValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormedValue(item)]),
+  );
+}

@@ -7,7 +7,6 @@ import { editorCalls, toolNames } from "../../core/tool-calls.ts";
 import { PathMoved } from "../../disk/pinned-folder.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import type { Call, EditorInput } from "./call.ts";
-import { accessOf } from "./paths.ts";
 import { asRefusal, clipped, Refusal } from "./refusal.ts";
 import { failuresOf, type Memory } from "./seen.ts";
 import { view } from "./view-command.ts";
@@ -103,4 +102,16 @@ function anotherWay(input: EditorInput, lines: Refusal["lines"], times: number):
   return times === 3
     ? `${said} ${look}`
     : `${said} ${look} Or leave this tool and change it with bash (sed, python).`;
+}
+
+/** Returns what a call touches. Never throws: a path that cannot be resolved stays as it was written. */
+function accessOf(input: Record<string, unknown>, workspace: string): Access {
+  const { kind: access, paths } = editorCalls.touches(input);
+  const path = resolve(workspace, paths[0] ?? ".");
+  const kind = access === "reads" ? "read" : "write";
+  try {
+    return { kind, paths: [realTarget(path)] };
+  } catch {
+    return { kind, paths: [path] };
+  }
 }

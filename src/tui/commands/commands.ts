@@ -5,7 +5,7 @@ import type { BackgroundJob } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import { efforts } from "../../core/request.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
-import { endOrphans } from "../app/orphans.ts";
+import type { Host } from "../ports/session.ts";
 import type { OwnCommands } from "../ports/session-actions.ts";
 import { cutRow, type Row } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
@@ -118,4 +118,14 @@ function helpRows(all: readonly Command[], columns: number): Row[] {
     [],
     ...keys.map(([name, text]) => line(name, text)),
   ].map((row) => cutRow(row, columns));
+}
+
+/** Runs `/jobs clean`; returns the outcome as one line. */
+async function endOrphans({ orphans }: Host): Promise<string> {
+  const found = orphans.find();
+  if (found.length === 0) return "no killed run left a process";
+  await orphans.end();
+  const rest = orphans.find();
+  if (rest.length > 0) return `these could not be ended: ${rest.map(({ pid }) => pid).join(" ")}`;
+  return `ended ${found.length === 1 ? "1 process" : `${found.length} processes`} of killed runs`;
 }
