@@ -212,6 +212,10 @@ export type EventBody =
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
   /** The sandbox of the commands from here on: its engine and walls, and what the plan lets them write. */
   | { type: "sandbox"; status: SandboxStatus; writable: string[] }
+  /** A file that other programs would run appeared in the sandbox and was moved to `kept`, or was put back from there. */
+  | { type: "quarantined"; path: string; kept: string; accepted?: true }
+  /** Files that a command changed and that other programs run, absolute. */
+  | { type: "runs_elsewhere"; paths: string[] }
   /** Something a person should know. `rule`: the number of the broken rule (context/invariants.ts). */
   | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
   /** Connections of one command to one host since the event before. Never sent to the model. */

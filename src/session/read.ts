@@ -119,6 +119,8 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   assistant_message: shape({ content: list, usage: record }),
   tool_result: shape({ toolUseId: string, toolName: string }),
   sandbox: shape({ status: record, writable: list }),
+  quarantined: shape({ path: string, kept: string }),
+  runs_elsewhere: shape({ paths: list }),
   permission_decided: shape({ toolUseId: string, decision: string }),
   context_edited: shape({ policy: string, edits: list }),
   reminder: shape({ channel: string, text: string }),

@@ -7,6 +7,7 @@ import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts"
 import { type Egress, foldEgress, hostRule } from "../../core/network/egress.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
+import { inQuarantine, runsElsewhere } from "../../permissions/sandbox/watched.ts";
 import { wireEgress } from "./egress.ts";
 
 /** An answer as a value that fits its schema, or why there is none. */
@@ -194,6 +195,8 @@ export function resultObject(events: readonly LogEvent[], summary: RunSummary) {
     modelUsage: usageByModel(events),
     permission_denials: [...denials(events), ...refusedHosts(events)],
     egress: foldEgress(allOf(events, "egress")).map(wireEgress),
+    runs_elsewhere: runsElsewhere(events),
+    quarantined: inQuarantine(events).map(({ path, kept }) => ({ path, kept })),
     structured_output: summary.answer && "value" in summary.answer ? summary.answer.value : null,
     errors: subtype === "success" ? [] : [unfit ?? why(subtype, events)],
     terminal_reason: unfit ? "schema" : (end?.reason ?? "error"),
@@ -226,6 +229,8 @@ export function sessionlessResult(summary: {
     modelUsage: {},
     permission_denials: [],
     egress: [],
+    runs_elsewhere: [],
+    quarantined: [],
     structured_output: null,
     errors: error === undefined ? [] : [error],
     terminal_reason: reason,

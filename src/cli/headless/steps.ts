@@ -32,6 +32,8 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
     case "user_message":
     case "permission_decided":
     case "sandbox":
+    case "quarantined":
+    case "runs_elsewhere":
     case "reminder":
     case "tools_gated":
     case "model_request":

@@ -68,8 +68,17 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
       return { type: "warning", message: event.text, ...session };
     case "sandbox":
       return { type: "sandbox", ...event.status, writable: event.writable, ...session };
+    case "quarantined":
+      return {
+        type: "quarantined",
+        path: event.path,
+        kept: event.kept,
+        accepted: event.accepted === true,
+        ...session,
+      };
     case "egress":
       return { type: "egress", ...wireEgress(event), ...session };
+    case "runs_elsewhere":
     case "session_started":
     case "model_changed":
     case "session_named":

@@ -43,6 +43,8 @@ function explains(event: LogEvent): boolean {
     case "assistant_message":
     case "permission_decided":
     case "sandbox":
+    case "quarantined":
+    case "runs_elsewhere":
     case "reminder":
     case "tools_gated":
     case "model_request":

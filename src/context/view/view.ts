@@ -172,6 +172,8 @@ function entryOf(event: LogEvent): Made | undefined {
     case "settings_changed":
     case "permission_decided":
     case "sandbox":
+    case "quarantined":
+    case "runs_elsewhere":
     case "context_edited":
     case "model_request":
     case "summary_call":

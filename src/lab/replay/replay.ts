@@ -101,6 +101,8 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
       case "summary_call":
       case "tools_gated":
       case "sandbox":
+      case "quarantined":
+      case "runs_elsewhere":
       case "egress":
       case "warning":
       case "turn_ended":

@@ -141,6 +141,8 @@ function noteOf(event: LogEvent): string | undefined {
     case "tool_result":
     case "permission_decided":
     case "sandbox":
+    case "quarantined":
+    case "runs_elsewhere":
     case "reminder":
     case "tools_gated":
     case "model_request":

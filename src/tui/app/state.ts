@@ -253,6 +253,8 @@ function runningAfter({ running, describe }: State, event: LogEvent): RunningCal
     case "summary_call":
     case "model_failed":
     case "sandbox":
+    case "quarantined":
+    case "runs_elsewhere":
     case "egress":
     case "warning":
       return running;

@@ -98,6 +98,15 @@ export function noteOf(event: LogEvent): Note | undefined {
       return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
     case "sandbox":
       return ["dim", sandboxText(event.status)];
+    case "quarantined":
+      return event.accepted
+        ? ["dim", `${event.path} was put back from quarantine`]
+        : [
+            "warn",
+            `${event.path} appeared, and other programs would run it: it is in quarantine; /sandbox accept puts it back`,
+          ];
+    case "runs_elsewhere":
+      return ["dim", `other programs run what was changed: ${event.paths.join(", ")}`];
     case "session_started":
     case "settings_changed":
     case "user_message":
