@@ -17,8 +17,9 @@ export type ProcessFiles = {
   /** True when a process has this socket open, by its inode. */
   holds(pid: number, inode: string): boolean;
   commandLine(pid: number): string;
-  /** Milliseconds of a clock. */
+  /** Milliseconds of a clock, and of processor time that we have used: on a busy machine a look takes long, but costs little. */
   now(): number;
+  used(): number;
 };
 
 export type Attribution = {
@@ -28,18 +29,18 @@ export type Attribution = {
   senderOf(port: number): Owner | undefined;
 };
 
-/** Milliseconds of a look that is worth it every time. After a longer one there is none for five times as long. */
+/** Milliseconds of processor time of a look that is worth it every time. After a longer one there is none for five times as long. */
 const cheapMs = 20;
 
 export function createAttribution(files: ProcessFiles): Attribution {
   let restUntil = 0;
   /** Thousands of connections take long to look through: none is then worth holding up the others. */
   const unlessBusy = (look: () => Owner | undefined): Owner | undefined => {
-    const began = files.now();
-    if (began < restUntil) return undefined;
+    if (files.now() < restUntil) return undefined;
+    const before = files.used();
     const owner = look();
-    const took = files.now() - began;
-    if (took > cheapMs) restUntil = began + 6 * took;
+    const used = files.used() - before;
+    if (used > cheapMs) restUntil = files.now() + 5 * used;
     return owner;
   };
   return {
@@ -101,6 +102,10 @@ export function realProcessFiles(first: number): ProcessFiles {
       ) !== undefined,
     commandLine: (pid) => clipped(textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ")),
     now: () => performance.now(),
+    used() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
   };
 }
 

@@ -142,6 +142,8 @@ function meantBy({ names }: State, { localAddress = "", localPort = 0 }: Socket)
 }
 
 async function serve(state: State, pid: number): Promise<void> {
+  // The sandbox before this one is gone.
+  for (const close of state.closers.splice(0)) close();
   state.attribution = createAttribution(realProcessFiles(pid));
   const door = startDoor(pid, ["listen", ...places(state)]);
   state.closers.push(() => void door.kill("SIGKILL"));

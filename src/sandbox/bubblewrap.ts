@@ -21,6 +21,8 @@ export type BubblewrapSetup = {
   shown: readonly string[];
   /** Copies of settings files without their tokens, by the path where they are shown. */
   copies: Readonly<Record<string, string>>;
+  /** Files of ours that are shown in place of the machine's, by the path where they are shown. */
+  files?: Readonly<Record<string, string>>;
   /** Path of a terminal device. */
   terminal: string | undefined;
   /** True when a filter of system calls is passed. */
@@ -53,7 +55,16 @@ export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): 
 }
 
 /** Ranks mounts on one path: the highest counts. */
-const ranks = { replaced: 0, shown: 1, pinned: 2, writable: 3, readOnly: 4, hidden: 5, hiddenFolder: 6 };
+const ranks = {
+  replaced: 0,
+  shown: 1,
+  pinned: 2,
+  writable: 3,
+  readOnly: 4,
+  hidden: 5,
+  hiddenFolder: 6,
+  ours: 7,
+};
 
 function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
   const { kind, temp, temps, emptied, shown, copies } = setup;
@@ -87,6 +98,11 @@ function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
       path,
       arguments: ["--ro-bind", copies[path] ?? "/dev/null", path],
       rank: ranks.hidden,
+    })),
+    ...Object.entries(setup.files ?? {}).map(([path, file]) => ({
+      path,
+      arguments: ["--ro-bind", file, path],
+      rank: ranks.ours,
     })),
     ...plan.sockets.mask
       .filter((path) => !isGone(path))

@@ -41,6 +41,16 @@ export type InsideOptions = {
   rules(): { allow: readonly string[]; deny: readonly string[] };
   /** Called with each plan that a sandbox is started with. */
   onPlan(plan: SandboxPlan): void;
+  /** Serves names inside; without it there is no network. */
+  network?: BoxNetwork | undefined;
+};
+
+/** The network of a sandbox as the engine sees it. */
+export type BoxNetwork = {
+  /** Files that are shown in place of the machine's, by absolute real path. */
+  files: readonly { path: string; text: string }[];
+  /** Serves the network of a sandbox that has just started, by its first process. Never rejects. */
+  serve(pid: number): Promise<void>;
 };
 
 /** Folders of temporary files that a session gets its own of. */
@@ -65,6 +75,7 @@ export function sandboxOf(options: InsideOptions): Sandbox {
         filter: engine.filter,
         terminal: terminal === undefined ? undefined : terminalInside,
       });
+      await options.network?.serve(box.pid);
       plans.set(box, key);
       options.onPlan(plan);
       return box;
@@ -99,11 +110,16 @@ function planOf(options: InsideOptions): SandboxPlan {
 }
 
 function setupOf(
-  { engine, env, home, workspace, places }: InsideOptions,
+  { engine, env, home, workspace, places, network }: InsideOptions,
   plan: SandboxPlan,
   terminal: string | undefined,
 ) {
   const path = (env.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"));
+  const shownFiles = (network?.files ?? []).map(({ path: at, text }, index) => {
+    const file = join(places.copies, `network-${index}`);
+    writeFileSync(file, text, { mode: 0o644 });
+    return [at, file];
+  });
   const copies = plan.withoutTokens.map((one, index) => [
     one,
     copied(one, join(places.copies, `settings-${index}`)),
@@ -112,6 +128,7 @@ function setupOf(
     ...{ kind: kindOf, temp: places.temp, temps, emptied, terminal },
     shown: [...path, home, ...workspace, ...ownPrograms(process.argv[1])],
     copies: Object.fromEntries(copies) as Record<string, string>,
+    files: Object.fromEntries(shownFiles) as Record<string, string>,
     forbidsNamespaces: engine.forbidsNamespaces,
     hasFilter: engine.filter !== undefined,
     network: "off" as const,

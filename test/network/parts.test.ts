@@ -312,6 +312,7 @@ test("S43 attribution: the process is the one that holds the other end, the youn
     holds: (pid, inode) => open[pid]?.includes(`socket:[${inode}]`) ?? false,
     commandLine: (pid) => `program ${pid}`,
     now: () => 0,
+    used: () => 0,
   };
   const { ownerOf, senderOf } = createAttribution(files);
   const peer = { remotePort: 40_000, localAddress: "127.1.0.1", localPort: 443 };
