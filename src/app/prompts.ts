@@ -9,6 +9,13 @@ export function packagePath(path: string): string {
   return fileURLToPath(existsSync(built) ? built : new URL(`../../${path}`, import.meta.url));
 }
 
+/** Returns the version of the package, as in its package.json. */
+export function packageVersion(): string {
+  return String(
+    (JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string }).version,
+  );
+}
+
 /** Returns the text of `prompts/<name>.md`, without its final newline. */
 export function readPrompt(name: string): string {
   return readFileSync(packagePath(`prompts/${name}.md`), "utf8").trimEnd();

@@ -3,6 +3,7 @@
 import { checkProcesses, machineAt } from "../app/machine.ts";
 import { encodingOf } from "../app/models.ts";
 import { openRun, sessionRoot } from "../app/open-session.ts";
+import { packageVersion } from "../app/prompts.ts";
 import { openForUndo, storedEvents, storedList } from "../app/stored-sessions.ts";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
@@ -67,9 +68,9 @@ async function undo(command: Extract<Headless, { name: "undo" }>): Promise<numbe
 }
 
 async function doctor({ clean }: FlagsOf<"doctor">, sessionRoot: string): Promise<number> {
-  const { doctorChecks, doctorExitCode, doctorText, version } = await import("./commands/doctor.ts");
+  const { doctorChecks, doctorExitCode, doctorText } = await import("./commands/doctor.ts");
   const checks = await doctorChecks(machineAt(sessionRoot), clean);
-  say(doctorText(checks, version()));
+  say(doctorText(checks, packageVersion()));
   return doctorExitCode(checks);
 }
 

@@ -1,6 +1,6 @@
 /** Reads a command line and loads only the modules of its mode. */
 
-import { readFileSync } from "node:fs";
+import { packageVersion } from "../app/prompts.ts";
 import { exitCodeOf } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
 import { writeError, writeOut } from "./terminal-output.ts";
@@ -25,7 +25,7 @@ async function dispatch(command: Command): Promise<number> {
     case "help":
       return say((await import("./help.ts")).helpText());
     case "version":
-      return say(`${version()}\n`);
+      return say(`${packageVersion()}\n`);
     case "run":
       if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
       return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
@@ -47,11 +47,6 @@ async function dispatch(command: Command): Promise<number> {
 /** Returns true without a terminal on both sides: there is nobody to talk to, so piped text goes headless. */
 function isHeadless({ flags }: Extract<Command, { name: "run" }>): boolean {
   return flags.print || !process.stdin.isTTY || !process.stdout.isTTY;
-}
-
-function version(): string {
-  const file = new URL("../package.json", import.meta.url);
-  return String((JSON.parse(readFileSync(file, "utf8")) as { version: string }).version);
 }
 
 function say(text: string): number {

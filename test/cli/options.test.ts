@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { packageVersion } from "../../src/app/prompts.ts";
 import { parseCommand } from "../../src/cli/arguments/arguments.ts";
 import { allOptions, takes } from "../../src/cli/arguments/options.ts";
 import { taskKey, taskOptions } from "../../src/cli/arguments/task-options.ts";
@@ -93,4 +94,9 @@ test("the help names every option, in rows of at most 120 columns", () => {
 test("the documentation of batches names every key that a task takes", () => {
   const page = readFileSync(join(root, "docs/batch.md"), "utf8");
   expect(taskOptions.map(taskKey).filter((key) => !page.includes(`\`${key}\``))).toEqual([]);
+});
+
+test("the version is that of the package, from source too", () => {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  expect(packageVersion()).toBe(version);
 });

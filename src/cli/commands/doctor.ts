@@ -1,12 +1,11 @@
 /** `sawtooth doctor`: checks this machine and advises how to fix problems. Never makes a paid request. */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Machine } from "../../app/machine.ts";
-import { packagePath } from "../../app/prompts.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { readSettings } from "../../config/settings.ts";
@@ -70,13 +69,6 @@ export function doctorText(checks: readonly Check[], version: string): string {
 /** Returns 0 when nothing stops work. */
 export function doctorExitCode(checks: readonly Check[]): number {
   return checks.some(({ state }) => state === "stops") ? 1 : 0;
-}
-
-/** Returns the version of Sawtooth. */
-export function version(): string {
-  return String(
-    (JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string }).version,
-  );
 }
 
 function nodeCheck(version: string): Check {

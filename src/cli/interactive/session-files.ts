@@ -5,12 +5,13 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { machineAt, openPage } from "../../app/machine.ts";
 import { encodingOf } from "../../app/models.ts";
+import { packageVersion } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { ExportFormat } from "../../core/formats.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
 import { reportHtml } from "../../report/page/html.ts";
-import { doctorChecks, doctorText, version } from "../commands/doctor.ts";
+import { doctorChecks, doctorText } from "../commands/doctor.ts";
 import { exported } from "../commands/sessions.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -55,5 +56,5 @@ function write(path: string, text: string, mustBeNew = false): void {
 
 /** Returns the output of `sawtooth doctor`, without cleaning anything. */
 export async function examined(sessionRoot: string): Promise<string> {
-  return doctorText(await doctorChecks(machineAt(sessionRoot), false), version());
+  return doctorText(await doctorChecks(machineAt(sessionRoot), false), packageVersion());
 }

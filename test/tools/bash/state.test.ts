@@ -23,6 +23,12 @@ describe.each(backends)("a shell over %s", (backend) => {
     await shell.text("shopt -u nullglob; cd ..");
   });
 
+  test("forgets CDPATH after the command that set it, so that cd leads where it says", async () => {
+    expect(await shell.text("export CDPATH=/usr; cd bin")).toBe("/usr/bin");
+    await shell.text(`cd ${shell.work}; mkdir -p bin`);
+    expect(await shell.text(`cd bin; pwd; echo \${CDPATH-none}; cd ..`)).toBe(`${shell.work}/bin\nnone`);
+  });
+
   test("keeps an activated virtual environment until it is deactivated", async () => {
     mkdirSync(join(shell.work, "venv/bin"), { recursive: true });
     const activate = `deactivate() { PATH=$_OLD; PS1=$_OLD_PS1; unset VIRTUAL_ENV; unset -f deactivate; }\n_OLD=$PATH; _OLD_PS1=\${PS1-}\nexport VIRTUAL_ENV=$PWD/venv PATH=$PWD/venv/bin:$PATH\nPS1="(venv) $PS1"\n`;

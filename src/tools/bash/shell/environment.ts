@@ -4,7 +4,7 @@ import { type Environment, withoutSecrets } from "../../../core/secrets/secrets.
 
 /** Variables that would change how the shell itself works, or that only our own process or its tests set. */
 const ours =
-  /^(VITEST|SAWTOOTH_(SESSION|STATE|AGENT|JOB)$|NODE_COMPILE_CACHE$|NODE_CHANNEL_|TMOUT$|PROMPT_COMMAND$|PS[0-4]$|HIST|COLUMNS$|LINES$|SHLVL$|_$|OLDPWD$|MAILCHECK$|BASHOPTS$|SHELLOPTS$|TERMCAP$)/;
+  /^(VITEST|SAWTOOTH_(SESSION|STATE|AGENT|JOB)$|NODE_COMPILE_CACHE$|NODE_CHANNEL_|TMOUT$|CDPATH$|PROMPT_COMMAND$|PS[0-4]$|HIST|COLUMNS$|LINES$|SHLVL$|_$|OLDPWD$|MAILCHECK$|BASHOPTS$|SHELLOPTS$|TERMCAP$)/;
 
 /** Values that make programs print or fail instead of opening a pager or an editor, or asking a question. */
 const unattended: Record<string, string> = {
