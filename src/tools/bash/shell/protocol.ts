@@ -50,10 +50,10 @@ function quote(text: string): string {
  * whatever became of the program it waits for: bash itself goes on unless that program died of SIGINT. It works only
  * while a command is being sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale
  * input buffer, and the memory behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies
- * by SIGSEGV. CDPATH never outlives a command: with it `cd src` may lead anywhere. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
+ * by SIGSEGV. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
  * number stands at both ends, so that a half-written one is recognised. The traps run within a command that may be
  * traced: their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of a
- * status.
+ * status. CDPATH never outlives a command: with it `cd src` may lead anywhere.
  */
 export function initScript(options: {
   folders: ShellFolders;
@@ -90,10 +90,9 @@ __sawtooth_arm() {
 }
 __sawtooth_end() {
   __sawtooth_flags=$-
-  set +x
+  set +x; builtin unset -v CDPATH 2>/dev/null || :
   __sawtooth_arm
   if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
-  builtin unset -v CDPATH 2>/dev/null || :
   __sawtooth_save "$1" "$__sawtooth_dir/exports.$(($1 % 2))"
   builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
   if [[ $__sawtooth_flags != *e* ]]; then return "$__sawtooth_status"; fi
