@@ -35,7 +35,10 @@ describe("an option that a command does not take is refused in one line that say
       "--max-turns has no effect on sessions: it takes --session-dir",
     ],
     [["undo", "--continue"], "--continue has no effect on undo: it takes --session-dir"],
-    [["replay", "a.jsonl", "--verbose"], "--verbose has no effect on replay: it takes --window"],
+    [
+      ["replay", "a.jsonl", "--verbose"],
+      "--verbose has no effect on replay: it takes --permission-mode, --allow, --deny, --window",
+    ],
     [["schema", "events", "--bare"], "--bare has no effect on schema: it takes no options"],
   ])("nor does a command that only reads take options of a session: %j", (words, message) => {
     if (message) expect(() => parseCommand(words)).toThrow(message);

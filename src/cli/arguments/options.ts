@@ -53,13 +53,20 @@ const options = {
     value: "<m>",
     help: "ask (default), accept-edits, plan, auto; reading inside the workspace is free in each",
     task: true,
+    readers: ["replay"],
   }),
   allow: texts({
     value: "<rule>",
     help: "bash(npm test:*), edit(src/**), read(/data/**); repeatable",
     task: true,
+    readers: ["replay"],
   }),
-  deny: texts({ value: "<rule>", help: "as --allow; beats --allow and the mode", task: true }),
+  deny: texts({
+    value: "<rule>",
+    help: "as --allow; beats --allow and the mode",
+    task: true,
+    readers: ["replay"],
+  }),
   addDirs: texts({
     name: "add-dir",
     value: "<folder>",
