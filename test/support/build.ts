@@ -1,9 +1,24 @@
-/** Before any test: the program as it is installed, built from the present source. */
+/** Before any test: the program as it is installed, built from the present source unless that was done before. */
 
 import { execFileSync } from "node:child_process";
+import { globSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Folders too: theirs is the time at which a file was added or removed. */
+const inputs = ["src", "src/**", "scripts/build.ts", "package.json", "node_modules/.package-lock.json"];
+
+// A build in the middle of another run of the tests would take the program away from that one.
 export default function build(): void {
-  const script = fileURLToPath(new URL("../../scripts/build.ts", import.meta.url));
-  execFileSync(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
+  if (newest(["dist/*"]) > newest(inputs)) return;
+  execFileSync(process.execPath, [join(root, "scripts/build.ts")], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+}
+
+/** When the newest of these was changed, in milliseconds; 0 when there are none. */
+function newest(patterns: string[]): number {
+  const times = globSync(patterns, { cwd: root }).map((path) => statSync(join(root, path)).mtimeMs);
+  return times.reduce((latest, time) => Math.max(latest, time), 0);
 }
