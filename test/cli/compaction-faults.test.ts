@@ -152,7 +152,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
     const { code, stderr } = await run("--context", "raw", "go");
     expect(code).not.toBe(0);
     expect(stderr).toMatch(
-      /the context is full \(about \d+ of 40000 tokens\): go on with --context economist/,
+      /the context is full \(about \d+ of 40000 tokens\): continue with --context economist/,
     );
     expect(server.rawBodies.filter(isSummary)).toEqual([]);
     expect(refusals(server)).toEqual([]);

@@ -113,7 +113,7 @@ describe("mistakes are one line and the right code", () => {
       "no session",
       ["-p", "x", "-r"],
       2,
-      /-r needs the id or the name of a session .*-c goes on with the newest/,
+      /-r needs the id or name of a session .*-c continues the newest/,
     ],
     ["nothing to continue", ["-p", "x", "-c"], 2, /no session is stored/],
     ["unknown session", ["-p", "x", "-r", "20200101-000000-abcdef"], 2, /20200101/],

@@ -1,5 +1,7 @@
 /** The program in a terminal of its own, over the strict server: what tests of the screen begin with. */
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
@@ -8,6 +10,13 @@ import type { Place } from "./sawtooth.ts";
 import { serve } from "./served.ts";
 
 export type Scene = { terminal: Drive; server: MockServer; place: Place };
+
+/** A command that runs until `letGo`: what is done meanwhile may take as long as it takes. */
+export const held = "until [ -e ~/go ]; do sleep 0.05; done; echo done";
+
+export function letGo({ home }: Place): void {
+  writeFileSync(join(home, "go"), "");
+}
 
 /** Ready for keys; all of it is gone when the test is over. */
 export async function open(

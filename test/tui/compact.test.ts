@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Place } from "../support/sawtooth.ts";
-import { lastUserText, open } from "../support/scene.ts";
+import { held, lastUserText, letGo, open } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
 const work: ScriptedReply[] = [
@@ -92,8 +92,8 @@ test("a summary that fails or is of no use changes nothing, and that is said", a
 });
 
 test("/compact says when there is nothing worth it, and waits for no turn", async () => {
-  const calls = [{ bash: { command: "sleep 2; echo done" } }];
-  const { terminal, server } = await open([{ calls }, { text: "final" }], auto);
+  const calls = [{ bash: { command: held } }];
+  const { terminal, server, place } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("/compact\r");
   await terminal.until("there is nothing to compact yet");
   expect(server.requests).toHaveLength(0);
@@ -101,6 +101,7 @@ test("/compact says when there is nothing worth it, and waits for no turn", asyn
   await terminal.until("Running");
   terminal.send("/compact\r");
   await terminal.until("Busy: press Esc to interrupt first");
+  letGo(place);
   await terminal.until("final");
   terminal.send("/compact\r");
   await terminal.until(/final[\s\S]*there is nothing to compact yet/);

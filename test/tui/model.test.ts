@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startOpenaiServer } from "../support/mock-openai.ts";
-import { again, open, type Scene } from "../support/scene.ts";
+import { again, held, letGo, open, type Scene } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
 
@@ -84,8 +84,8 @@ test("before anything was said a model is changed without a question, later with
 });
 
 test("a wrong name, a missing key and a running turn change nothing", async () => {
-  const calls = [{ bash: { command: "sleep 2; echo done" } }];
-  const { terminal, server } = await open([{ calls }, { text: "final" }], auto);
+  const calls = [{ bash: { command: held } }];
+  const { terminal, server, place } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("/model nonsense\r");
   await terminal.until("there is no model nonsense");
   terminal.send("/model opus\r");
@@ -98,6 +98,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   await terminal.until("Running");
   terminal.send("/model haiku-5-5\r");
   await terminal.until("Busy: press Esc to interrupt first");
+  letGo(place);
   await terminal.until("final");
   expect(server.requests.map(({ model }) => model)).toEqual(["claude-sonnet-5-5", "claude-sonnet-5-5"]);
 });

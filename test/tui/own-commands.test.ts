@@ -13,7 +13,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
 import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-import { again, lastUserText } from "../support/scene.ts";
+import { again, held, lastUserText, letGo } from "../support/scene.ts";
 
 type Files = Record<string, string>;
 
@@ -58,7 +58,7 @@ test("a command of the person says its text with the arguments in it; it is comp
 });
 
 test("a text that looks like a command or a shell line is said, run by nobody, even taken back from the queue", async () => {
-  const calls = [{ bash: { command: "sleep 2; echo done" } }];
+  const calls = [{ bash: { command: held } }];
   const turns = [{ calls }, { text: "middle" }, { text: "final" }];
   const { place, server } = await placed({ own: { "bad.md": "!touch made.txt" } }, turns);
   const terminal = await again(place, ["--permission-mode", "auto"]);
@@ -69,6 +69,8 @@ test("a text that looks like a command or a shell line is said, run by nobody, e
   terminal.send("\x1b[A");
   await terminal.until("›  !touch made.txt");
   terminal.send("\r");
+  await terminal.until("queued:  !touch made.txt");
+  letGo(place);
   await terminal.until("middle");
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain('"text":" !touch made.txt"');
   expect(statSync(join(place.cwd, "made.txt"), { throwIfNoEntry: false })).toBeUndefined();

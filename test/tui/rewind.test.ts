@@ -5,7 +5,7 @@ import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Drive, drive } from "../support/pty-drive.ts";
 import { jsonLines, type Place } from "../support/sawtooth.ts";
-import { lastUserText, open } from "../support/scene.ts";
+import { held, lastUserText, letGo, open } from "../support/scene.ts";
 import { after, bash, before, filesOf, lastRequest, turns, worked } from "../support/worked.ts";
 
 /** The logs, the newest session last. */
@@ -124,17 +124,15 @@ describe("/rewind", () => {
   });
 
   test("goes back to words that were said while it worked, with the steps before them", async () => {
-    const steps: ScriptedReply[] = [
-      bash("sleep 1.2; echo x > x.txt"),
-      { text: "steered" },
-      { text: "again" },
-    ];
-    const { terminal, server } = await open(steps, [
+    const steps: ScriptedReply[] = [bash(`${held} > x.txt`), { text: "steered" }, { text: "again" }];
+    const { terminal, server, place } = await open(steps, [
       ...["--permission-mode", "auto", "--append-system-prompt", "Be brief."],
     ]);
     terminal.send("go\r");
     await terminal.until("Running");
     terminal.send("faster\r");
+    await terminal.until("queued: faster");
+    letGo(place);
     await terminal.until("steered");
     terminal.send("/rewind\r");
     await terminal.until(/❯ faster +just now\n {4}go +just now +1 file/);

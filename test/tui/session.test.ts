@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
-import { lastUserText, open } from "../support/scene.ts";
+import { held, lastUserText, letGo, open } from "../support/scene.ts";
 
 const auto = ["--permission-mode", "auto"];
 const times = (text: string, part: string) => text.split(part).length - 1;
@@ -49,8 +49,8 @@ describe("while it works", () => {
   });
 
   test("what is sent waits for the next step, and can be pulled back until then", async () => {
-    const calls = [{ bash: { command: "sleep 1.5; echo done" } }];
-    const { terminal, server } = await open([{ text: "working", calls }, { text: "final" }], auto);
+    const calls = [{ bash: { command: held } }];
+    const { terminal, server, place } = await open([{ text: "working", calls }, { text: "final" }], auto);
     terminal.send("go\r");
     await terminal.until("Running");
     terminal.send("first word\r");
@@ -59,6 +59,8 @@ describe("while it works", () => {
     await terminal.until("› first word");
     expect(terminal.screen().join("\n")).not.toContain("queued");
     terminal.send(" and more\r");
+    await terminal.until("queued: first word and more");
+    letGo(place);
     await terminal.until("final");
     expect(lastUserText(server)).toBe("first word and more");
     expect(server.requests).toHaveLength(2);
