@@ -109,12 +109,7 @@ describe("mistakes are one line and the right code", () => {
     ["unknown stack", ["-p", "x", "--context", "magic"], 2, /economist, raw/],
     ["two prompts", ["-p", "fix", "it"], 2, /more than one prompt/],
     ["no such session", ["-r", "wrongid", "-p", "x"], 2, /no session has the id or name "wrongid"/],
-    [
-      "no session",
-      ["-p", "x", "-r"],
-      2,
-      /-r needs the id or name of a session .*-c continues the newest/,
-    ],
+    ["no session", ["-p", "x", "-r"], 2, /-r needs the id or name of a session .*-c continues the newest/],
     ["nothing to continue", ["-p", "x", "-c"], 2, /no session is stored/],
     ["unknown session", ["-p", "x", "-r", "20200101-000000-abcdef"], 2, /20200101/],
   ];
