@@ -106,7 +106,7 @@ test("a session is named in the list and in what it is exported as", async () =>
 test("a mistake is one line and 2", async () => {
   expect(await sessions("frobnicate")).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^sawtooth: unknown: sessions frobnicate .*\n$/),
+    stderr: expect.stringMatching(/^sawtooth: unknown command: sessions frobnicate .*\n$/),
   });
   expect(await sessions("show", "20990101")).toMatchObject({ code: 2 });
   expect(await sessions("export", "--format", "pdf")).toMatchObject({ code: 2 });

@@ -68,7 +68,7 @@ test("a limit holds during repairs too", async () => {
 
 test.each([
   ["{ not json", /--json-schema: the value is not JSON/],
-  ["nowhere.json", /nowhere\.json: neither JSON nor a file/],
+  ["nowhere.json", /nowhere\.json: neither JSON nor a readable file/],
   ['{ "type": "objekt" }', /not a usable JSON Schema/],
   ['{ "$ref": "https://example.com/other.json" }', /not a usable JSON Schema/],
 ])("a schema that cannot be used is a usage error before anything is sent: %s", async (value, message) => {

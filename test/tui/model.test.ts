@@ -87,7 +87,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   const calls = [{ bash: { command: held } }];
   const { terminal, server, place } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("/model nonsense\r");
-  await terminal.until("there is no model nonsense");
+  await terminal.until("unknown model nonsense");
   terminal.send("/model opus\r");
   await terminal.until("opus is ambiguous: anthropic/claude-opus-5-5, anthropic/claude-opus-5");
   terminal.send("/model openai/gpt-6.1-sol\r");
