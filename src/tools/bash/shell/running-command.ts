@@ -139,9 +139,17 @@ export async function lastScreen({ screen, printed }: RunningCommand): Promise<s
   return text.trimEnd().split("\n").slice(-30).join("\n");
 }
 
-/** Waits until the terminal output of the programs has arrived; it travels separately from the end mark. */
+/**
+ * Waits until the terminal output of the programs has arrived; it travels separately from the end mark. Silence is two
+ * rounds of our own event loop without a byte: on a busy machine time may pass while nobody reads.
+ */
 export async function drainTerminal({ screen, printed }: RunningCommand): Promise<void> {
-  if (screen) await until(() => Date.now() - printed.at > 20, 500);
+  if (!screen) return;
+  for (let silent = 0, round = 0; silent < 2 && round < 200; round++) {
+    const { at } = printed;
+    await sleep(15);
+    silent = printed.at === at ? silent + 1 : 0;
+  }
 }
 
 /**
