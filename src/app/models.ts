@@ -10,6 +10,7 @@ import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { type Model, ModelError } from "../core/ports.ts";
 import { currentModel } from "../core/questions.ts";
+import { whyUnwritable } from "../disk/error-words.ts";
 import { anthropicModel } from "../models/anthropic/anthropic.ts";
 import { encodeAnthropic } from "../models/anthropic/encoding.ts";
 import { findCard, listCards } from "../models/cards.ts";
@@ -177,7 +178,7 @@ function writeFile(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${reason(error)}`);
+    throw new UsageError(whyUnwritable(file, error));
   }
 }
 

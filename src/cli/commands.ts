@@ -7,6 +7,7 @@ import { packageVersion } from "../app/prompts.ts";
 import { openForUndo, storedEvents, storedList } from "../app/stored-sessions.ts";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
+import { whyUnwritable } from "../disk/error-words.ts";
 import { saveFile } from "../disk/replace-file.ts";
 import { reportText, stepBody } from "../report/text/report.ts";
 import type { Command } from "./arguments/arguments.ts";
@@ -99,7 +100,7 @@ async function writePage(file: string, events: readonly LogEvent[]): Promise<num
   try {
     saveFile(file, page, { mode: 0o600, make: false });
   } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+    throw new UsageError(whyUnwritable(file, error));
   }
   return say(`${file}: ${Math.ceil(Buffer.byteLength(page) / 1024)} KiB, opens in any browser\n`);
 }

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { rememberTrust, trusted } from "../../src/config/trust.ts";
+import { whyUnwritable } from "../../src/disk/error-words.ts";
 import { makeFolders } from "../../src/disk/make-folders.ts";
 import { makerOf, replaceFile, replaceWith, saveFile, temporaryName } from "../../src/disk/replace-file.ts";
 
@@ -68,6 +69,27 @@ test("a file that the user named keeps its mode, its links and its other names",
   saveFile(target, "newer");
   expect(readFileSync(name, "utf8")).toBe("newer");
   expect(readdirSync(folder).sort()).toEqual(["file", "name", "target"]);
+});
+
+test("folders are made only where the caller says so, and a missing one says what to do", () => {
+  const page = join(folder, "no", "such.html");
+  const reasonOf = (path: string): string => {
+    try {
+      saveFile(path, "text", { make: false });
+      return "written";
+    } catch (error) {
+      return whyUnwritable(path, error);
+    }
+  };
+  expect(reasonOf(page)).toBe(
+    `cannot write ${page}: its folder does not exist: create it, or name another file`,
+  );
+  expect(readdirSync(folder)).toEqual([]);
+  writeFileSync(file, "");
+  expect(reasonOf(join(file, "x"))).toContain("a part of the path is not a folder");
+  expect(() => whyUnwritable(file, new TypeError("a bug"))).toThrow("a bug");
+  saveFile(page, "text");
+  expect(readFileSync(page, "utf8")).toBe("text");
 });
 
 test("what is no regular file is written to, not replaced", () => {

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { UsageError } from "../../core/errors.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { showHidden } from "../../core/text/hidden-characters.ts";
+import { whyUnwritable } from "../../disk/error-words.ts";
 import { saveFile } from "../../disk/replace-file.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
@@ -101,7 +102,7 @@ async function writePage(file: string, { rows }: Replays): Promise<void> {
   try {
     saveFile(file, replayHtml(rows), { mode: 0o600, make: false });
   } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+    throw new UsageError(whyUnwritable(file, error));
   }
   complain(`${file} written: opens in any browser`);
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { UsageError } from "../../core/errors.ts";
-import { errorCode } from "../../disk/real-path.ts";
+import { whyUnwritable } from "../../disk/error-words.ts";
 import { outputFile, saveFile } from "../../disk/replace-file.ts";
 import type { Tree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
@@ -37,13 +37,17 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
   };
 }
 
-/** Returns a way to write to a file that a flag names, wherever it leads before the agent runs. Throws `UsageError`. */
+/** Returns a way to write to a file that a flag names, wherever it leads before the agent runs. Both throw `UsageError`. */
 export function outputFor(flag: string, file: string): (content: string | Uint8Array) => void {
-  try {
-    return outputFile(file);
-  } catch (error) {
-    throw new UsageError(`${flag} ${file}: cannot be written: ${errorCode(error) ?? error}`);
-  }
+  const explained = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      throw new UsageError(`${flag}: ${whyUnwritable(file, error)}`);
+    }
+  };
+  const write = explained(() => outputFile(file));
+  return (content) => explained(() => write(content));
 }
 
 /** Writes a patch to a file of our own. */

@@ -6,6 +6,7 @@ import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Model } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
+import { whyUnwritable } from "../../disk/error-words.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine } from "../terminal-output.ts";
 import type { RunSignal } from "./result.ts";
@@ -103,7 +104,7 @@ export function debugTo(file: string | undefined) {
   try {
     writeFileSync(file, "", { mode: 0o600 });
   } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code ?? error}`);
+    throw new UsageError(whyUnwritable(file, error));
   }
   const write = (line: object, redact: (text: string) => string) =>
     appendFileSync(file, `${redact(JSON.stringify(line))}\n`);

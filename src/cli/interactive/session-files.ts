@@ -2,13 +2,14 @@
 
 import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { machineAt, openPage } from "../../app/machine.ts";
 import { encodingOf } from "../../app/models.ts";
 import { packageVersion } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { ExportFormat } from "../../core/formats.ts";
+import { whyUnwritable } from "../../disk/error-words.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
 import { reportHtml } from "../../report/page/html.ts";
 import { doctorChecks, doctorText } from "../commands/doctor.ts";
@@ -49,8 +50,7 @@ function write(path: string, text: string, mustBeNew = false): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw new UsageError(`${path} already exists: choose another name`);
-    if (code === "ENOENT") throw new UsageError(`no such folder: ${dirname(path)}`);
-    throw new UsageError(`cannot write ${path}: ${code}`);
+    throw new UsageError(whyUnwritable(path, error));
   }
 }
 

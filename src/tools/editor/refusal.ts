@@ -1,7 +1,7 @@
 /** Errors of the editor that the model can act on: thrown anywhere, reported to the model in one place. */
 
+import { errorWords } from "../../disk/error-words.ts";
 import { PathMoved } from "../../disk/pinned-folder.ts";
-import { errorCode } from "../../disk/real-path.ts";
 
 /** Lines of a file, counted from 1, both inclusive. */
 export type Lines = { first: number; last: number };
@@ -17,27 +17,13 @@ export class Refusal extends Error {
   }
 }
 
-const words: Record<string, string> = {
-  EACCES: "permission denied",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file would be too large",
-  EISDIR: "it is a folder",
-  ELOOP: "its symbolic links run in a circle",
-  ENAMETOOLONG: "the path is too long",
-  ENOENT: "there is no such file or folder",
-  ENOSPC: "no space is left on the device",
-  ENOTDIR: "a part of the path is not a folder",
-  EPERM: "the operation is not permitted",
-  EROFS: "the file system is read-only",
-};
-
 /** Converts a failed system call to a refusal. Anything else is a bug and is rethrown. */
 export function asRefusal(error: unknown, path: string): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof PathMoved) return new Refusal(`${error.message}. Nothing was written; look again.`);
-  const code = errorCode(error);
-  if (!code) throw error;
-  return new Refusal(`${path}: ${words[code] ?? code}.`);
+  const words = errorWords(error);
+  if (words === undefined) throw error;
+  return new Refusal(`${path}: ${words}.`);
 }
 
 /** Cuts a text to `bytes` of well-formed UTF-8, with a mark where it was cut. */
