@@ -3,7 +3,10 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { folders } from "../config/folders.ts";
+import type { SandboxStatus } from "../core/sandbox.ts";
 import { sessionFolders } from "../session/listing.ts";
 import { staleLocks } from "../session/lock.ts";
 import { childEnvironment } from "../tools/bash/shell/environment.ts";
@@ -21,6 +24,8 @@ export type Machine = {
   sessionRoot: string;
   /** Tells whether a terminal for the shell can be opened. */
   hasPty(): Promise<boolean>;
+  /** Tells which sandbox works here. */
+  sandbox(): Promise<SandboxStatus>;
   orphans(): { pid: number; command: string }[];
   endOrphans(): Promise<void>;
   /** Locks of processes that are gone. */
@@ -41,6 +46,11 @@ export function machineAt(sessionRoot: string): Machine {
   const locks = () => sessionFolders(sessionRoot).flatMap(staleLocks);
   return {
     ...{ sessionRoot, env: process.env, output: process.stdout },
+    async sandbox() {
+      const { findEngine } = await import("../sandbox/engine.ts");
+      const cache = join(folders(process.env).state, "sandbox.json");
+      return (await findEngine({ env: process.env, writable: [process.cwd()], cache })).status;
+    },
     async hasPty() {
       const terminal = await openTerminal(process.env);
       terminal?.close();

@@ -41,6 +41,7 @@ import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
+import { type SessionSandbox, sessionSandbox } from "./sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
 import { sessionTools } from "./tools.ts";
@@ -94,15 +95,22 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const redact = workspaceRedactor(env, workspaceOf(cwd, options));
   const first = await firstModel(session, options, settings, redact);
   const { model } = first;
-  const shell = createShell({ cwd, env, sessionId: session.id, stateFolder: session.folder });
-  const tools = sessionTools({ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings });
-  begin(session, { flags, settings, cwd, model, tools });
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
-  const parser = shellParser(options.warn);
   const standing = standingRules({
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
+  const sandbox = sandboxFor(session, options, { cwd, settings, mode, standing });
+  if ((flags.sandbox ?? settings.sandbox) === "on") await sandbox.status();
+  const shell = createShell({
+    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: sandbox.forShell },
+  });
+  const { onMachine } = sandbox;
+  const tools = sessionTools({
+    ...{ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine },
+  });
+  begin(session, { flags, settings, cwd, model, tools });
+  const parser = shellParser(options.warn);
   const fileSnapshots = agentSnapshots({
     ...session,
     parser,
@@ -124,13 +132,14 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     snapshots: fileSnapshots.snapshots,
     rules: standing,
     models,
+    sandbox,
     judgeAgain() {
       for (const again of [...questions]) again();
     },
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
       ...{ options, settings, cwd, models, redact, tools },
-      ...{ mode, shell, fileSnapshots, parser, standing, questions },
+      ...{ mode, shell, sandbox, fileSnapshots, parser, standing, questions },
       guard: uncaught.guard,
     }),
     say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }),
@@ -143,6 +152,32 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       uncaught.close();
     },
   };
+}
+
+/** Creates the sandbox of a session from what the person chose. */
+function sandboxFor(
+  session: OpenSession,
+  options: OpenOptions,
+  chosen: {
+    cwd: string;
+    settings: Settings;
+    mode: PermissionMode;
+    standing: ReturnType<typeof standingRules>;
+  },
+): SessionSandbox {
+  const { env, flags, person } = options;
+  const { cwd, settings, mode, standing } = chosen;
+  return sessionSandbox({
+    choice: flags.sandbox ?? settings.sandbox ?? "off",
+    log: session.log,
+    env,
+    workspace: workspaceOf(cwd, options),
+    home: realHome(env),
+    own: { ...folders(env), sessions: sessionRoot(options) },
+    folders: () => readableFolders(session),
+    mode: () => person?.mode() ?? mode,
+    rules: () => ({ allow: [...standing.allow(), ...standing.allowEverywhere()], deny: standing.deny() }),
+  });
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
@@ -218,6 +253,7 @@ type AgentParts = {
   settings: Settings;
   mode: PermissionMode;
   shell: Shell;
+  sandbox: SessionSandbox;
   fileSnapshots: AgentSnapshots;
   parser: ReturnType<typeof shellParser>;
   standing: ReturnType<typeof standingRules>;
@@ -226,8 +262,8 @@ type AgentParts = {
 };
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, models, tools, mode, shell, fileSnapshots, parser, standing, questions } =
-    parts;
+  const { options, settings, cwd, models, tools, mode, shell, sandbox, fileSnapshots } = parts;
+  const { parser, standing, questions } = parts;
   const { env, person, driver, refuse } = options;
   const paths = folders(env);
   const readable = readableFolders(session);
@@ -235,7 +271,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     parser,
     standing,
     programsInGit,
-    realPath: realTarget,
+    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,
     survey: surveyFolder,
     mode: person?.mode() ?? mode,
@@ -243,10 +279,13 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     allowEverywhere: standing.allowEverywhere(),
     deny: standing.deny(),
     workspace: workspaceOf(cwd, options),
+    sandbox: sandbox.inForce(),
+    temporary: sandbox.temporary(),
     readable,
     home: realHome(env),
     protectedPaths: [paths.config, paths.state],
     cwd: shell.cwd(),
+    settled: sandbox.settled,
   });
   return {
     log: session.log,

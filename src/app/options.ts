@@ -1,6 +1,7 @@
 /** The options of opening a session. Types only. */
 
 import type { PermissionMode } from "../core/decision.ts";
+import type { SandboxChoice } from "../core/sandbox.ts";
 
 /** A field is undefined where a setting, the stored session or a default decides. */
 export type SessionOptions = {
@@ -12,6 +13,7 @@ export type SessionOptions = {
   maxBudgetUsd?: number;
   maxTimeMs?: number;
   permissionMode?: PermissionMode;
+  sandbox?: SandboxChoice;
   /** Rules of the command line. */
   allow: string[];
   deny: string[];

@@ -14,6 +14,8 @@ import type { Person, SettleHeadless } from "./session.ts";
 
 type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
   parser: ParserFor;
+  /** Resolves once it is known which sandbox commands run in. */
+  settled?: () => Promise<unknown>;
   standing: Pick<StandingRules, "list">;
 };
 
@@ -122,9 +124,10 @@ type Settle = (open: PermissionDecision, call: AskedCall) => Promise<Permission>
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async ({ tool, input, access }, signal): Promise<Permission> => {
+    await rules().settled?.();
     const parse = await rules().parser(access);
     const judge = (): PermissionDecision => {
-      const { parser: _, standing: __, ...inForce } = rules();
+      const { parser: _, standing: __, settled: ___, ...inForce } = rules();
       return decidePermission({ ...inForce, toolName: tool.name, access, parse });
     };
     const open = judge();

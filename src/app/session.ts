@@ -10,6 +10,7 @@ import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
+import type { SessionSandbox } from "./sandbox.ts";
 
 export type Run = {
   agent: Agent;
@@ -23,6 +24,7 @@ export type Run = {
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
+  sandbox: SessionSandbox;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */

@@ -12,10 +12,17 @@ import { todoTool } from "../tools/session/todo.ts";
 import { readPrompt } from "./prompts.ts";
 
 /** The parts of a session that tools work with. `folder`: the session's own; `workspace`: where relative paths start. */
-export type ToolParts = { folder: string; workspace: string; shell: Shell; settings: Settings };
+export type ToolParts = {
+  folder: string;
+  workspace: string;
+  shell: Shell;
+  settings: Settings;
+  /** Returns where a path of the commands lies on the machine. */
+  onMachine(path: string): string;
+};
 
 /** Every tool of a session, in the order in which they are declared to the model. */
-export function sessionTools({ folder, workspace, shell, settings }: ToolParts): Tool[] {
+export function sessionTools({ folder, workspace, shell, settings, onMachine }: ToolParts): Tool[] {
   const description = (name: string) => readPrompt(`tools/${name}`);
   return [
     bashTool({
@@ -23,7 +30,7 @@ export function sessionTools({ folder, workspace, shell, settings }: ToolParts):
       shell,
       timeoutSeconds: settings.shellTimeoutSeconds,
     }),
-    editorTool({ description: description(toolNames.editor), workspace }),
+    editorTool({ description: description(toolNames.editor), workspace, onMachine }),
     todoTool({ description: description(toolNames.todo), file: join(folder, "todo.md") }),
     startFocusTool({ description: description(toolNames.startFocus) }),
     completeFocusTool({

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { type PermissionMode, permissionModes } from "../core/decision.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
+import { type SandboxChoice, sandboxChoices } from "../core/sandbox.ts";
 import { violations } from "../core/schema.ts";
 import { RuleError } from "../permissions/rule-error.ts";
 import { parseRule } from "../permissions/rules.ts";
@@ -12,6 +13,8 @@ export type Settings = {
   model?: string;
   effort?: string;
   permissionMode?: PermissionMode;
+  /** The sandbox of commands; `auto` by default. */
+  sandbox?: SandboxChoice;
   allow?: string[];
   deny?: string[];
   /** Name of the policy stack. */
@@ -61,6 +64,7 @@ const texts: JsonSchema = { type: "array", items: text };
 const known: Record<keyof Settings, JsonSchema> = {
   model: text,
   effort: { type: "string", enum: [...efforts] },
+  sandbox: { type: "string", enum: [...sandboxChoices] },
   permissionMode: { type: "string", enum: [...permissionModes] },
   allow: texts,
   deny: texts,

@@ -1,4 +1,8 @@
-/** A session's sandbox as data: its engine, its walls, and the plan that they enforce. Types only. */
+/** A session's sandbox as data: its engine, its walls, and the plan that they enforce. Pure. */
+
+/** `auto` uses the best engine that works, `on` insists on one that holds every wall, `off` uses none. */
+export const sandboxChoices = ["auto", "on", "off"] as const;
+export type SandboxChoice = (typeof sandboxChoices)[number];
 
 export type SandboxEngine = "namespaces" | "seatbelt" | "landlock" | "none";
 
@@ -16,6 +20,11 @@ export type SandboxStatus = {
   /** Why no better engine was taken. */
   reason?: string;
 };
+
+/** Returns true when files, secrets, processes and network are all walled off: what runs inside needs no question. */
+export function isFullSandbox({ files, hidden, processes, network }: SandboxStatus): boolean {
+  return files && hidden && processes && network !== "open";
+}
 
 export type HostGrant = "fetch" | "full";
 
@@ -88,6 +97,8 @@ export type Sandbox = {
   open(start: { terminal: string | undefined; env: Readonly<Record<string, string>> }): Promise<Box>;
   /** Returns true while the plan that `box` was opened with is still the plan. */
   isCurrent(box: Box): boolean;
+  /** Returns the plan of now. */
+  plan(): SandboxPlan;
   /** Returns the path on the machine of a path inside, which differs for temporary files. */
   hostPath(path: string): string;
 };

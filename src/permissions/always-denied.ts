@@ -27,6 +27,8 @@ export type PermissionScope = {
   protectedPaths: string[];
   /** The session's own folder: reading it needs no permission. */
   readable: string[];
+  /** The folder for temporary files of commands. */
+  temporary?: string | undefined;
   /** Returns an absolute path with its links resolved, as far as it exists. */
   realPath(path: string): string;
 };
@@ -59,7 +61,11 @@ const vital = [
  * Returns the reason why writing this path is always refused, or undefined. `path` may be a glob; letter case is
  * ignored.
  */
-export function deniedWrite(path: string, { home, protectedPaths }: PermissionScope): string | undefined {
+export function deniedWrite(
+  path: string,
+  { home, protectedPaths, temporary }: PermissionScope,
+): string | undefined {
+  if (temporary !== undefined && isInside(plain(path), temporary)) return undefined;
   if (canReach(path, protectedPaths)) return "Sawtooth's own configuration and sessions must not be written";
   const parts = folded(path).split("/");
   const git = parts.findIndex((part) => canBe(part, ".git"));

@@ -38,16 +38,7 @@ export function decideCommand(query: PermissionQuery, access: Command): Permissi
   const programs = programsWith(line, access, query);
   const why = deniedCommand(programs, query);
   if (why) return refused(why);
-  const verdicts = query.deny.map((rule): { rule: Rule; certainty: Certainty } => {
-    const isAbout = rule.tool === query.toolName || (access.outside !== undefined && rule.tool === "outside");
-    const about = isAbout
-      ? programs.map((program) => deniesCommand(rule, program))
-      : touches(query, rule, line);
-    const certainty = about.includes("yes") ? "yes" : about.includes("maybe") ? "maybe" : "no";
-    if (!isAbout) return { rule, certainty };
-    if (rule.pattern === undefined) return { rule, certainty: "yes" };
-    return { rule, certainty: certainty === "no" && line.unreadable ? "maybe" : certainty };
-  });
+  const verdicts = query.deny.map((rule) => verdictOf(query, access, { rule, line, programs }));
   const denied = verdicts.find(({ certainty }) => certainty === "yes");
   if (denied) return byRule("deny", denied.rule);
   const suspect = verdicts.find(({ certainty }) => certainty === "maybe");
@@ -60,6 +51,27 @@ export function decideCommand(query: PermissionQuery, access: Command): Permissi
       simple.redirects.every((redirect) => mayRedirect(query, simple, redirect)),
     );
   return allowedByRule(query, command, line) ?? commandByMode(query, command, line, programs);
+}
+
+type Judged = { rule: Rule; line: AgreedReading; programs: Candidate[] };
+
+/** Tells how certainly a deny rule covers the command. */
+function verdictOf(
+  query: PermissionQuery,
+  access: Command,
+  { rule, line, programs }: Judged,
+): { rule: Rule; certainty: Certainty } {
+  const isAbout = rule.tool === query.toolName || (access.outside !== undefined && rule.tool === "outside");
+  const about = isAbout
+    ? programs.map((program) => deniesCommand(rule, program))
+    : touches(query, rule, line);
+  if (about.includes("yes")) return { rule, certainty: "yes" };
+  // What a sandbox hides or closes by a rule needs no guess.
+  const enforced = !isAbout && access.outside === undefined && query.sandbox?.full === true;
+  const certainty = about.includes("maybe") && !enforced ? "maybe" : "no";
+  if (!isAbout) return { rule, certainty };
+  if (rule.pattern === undefined) return { rule, certainty: "yes" };
+  return { rule, certainty: certainty === "no" && line.unreadable ? "maybe" : certainty };
 }
 
 /** Returns true when the line touches a file that a `read(…)` or `edit(…)` rule denies. */
@@ -129,6 +141,8 @@ function commandByMode(
   line: AgreedReading,
   programs: Candidate[],
 ): PermissionDecision {
+  const inside = query.sandbox?.full ? insideByMode(query, programs) : undefined;
+  if (inside) return inside;
   const git = gitPrograms(programs);
   if (query.mode === "auto" && git === undefined) return byMode(query, "allow", "Auto mode allows it.");
   if (isFreeLine(query, command, line))
@@ -152,6 +166,28 @@ function commandByMode(
     ? `This command cannot be read for certain (${problem}).`
     : "This command may write or run something.";
   return byMode(query, closed, why, suggestion);
+}
+
+/** Decides on a command whose every effect a sandbox holds; undefined leaves it to the mode as without one. */
+function insideByMode(query: PermissionQuery, programs: Candidate[]): PermissionDecision | undefined {
+  switch (query.mode) {
+    case "ask":
+      return undefined;
+    case "plan":
+      return byMode(query, "allow", "In plan mode the sandbox lets commands write nothing of the project.");
+    case "auto":
+      return byMode(query, "allow", "Auto mode allows it.");
+    case "accept-edits":
+      return programs.some(({ words }) => sendsOut(words.map(plain)))
+        ? undefined
+        : byMode(query, "allow", "What stays inside of the sandbox needs no permission.");
+  }
+}
+
+/** Returns true for `git push`, which publishes. */
+function sendsOut([program, ...args]: string[]): boolean {
+  if (program !== "git") return false;
+  return args.filter((arg) => !arg.startsWith("-"))[0] === "push" || args.includes("push");
 }
 
 /** Checks that every command only reads, including those of a loop whose words are all known. */

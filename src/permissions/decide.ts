@@ -19,8 +19,10 @@ export { parseRule } from "./rules.ts";
 export function decidePermission(input: PermissionInput): PermissionDecision {
   const { access, workspace } = input;
   const general = (input.allowEverywhere ?? []).map(parseRule);
+  const { temporary } = input;
   const query: PermissionQuery = {
     ...input,
+    workspace: temporary === undefined ? workspace : [...workspace, temporary],
     allow: [...input.allow.map(parseRule), ...general],
     general,
     realPath: safely(input.realPath),

@@ -2,6 +2,7 @@
 
 import type { PermissionMode } from "../core/decision.ts";
 import type { Access } from "../core/ports.ts";
+import type { SandboxPlan } from "../core/sandbox.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
 import type { PermissionScope } from "./always-denied.ts";
 import { isInside } from "./paths.ts";
@@ -23,8 +24,12 @@ export type PermissionInput = {
   protectedPaths: string[];
   /** The session's own folder: its files are free to read. */
   readable?: string[];
+  /** The session's folder for the temporary files of commands, which are free as the workspace is. */
+  temporary?: string | undefined;
   /** The shell's working folder; the first workspace when unknown. */
   cwd?: string;
+  /** The sandbox that commands run in. `full`: nothing that runs inside needs a question. */
+  sandbox?: { plan: SandboxPlan; full: boolean } | undefined;
   /** The grammar of bash. Without it only commands made of plain words count as certain. */
   parse?: ParseShell | undefined;
   /** Returns the absolute path with links resolved, as far as it exists. Without it links are not followed. */
@@ -65,7 +70,7 @@ export type PermissionQuery = PermissionScope & {
   /** The rules of `allow` that were given for every folder. */
   general: Rule[];
   deny: Rule[];
-} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey">;
+} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey" | "sandbox">;
 
 export function byRule(decision: "allow" | "deny", { text }: Rule): PermissionDecision {
   const reason = decision === "allow" ? `The rule ${text} allows this.` : `The rule ${text} denies this.`;

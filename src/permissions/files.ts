@@ -6,6 +6,7 @@ import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { holdsSecret, isRunElsewhere } from "./names.ts";
 import { isInside } from "./paths.ts";
 import { coversPath, type Rule } from "./rules.ts";
+import { protectionOf } from "./sandbox/plan.ts";
 import { suggestPaths } from "./suggestions.ts";
 
 export function decidePaths(
@@ -21,10 +22,30 @@ export function decidePaths(
     ruleIsFor(rule, query.toolName, kind) && coversPath(rule, path, query.workspace, query.home);
   const denied = query.deny.find((rule) => paths.some((path) => covers(rule, path)));
   if (denied) return byRule("deny", denied);
+  const closed = closedBySandbox(query, kind, paths);
+  if (closed) return refused(closed);
   const allowing = paths.map((path) => query.allow.find((rule) => covers(rule, path)));
   const [allowed] = allowing;
   if (allowed && allowing.every(Boolean)) return byRule("allow", allowed);
   return kind === "read" ? readByMode(query, paths) : writeByMode(query, paths);
+}
+
+/** Returns why the plan of the sandbox refuses a path: what the kernel refuses to commands the editor refuses too. */
+function closedBySandbox(
+  query: PermissionQuery,
+  kind: "read" | "write",
+  paths: string[],
+): string | undefined {
+  const plan = query.sandbox?.plan;
+  if (!plan) return undefined;
+  for (const path of paths) {
+    const protection = protectionOf(plan, path);
+    const own = query.readable.some((folder) => isInside(path, folder));
+    const why = own ? undefined : protection === "hidden" ? "is hidden from this session" : undefined;
+    const written = kind === "write" && protection === "readOnly" && !runsElsewhere(query, path);
+    if (why ?? written) return `${path} ${why ?? "is read-only in this session"}`;
+  }
+  return undefined;
 }
 
 function ruleIsFor({ tool }: Rule, toolName: string, kind: "read" | "write"): boolean {
@@ -37,6 +58,8 @@ function readByMode(query: PermissionQuery, paths: string[]): PermissionDecision
   if (outside.length + secret.length === 0)
     return byMode(query, "allow", "Reading inside the workspace needs no permission.");
   if (query.mode === "auto") return byMode(query, "allow", "Auto mode allows it.");
+  if (query.sandbox?.full && query.mode !== "ask" && secret.length === 0)
+    return byMode(query, "allow", "What commands in the sandbox can read needs no permission.");
   if (outside.length === 0)
     return byMode(query, "ask", `${secret.join(", ")} holds secrets.`, suggestPaths("read", secret, query));
   const suggestion = suggestPaths("read", outside, query);

@@ -61,10 +61,19 @@ const emptied = ["/run"];
 /** Returns the way into the sandbox. Nothing is started before the shell opens it. */
 export function sandboxOf(options: InsideOptions): Sandbox {
   const plans = new WeakMap<Box, string>();
+  let newest: { key: string; plan: SandboxPlan } | undefined;
+  const renewed = (key: string): SandboxPlan => {
+    newest = { key, plan: planOf(options) };
+    return newest.plan;
+  };
   return {
+    plan() {
+      const key = planKey(options);
+      return newest?.key === key ? newest.plan : renewed(key);
+    },
     async open({ terminal, env }) {
       const key = planKey(options);
-      const plan = planOf(options);
+      const plan = renewed(key);
       const { engine, places } = options;
       for (const folder of [...places.writable, places.temp, places.caches, places.copies])
         mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -103,7 +112,7 @@ function planOf(options: InsideOptions): SandboxPlan {
     ...{ mode: mode(), allow: allow.map(parseRule), deny: deny.map(parseRule), workspace, home, own },
     session: {
       readable: [...places.readable, places.copies],
-      writable: [...places.writable, places.caches],
+      writable: [...places.writable, places.temp, places.caches],
     },
     found: lookAround({ workspace, env, home }, ownPrograms(main)),
   });

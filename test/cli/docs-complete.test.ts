@@ -18,6 +18,7 @@ const settings: Record<keyof Settings, true> = {
   model: true,
   effort: true,
   permissionMode: true,
+  sandbox: true,
   allow: true,
   deny: true,
   context: true,

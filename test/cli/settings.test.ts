@@ -33,6 +33,13 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
   model: { value: "anthropic/claude-haiku-5-5", shows: (seen) => body(seen).model, as: "claude-haiku-5-5" },
   effort: { value: "low", shows: (seen) => body(seen).output_config, as: { effort: "low" } },
   permissionMode: { value: "auto", turns: touch, shows: isMade, as: true },
+  sandbox: {
+    value: "off",
+    words: ["--permission-mode", "auto"],
+    turns: touch,
+    shows: ({ events }) => lastOf(events, "sandbox")?.status.reason,
+    as: "it is switched off",
+  },
   allow: { value: ["bash(touch made)"], turns: touch, shows: isMade, as: true },
   deny: {
     value: ["bash(touch:*)"],

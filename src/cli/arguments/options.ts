@@ -6,6 +6,7 @@
 import { permissionModes } from "../../core/decision.ts";
 import { exportFormats, inputFormats, outputFormats } from "../../core/formats.ts";
 import { efforts } from "../../core/request.ts";
+import { sandboxChoices } from "../../core/sandbox.ts";
 import {
   type CommandName,
   choice,
@@ -54,6 +55,11 @@ const options = {
     help: "ask (default), accept-edits, plan, auto; reading inside the workspace is free in each",
     task: true,
     readers: ["replay"],
+  }),
+  sandbox: choice(sandboxChoices, {
+    value: "<s>",
+    help: "walls around commands: auto (default: what works here), on (or exit 2), off",
+    task: true,
   }),
   allow: texts({
     value: "<rule>",

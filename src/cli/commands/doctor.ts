@@ -1,7 +1,7 @@
 /** `sawtooth doctor`: checks this machine and advises how to fix problems. Never makes a paid request. */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -11,7 +11,9 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import { readSettings } from "../../config/settings.ts";
 import { projectRulesFile, readProjectRules } from "../../config/stored-rules.ts";
 import { plural } from "../../context/report/amounts.ts";
+import { isFullSandbox } from "../../core/sandbox.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
+import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { wrap } from "../../report/text/columns.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,6 +26,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
   const { env } = machine;
   const outside = await Promise.all([
     ptyCheck(machine),
+    sandboxCheck(machine),
     programCheck(env, "bash", { pattern: /version (\d+)\.(\d+)/, least: [4, 4] }),
     programCheck(env, "git", {
       pattern: /git version (\d+)\.(\d+)/,
@@ -83,6 +86,27 @@ async function ptyCheck({ hasPty, env }: Machine): Promise<Check> {
   const off = env.SAWTOOTH_PTY === "off" ? "SAWTOOTH_PTY is off" : "the pty module cannot be loaded";
   const says = `${off}: commands run on pipes, so programs that need a terminal do not work`;
   return { name: "pty", state: "note", says };
+}
+
+/** Set where unprivileged user namespaces need a profile of AppArmor. */
+const appArmorSwitch = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+async function sandboxCheck({ sandbox }: Machine): Promise<Check> {
+  const status = await sandbox();
+  const says = sandboxText(status).replace(/^sandbox: /, "");
+  if (isFullSandbox(status)) return { name: "sandbox", state: "ok", says };
+  const advice = restrictedByAppArmor()
+    ? "allow bubblewrap a user namespace: apt-get install apparmor-profiles; ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"
+    : "install bubblewrap, and allow user namespaces; without a sandbox commands run with all that you may do";
+  return { name: "sandbox", state: "note", says, advice };
+}
+
+function restrictedByAppArmor(): boolean {
+  try {
+    return readFileSync(appArmorSwitch, "utf8").trim() === "1";
+  } catch {
+    return false;
+  }
 }
 
 type Wanted = { pattern: RegExp; least?: [number, number]; missing?: string };

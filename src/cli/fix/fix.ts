@@ -149,7 +149,7 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
     refuse: (access, folder) => refusalOutside(access, [whole.tree.root, folder]),
   });
   if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
-  progress.begin(run, followRun(run, flags, debug));
+  progress.begin(run, await followRun(run, flags, debug));
   warnings.begin(run);
   const state = await attemptAll(whole, run, attempts);
   const best = state === "repaired" ? undefined : await restoreBest(whole, run, attempts);

@@ -67,7 +67,7 @@ export function warningsOf(flags: Flags) {
 }
 
 /** Shows the events of a run in the requested format as they come. Returns the function that stops it. */
-export function followRun(run: Run, flags: Flags, debug: Debug | undefined): () => void {
+export async function followRun(run: Run, flags: Flags, debug: Debug | undefined): Promise<() => void> {
   const { log } = run.agent;
   debug?.follow(run);
   if (flags.verbose) {
@@ -78,9 +78,11 @@ export function followRun(run: Run, flags: Flags, debug: Debug | undefined): () 
   return flags.outputFormat === "stream-json" ? streamEvents(run) : () => {};
 }
 
-function streamEvents(run: Run): () => void {
+/** Names the sandbox first, which is known a few milliseconds after the start. */
+async function streamEvents(run: Run): Promise<() => void> {
   const { log, model } = run.agent;
-  writeLine(initLine(started(log.events()), model.card.id, run.mode));
+  const [start, sandbox] = [started(log.events()), await run.sandbox.status()];
+  writeLine(initLine(start, { model: model.card.id, mode: run.mode, sandbox }));
   const unsubscribe = log.subscribe((event: LogEvent) => {
     const line = eventLine(event, run.sessionId);
     if (line) writeLine(line);

@@ -61,7 +61,7 @@ async function printed(
     ...{ wrapModel: debug?.wrapModel, driver: input.driver },
   });
   stop.stopAt(run.agent.limits.deadline);
-  const unfollow = followRun(run, flags, debug);
+  const unfollow = await followRun(run, flags, debug);
   warnings.begin(run);
   if (input.warning) warnings.warn(input.warning);
   const answer = await work(run, { ...input, stop, shape });

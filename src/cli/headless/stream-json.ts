@@ -3,12 +3,16 @@
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { spending, started } from "../../core/questions.ts";
+import type { SandboxStatus } from "../../core/sandbox.ts";
 import { wireEgress } from "./egress.ts";
 import type { Answer } from "./result.ts";
 import { lastText, wireUsage } from "./result.ts";
 
 /** Returns the first line of every run. */
-export function initLine(start: EventOf<"session_started">, model: string, mode: PermissionMode) {
+export function initLine(
+  start: EventOf<"session_started">,
+  { model, mode, sandbox }: { model: string; mode: PermissionMode; sandbox: SandboxStatus },
+) {
   return {
     type: "system",
     subtype: "init",
@@ -17,6 +21,7 @@ export function initLine(start: EventOf<"session_started">, model: string, mode:
     model,
     tools: start.tools.map((tool) => tool.name),
     permission_mode: mode,
+    sandbox,
   };
 }
 
@@ -66,8 +71,6 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "warning":
       return { type: "warning", message: event.text, ...session };
-    case "sandbox":
-      return { type: "sandbox", ...event.status, writable: event.writable, ...session };
     case "quarantined":
       return {
         type: "quarantined",
@@ -78,6 +81,8 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
       };
     case "egress":
       return { type: "egress", ...wireEgress(event), ...session };
+    // The first line names it.
+    case "sandbox":
     case "runs_elsewhere":
     case "session_started":
     case "model_changed":

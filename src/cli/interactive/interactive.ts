@@ -178,6 +178,7 @@ function hostOf(run: Run, chosen: Chosen, { flags, root }: { flags: Flags; root:
     actions: sessionActions(run, { flags, env: process.env, cwd, chosen }),
     orphans: { find: machine.orphans, end: machine.endOrphans },
     rules: run.rules,
+    sandbox: run.sandbox,
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),

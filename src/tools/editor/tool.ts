@@ -46,20 +46,31 @@ const inputSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-/** Creates the tool. `workspace`: absolute real path that relative paths start from. */
-export function editorTool(options: { description: string; workspace: string }): Tool {
+/**
+ * Creates the tool. `workspace`: absolute real path that relative paths start from. `onMachine`: where a path of the
+ * commands lies on the machine, which differs for the temporary files of a sandbox.
+ */
+export function editorTool({
+  description,
+  workspace,
+  onMachine = (path) => path,
+}: {
+  description: string;
+  workspace: string;
+  onMachine?: (path: string) => string;
+}): Tool {
   const memory: Memory = new Map();
   return {
     ...editorCalls,
     name: toolNames.editor,
-    description: options.description,
+    description,
     inputSchema,
-    access: (input) => accessOf(input, options.workspace),
+    access: (input) => accessOf(input, { workspace, onMachine }),
     run: async (raw, context) => {
       const input = raw as EditorInput;
       try {
         if (input.path.includes("\0")) throw new Refusal("A path cannot hold a NUL character.");
-        const path = realTarget(resolve(options.workspace, input.path));
+        const path = realTarget(onMachine(resolve(workspace, input.path)));
         if (!approves(context.access, path)) throw new PathMoved(path);
         return await perform({ input, path, memory, context });
       } catch (error) {
@@ -105,9 +116,12 @@ function anotherWay(input: EditorInput, lines: Refusal["lines"], times: number):
 }
 
 /** Returns what a call touches. Never throws: a path that cannot be resolved stays as it was written. */
-function accessOf(input: Record<string, unknown>, workspace: string): Access {
+function accessOf(
+  input: Record<string, unknown>,
+  { workspace, onMachine }: { workspace: string; onMachine: (path: string) => string },
+): Access {
   const { kind: access, paths } = editorCalls.touches(input);
-  const path = resolve(workspace, paths[0] ?? ".");
+  const path = onMachine(resolve(workspace, paths[0] ?? "."));
   const kind = access === "reads" ? "read" : "write";
   try {
     return { kind, paths: [realTarget(path)] };

@@ -8,6 +8,7 @@ import { memoizedReduce } from "../../core/memoize.ts";
 import { costOf, inputTotal, type ModelCard } from "../../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, openFocus, spending } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
+import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
 import { cut, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
 
@@ -29,6 +30,8 @@ export type Facts = {
   focus?: string;
   /** The name of the session. */
   name?: string;
+  /** The sandbox of commands, once there is one or it is known that there is none. */
+  sandbox?: SandboxStatus;
 };
 
 const shownSteps = 60;
@@ -45,6 +48,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   ) ?? {};
   const focus = openFocus(events)?.objective;
   const name = sessionName(events);
+  const sandbox = lastOf(events, "sandbox")?.status;
   return {
     model: model.id,
     ...(effort ? { effort } : {}),
@@ -58,6 +62,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     deferralCost: deferralCostOf(model, request),
     ...(focus ? { focus } : {}),
     ...(name ? { name } : {}),
+    ...(sandbox ? { sandbox } : {}),
   };
 }
 
@@ -115,6 +120,7 @@ export function statusRows(facts: Facts, mode: PermissionMode, place: StatusCont
     ...(facts.effort ? [{ spans: [dim(`effort ${facts.effort}`)], rank: 5 }] : []),
     { spans: [dim(place.branch ? `${place.cwd} (${place.branch})` : place.cwd)], rank: 4 },
     ...(facts.name ? [{ spans: [dim(cut(safe(facts.name), 30))], rank: 3.5 }] : []),
+    ...(facts.sandbox ? [{ spans: [sandboxSpan(facts.sandbox, mode)], rank: 2.5 }] : []),
     ...moneyParts(facts),
   ];
   const second = contextParts(facts, columns);
@@ -126,6 +132,13 @@ export function statusRows(facts: Facts, mode: PermissionMode, place: StatusCont
 
 function dim(text: string): Span {
   return { text, tone: "dim" };
+}
+
+/** Says whether walls stand. In the mode that asks nothing their absence is a warning. */
+function sandboxSpan(status: SandboxStatus, mode: PermissionMode): Span {
+  if (isFullSandbox(status)) return dim("sandbox");
+  if (status.engine !== "none") return dim("sandbox, not full");
+  return mode === "auto" ? { text: "no sandbox", tone: "bad" } : dim("no sandbox");
 }
 
 function modeTone(mode: PermissionMode): Tone {

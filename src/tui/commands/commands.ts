@@ -15,6 +15,7 @@ import { fileCommands } from "./files.ts";
 import { modelCommands } from "./model.ts";
 import { ownCommands, trustCommands } from "./own.ts";
 import { permissionCommands } from "./permissions.ts";
+import { sandboxCommands } from "./sandbox.ts";
 import { sessionCommands } from "./sessions.ts";
 
 /** Commands of every session. */
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   },
   ...permissionCommands,
   ...egressCommands,
+  ...sandboxCommands,
   ...sessionCommands,
   ...fileCommands,
   ...trustCommands,

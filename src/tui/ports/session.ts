@@ -3,6 +3,7 @@
 import type { ToolUseBlock, UserBlock } from "../../core/blocks.ts";
 import type { TurnEnd, UserMessage } from "../../core/events.ts";
 import type { BackgroundJobs, EventLog, ModelPart } from "../../core/ports.ts";
+import type { SandboxPlan, SandboxStatus } from "../../core/sandbox.ts";
 import type { CallFacts } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
@@ -37,6 +38,13 @@ export type Host = {
   /** Processes of runs that were killed. */
   orphans: { find(): readonly { pid: number }[]; end(): Promise<void> };
   rules: StandingRules;
+  sandbox: {
+    status(): Promise<SandboxStatus>;
+    /** Returns the plan of now; undefined without a sandbox. */
+    inForce(): { plan: SandboxPlan } | undefined;
+    /** Lets later commands run on the machine as they are. */
+    switchOff(): void;
+  };
   sessions: Sessions;
   undo: Undoing;
   actions: SessionActions;

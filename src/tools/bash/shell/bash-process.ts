@@ -63,9 +63,12 @@ export async function startBash(options: SpawnOptions): Promise<BashProcess> {
   const init = join(options.folders.in, files.init);
   const cwd = options.box ? options.cwd : undefined;
   writeFileSync(init, initScript({ ...options, cwd, nonce }), { mode: 0o600 });
+  // A sandbox that runs already does not keep our process alive.
+  const awake = setInterval(() => {}, 1000);
   try {
     return await whenReady(options.box ? inBox(options.box, init, options) : onMachine(init, options), nonce);
   } finally {
+    clearInterval(awake);
     rmSync(init, { force: true });
   }
 }

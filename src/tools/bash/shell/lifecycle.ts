@@ -1,6 +1,6 @@
 /** The lifecycle of the session's shell: starts it, restores the state of the previous one, and ends it. */
 
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Box, Sandbox } from "../../../core/sandbox.ts";
@@ -10,7 +10,7 @@ import { childEnvironment } from "./environment.ts";
 import { agentMark } from "./orphans.ts";
 import { type ProcessTable, signal } from "./process-table.ts";
 import { type End, endLine, files, giveUpSignal, type ShellFolders } from "./protocol.ts";
-import { lastExisting, type Restoration, readShellState, restoration } from "./shell-state.ts";
+import { lastExisting, onlyFolder, type Restoration, readShellState, restoration } from "./shell-state.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
 import type { ShellTiming } from "./timing.ts";
 
@@ -23,7 +23,7 @@ export type LifecycleOptions = {
   env: Readonly<Record<string, string | undefined>>;
   sessionId: string;
   folders: ShellFolders;
-  /** Name of the folder in the environment of its processes, by which they are found again. */
+  /** The folder of what no command sees. Its name in their environment is how processes are found again. */
   mark: string;
   /** Returns the way into the sandbox, asked for at each start; without one commands run on the machine. */
   sandbox: (() => Promise<Sandbox | undefined>) | undefined;
@@ -132,7 +132,8 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   const place = await placeOf(state);
   const hostPath = hostPathOf(state);
   const snapshot = mode === "restore" ? readShellState(folders.state) : undefined;
-  const restored = snapshot ? restoration(folders.state, snapshot, cwds, hostPath) : undefined;
+  const all = snapshot ? restoration(folders.state, snapshot, cwds, hostPath) : undefined;
+  const restored = all && leavesSandbox(state, place) ? onlyFolder(all) : all;
   prepareFiles(folders.state);
   const terminal = place ? place.terminal : await terminalOf(state);
   const cwd = restored?.cwd ?? lastExisting(cwds, hostPath);
@@ -158,6 +159,17 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   return restored;
 }
 
+/** Returns true when the state comes from a sandbox and the new shell has none: nothing of it but the folder is taken. */
+function leavesSandbox({ mark }: State, place: Boxed | undefined): boolean {
+  const file = join(mark, sandboxedFile);
+  if (place || !existsSync(file)) return false;
+  rmSync(file, { force: true });
+  return true;
+}
+
+/** Says, where no command can write, that the state of the shell comes from a sandbox. */
+const sandboxedFile = "sandboxed";
+
 /** Returns the sandbox for a new shell: the one that runs, while it fits the plan, else a new one. */
 async function placeOf(state: State): Promise<Boxed | undefined> {
   const sandbox = await state.sandbox?.();
@@ -167,7 +179,11 @@ async function placeOf(state: State): Promise<Boxed | undefined> {
   if (!sandbox) return undefined;
   const terminal = await terminalOf(state);
   const { SAWTOOTH_STATE: _, ...env } = state.childEnv;
-  const box = await sandbox.open({ terminal: terminal?.path, env });
+  const box = await sandbox.open({ terminal: terminal?.path, env }).catch((error: Error) => {
+    terminal?.close();
+    throw new Error(`the sandbox cannot be started: ${error.message}`);
+  });
+  writeFileSync(join(state.mark, sandboxedFile), "", { mode: 0o600 });
   const seen = terminal && box.terminal !== undefined ? { ...terminal, path: box.terminal } : undefined;
   state.boxed = { box, terminal: seen, sandbox };
   return state.boxed;

@@ -68,6 +68,11 @@ export function restoration(
   };
 }
 
+/** Leaves out of a restoration what a hostile program could have put there. */
+export function onlyFolder({ cwd }: Restoration): Restoration {
+  return { cwd, script: "", names: [], functions: "lost" };
+}
+
 function hasUserFunctions(text: string): boolean {
   return text
     .split("\n")

@@ -1,0 +1,148 @@
+/** The sandbox of a session: chosen once, found while the model thinks, opened with the first command. */
+
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { PermissionMode } from "../core/decision.ts";
+import { UsageError } from "../core/errors.ts";
+import type { EventLog } from "../core/ports.ts";
+import { lastOf } from "../core/questions.ts";
+import {
+  isFullSandbox,
+  type Sandbox,
+  type SandboxChoice,
+  type SandboxPlan,
+  type SandboxStatus,
+} from "../core/sandbox.ts";
+import { shellPlaces } from "../tools/bash/shell/shell.ts";
+
+export type SessionSandbox = {
+  /** Resolves once it is known which engine works here. */
+  status(): Promise<SandboxStatus>;
+  /** Returns the plan of now, and whether every wall stands; undefined without an engine, and before it is known. */
+  inForce(): { plan: SandboxPlan; full: boolean } | undefined;
+  /** Returns the way into it, for the shell; undefined without an engine. */
+  forShell(): Promise<Sandbox | undefined>;
+  /** Resolves once it is known; never rejects. */
+  settled(): Promise<unknown>;
+  /** Returns where a path of the commands lies on the machine: their temporary files are the session's own. */
+  onMachine(path: string): string;
+  /** The folder of those files on the machine; undefined without a sandbox. */
+  temporary(): string | undefined;
+  /** Switches it off: the next command runs in a new shell on the machine. */
+  switchOff(): void;
+};
+
+export type SandboxParts = {
+  choice: SandboxChoice;
+  log: EventLog;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Real paths of the workspace. */
+  workspace: readonly string[];
+  home: string;
+  /** Sawtooth's own folders: of configuration, of state, of sessions. */
+  own: { config: string; state: string; sessions: string };
+  /** Lists the session's own folder, and those of the sessions that it was branched from. */
+  folders(): readonly string[];
+  mode(): PermissionMode;
+  rules(): { allow: readonly string[]; deny: readonly string[] };
+};
+
+type Known = { status: SandboxStatus; sandbox: Sandbox | undefined };
+
+const off: SandboxStatus = {
+  ...{ engine: "none", files: false, hidden: false, processes: false, network: "open" },
+  reason: "it is switched off",
+};
+
+/** Creates the sandbox of a session. Nothing is loaded or started before it is asked for. */
+export function sessionSandbox(parts: SandboxParts): SessionSandbox {
+  let known: Known | undefined;
+  let finding: Promise<Known> | undefined;
+  const find = (): Promise<Known> => {
+    finding ??= found(parts).then((result) => {
+      known ??= result;
+      if (!known.sandbox) noteStatus(parts.log, known.status, []);
+      return known;
+    });
+    return finding;
+  };
+  if (parts.choice === "auto") whileModelThinks(parts.log, find);
+  return {
+    status: async () => (await find()).status,
+    inForce() {
+      if (!known?.sandbox) return undefined;
+      return { plan: known.sandbox.plan(), full: isFullSandbox(known.status) };
+    },
+    async forShell() {
+      await find();
+      return known?.sandbox;
+    },
+    settled: () => find().catch(() => {}),
+    onMachine: (path) => known?.sandbox?.hostPath(path) ?? path,
+    temporary: () => known?.sandbox && placesOf(parts).temp,
+    switchOff() {
+      known = { status: off, sandbox: undefined };
+      finding = Promise.resolve(known);
+      noteStatus(parts.log, off, []);
+    },
+  };
+}
+
+/** Finds the engine behind the first request, so that no request waits for it. */
+function whileModelThinks(log: EventLog, find: () => Promise<Known>): void {
+  const stop = log.subscribe(({ type }) => {
+    if (type !== "model_request") return;
+    stop();
+    setTimeout(() => void find().catch(() => {}), 20).unref();
+  });
+}
+
+async function found(parts: SandboxParts): Promise<Known> {
+  if (parts.choice === "off") return { status: off, sandbox: undefined };
+  const { findEngine } = await import("../sandbox/engine.ts");
+  const { env, workspace, own, choice } = parts;
+  const cache = join(own.state, "sandbox.json");
+  const engine = await findEngine({ env, writable: workspace, cache });
+  const { status } = engine;
+  if (choice === "on" && !isFullSandbox(status)) throw new UsageError(cannotStart(status));
+  if (!("program" in engine)) return { status, sandbox: undefined };
+  const { sandboxOf } = await import("../sandbox/inside.ts");
+  const { home, mode, rules, log } = parts;
+  const sandbox = sandboxOf({
+    ...{ engine, env, workspace, home, mode, rules, main: process.argv[1] },
+    own: Object.values(own),
+    places: placesOf(parts),
+    onPlan: ({ writable }) => noteStatus(log, status, writable),
+  });
+  return { status, sandbox };
+}
+
+function cannotStart({ reason }: SandboxStatus): string {
+  return `sandbox: on, but bubblewrap cannot start here (${reason ?? "it is unknown why"}): install bubblewrap, or use --sandbox auto`;
+}
+
+function placesOf({ folders, own, workspace }: SandboxParts) {
+  const all = folders();
+  const [folder = ""] = all;
+  const shell = shellPlaces(folder);
+  const project = createHash("sha256")
+    .update(workspace[0] ?? "")
+    .digest("hex")
+    .slice(0, 16);
+  return {
+    readable: [shell.in, ...all.map((one) => join(one, "artifacts"))],
+    writable: [shell.state, shell.outFolder],
+    temp: join(folder, "temp"),
+    caches: join(own.state, "caches", project),
+    copies: join(shell.folder, "copies"),
+  };
+}
+
+/** Records the sandbox where it is another than before. */
+function noteStatus(log: EventLog, status: SandboxStatus, writable: readonly string[]): void {
+  const before = lastOf(log.events(), "sandbox");
+  const now = { status, writable: [...writable] };
+  if (before && JSON.stringify({ status: before.status, writable: before.writable }) === JSON.stringify(now))
+    return;
+  log.append({ type: "sandbox", ...now });
+}
