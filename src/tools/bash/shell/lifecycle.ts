@@ -179,7 +179,10 @@ async function placeOf(state: State): Promise<Boxed | undefined> {
   if (!sandbox) return undefined;
   const terminal = await terminalOf(state);
   const { SAWTOOTH_STATE: _, ...env } = state.childEnv;
-  const box = await sandbox.open({ terminal: terminal?.path, env }).catch((error: Error) => {
+  // Nothing else may keep our process alive meanwhile.
+  const awake = setInterval(() => {}, 1000);
+  const opened = sandbox.open({ terminal: terminal?.path, env }).finally(() => clearInterval(awake));
+  const box = await opened.catch((error: Error) => {
     terminal?.close();
     throw new Error(`the sandbox cannot be started: ${error.message}`);
   });
