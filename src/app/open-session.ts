@@ -41,7 +41,7 @@ import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
-import { type SessionSandbox, sessionSandbox } from "./sandbox.ts";
+import { type SessionSandbox, sessionSandbox } from "./sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
 import { sessionTools } from "./tools.ts";
@@ -101,22 +101,18 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
   const sandbox = sandboxFor(session, options, { cwd, settings, mode, standing });
-  if ((flags.sandbox ?? settings.sandbox) === "on") await sandbox.status();
+  if (sandbox.choice === "on") await sandbox.status();
+  const { forShell, onMachine } = sandbox;
   const shell = createShell({
-    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: sandbox.forShell },
+    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: forShell },
   });
-  const { onMachine } = sandbox;
-  const tools = sessionTools({
-    ...{ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine },
-  });
+  const parts = { folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine };
+  const tools = sessionTools(parts);
   begin(session, { flags, settings, cwd, model, tools });
   const parser = shellParser(options.warn);
   const fileSnapshots = agentSnapshots({
-    ...session,
-    parser,
-    workspace: workspaceOf(cwd, options),
-    except: [sessionRoot(options)],
-    ...outside(options),
+    ...{ ...session, parser, ...outside(options) },
+    ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
   });
   const questions: OpenQuestions = new Set();
   const models = openedModels(session.log, first);

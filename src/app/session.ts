@@ -10,7 +10,7 @@ import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
-import type { SessionSandbox } from "./sandbox.ts";
+import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
 
 export type Run = {
   agent: Agent;

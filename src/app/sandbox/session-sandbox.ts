@@ -2,20 +2,21 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { PermissionMode } from "../core/decision.ts";
-import { UsageError } from "../core/errors.ts";
-import type { EventLog } from "../core/ports.ts";
-import { lastOf } from "../core/questions.ts";
+import type { PermissionMode } from "../../core/decision.ts";
+import { UsageError } from "../../core/errors.ts";
+import type { EventLog } from "../../core/ports.ts";
+import { lastOf } from "../../core/questions.ts";
 import {
   isFullSandbox,
   type Sandbox,
   type SandboxChoice,
   type SandboxPlan,
   type SandboxStatus,
-} from "../core/sandbox.ts";
-import { shellPlaces } from "../tools/bash/shell/shell.ts";
+} from "../../core/sandbox.ts";
+import { shellPlaces } from "../../tools/bash/shell/shell.ts";
 
 export type SessionSandbox = {
+  choice: SandboxChoice;
   /** Resolves once it is known which engine works here. */
   status(): Promise<SandboxStatus>;
   /** Returns the plan of now, and whether every wall stands; undefined without an engine, and before it is known. */
@@ -68,6 +69,7 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
   };
   if (parts.choice === "auto") whileModelThinks(parts.log, find);
   return {
+    choice: parts.choice,
     status: async () => (await find()).status,
     inForce() {
       if (!known?.sandbox) return undefined;
@@ -99,14 +101,14 @@ function whileModelThinks(log: EventLog, find: () => Promise<Known>): void {
 
 async function found(parts: SandboxParts): Promise<Known> {
   if (parts.choice === "off") return { status: off, sandbox: undefined };
-  const { findEngine } = await import("../sandbox/engine.ts");
+  const { findEngine } = await import("../../sandbox/engine.ts");
   const { env, workspace, own, choice } = parts;
   const cache = join(own.state, "sandbox.json");
   const engine = await findEngine({ env, writable: workspace, cache });
   const { status } = engine;
   if (choice === "on" && !isFullSandbox(status)) throw new UsageError(cannotStart(status));
   if (!("program" in engine)) return { status, sandbox: undefined };
-  const { sandboxOf } = await import("../sandbox/inside.ts");
+  const { sandboxOf } = await import("../../sandbox/inside.ts");
   const { home, mode, rules, log } = parts;
   const sandbox = sandboxOf({
     ...{ engine, env, workspace, home, mode, rules, main: process.argv[1] },
