@@ -41,6 +41,7 @@ import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
+import { notesOnLeaving } from "./sandbox/leaving.ts";
 import { type SessionSandbox, sessionSandbox } from "./sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
@@ -264,9 +265,8 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const paths = folders(env);
   const readable = readableFolders(session);
   const rules = () => ({
-    parser,
-    standing,
-    programsInGit,
+    ...{ parser, standing, programsInGit },
+    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,
     survey: surveyFolder,

@@ -17,6 +17,8 @@ type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
   /** Resolves once it is known which sandbox commands run in. */
   settled?: () => Promise<unknown>;
   standing: Pick<StandingRules, "list">;
+  /** Returns what a person has to know of a command that leaves the sandbox; undefined for other calls. */
+  leaving?: (access: Access) => Promise<string[] | undefined>;
 };
 
 /**
@@ -58,7 +60,8 @@ export function permitAsking(
     const { reason, suggestion } = open;
     const { toolName, input, facts, signal } = call;
     const links = linksIn(input, linkScope(toolName, rules()));
-    const question = { toolName, input, facts, reason, suggestion, links, locations };
+    const outside = await rules().leaving?.(call.access);
+    const question = { toolName, input, facts, reason, suggestion, links, outside, locations };
     const answer = await answerOrJudgement(question, call, { ask, questions });
     if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
     const made = { rule: suggestion ?? open.rule, by: "user" as const };
@@ -112,6 +115,7 @@ async function answerOrJudgement(
 
 type AskedCall = {
   toolName: string;
+  access: Access;
   input: Record<string, unknown>;
   facts: CallFacts;
   signal: AbortSignal;
@@ -133,7 +137,7 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
     const open = judge();
     if (open.decision !== "ask") return recorded(open, rules());
     const facts = { ...tool.describe(input), ...tool.touches(input) };
-    const settled = await settle(open, { toolName: tool.name, input, facts, signal, judge });
+    const settled = await settle(open, { toolName: tool.name, access, input, facts, signal, judge });
     return { mode: rules().mode, ...settled };
   };
 }

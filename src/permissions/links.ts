@@ -36,12 +36,14 @@ export function linksIn(input: Readonly<Record<string, unknown>>, scope: LinkSco
   return [...found.values()];
 }
 
-function wordsOf(command: string): string[] {
+/** Splits a command into what may be paths, whatever its quoting. */
+export function wordsOf(command: string): string[] {
   const words = command.replaceAll(/\\(.)/g, "$1").split(/[\s'"`=<>|&;()${},]+/);
   return [...new Set(words)].filter((word) => word !== "").slice(0, mostWords);
 }
 
-function resolved(path: string, { realPath }: LinkScope): string {
+/** Resolves links as far as the path exists; as it is where that fails. */
+export function resolved(path: string, { realPath }: LinkScope): string {
   try {
     return realPath?.(path) ?? path;
   } catch {

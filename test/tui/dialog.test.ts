@@ -102,6 +102,21 @@ test("S55 dialog-real-path: the title of an edit through a link names the file t
   expect(title(40)).toBe("  ? Write …e/me/.ssh/authorized_keys?");
 });
 
+test("S47 outside-edited-script: before a command leaves the sandbox it is seen which script was changed, and in which step", () => {
+  const outside = [
+    "scripts/deploy.sh was changed by the agent in step 14: edit scripts/deploy.sh",
+    "runs in /w/app",
+  ];
+  const screen = screenOf(asking(bash("sh scripts/deploy.sh", { outside }), 80, 24))
+    .join(" ")
+    .replaceAll(/\s+/g, " ");
+  expect(screen).toContain("? Run this command outside of the sandbox?");
+  expect(screen).toContain("sh scripts/deploy.sh");
+  for (const note of outside) expect(screen).toContain(note);
+  const small = screenOf(asking(bash("sh scripts/deploy.sh", { outside }), 60, 10)).join("\n");
+  expect(small.replaceAll(/\s+/g, " ")).toContain("was changed by the agent in step 14");
+});
+
 test("control characters, letters that only look Latin and letters that draw nothing are named", () => {
   const shown = (command: string) =>
     dialogRows({ id: 1, question: bash(command), choice: 0 }, { cwd: "/w", columns: 100 }, 24)

@@ -191,7 +191,8 @@ function titleOf(question: Any, context: RowContext): string {
   if (question.connection) return literal(question.connection.title);
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };
-  if (toolName === toolNames.bash) return "Run this command?";
+  if (toolName === toolNames.bash)
+    return question.outside ? "Run this command outside of the sandbox?" : "Run this command?";
   const { kind } = touchesOf(call, facts);
   const { verb, subject } = callTitle(call, context, facts);
   const action = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);
@@ -215,8 +216,9 @@ function capitalised(verb: string): string {
 /** Shows where links in the call really lead, because the command would read or write those files. */
 function linkRows(question: Any, columns: number): Row[] {
   if (isConfirmation(question)) return [];
-  const { links = [] } = question;
-  return links.map(({ path, target }): Row => {
+  const { links = [], outside = [] } = question;
+  const notes = outside.flatMap((note) => wrap([{ text: literal(note), tone: "warn" }], columns));
+  const targets = links.map(({ path, target }): Row => {
     const [given, to, real] = [literal(path), " leads to ", literal(target)];
     const whole = width(given + to + real) <= columns;
     return whole
@@ -230,6 +232,7 @@ function linkRows(question: Any, columns: number): Row[] {
           { text: ending(real, columns - 2), tone: "code" },
         ];
   });
+  return [...notes, ...targets];
 }
 
 function listed(options: readonly Choice[], choice: number, columns: number): ListedChoice[] {

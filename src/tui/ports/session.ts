@@ -75,6 +75,8 @@ export type Question = {
   connection?: { title: string };
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
+  /** For a command that leaves the sandbox: its folder, the files that it names, and which of them were changed. */
+  outside?: readonly string[] | undefined;
   /** The place that would store the rule, by scope. */
   locations?: StandingRules["locations"];
 };
