@@ -42,7 +42,8 @@ import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./pe
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
 import { notesOnLeaving } from "./sandbox/leaving.ts";
-import { type SessionSandbox, sessionSandbox } from "./sandbox/session-sandbox.ts";
+import { sandboxWithNetwork } from "./sandbox/sandbox-with-network.ts";
+import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
 import { sessionTools } from "./tools.ts";
@@ -101,14 +102,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
-  const sandbox = sandboxFor(session, options, { cwd, settings, mode, standing });
+  const { sandbox, network, shell, tools } = workplaceOf(session, options, { cwd, settings, mode, standing });
   if (sandbox.choice === "on") await sandbox.status();
-  const { forShell, onMachine } = sandbox;
-  const shell = createShell({
-    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: forShell },
-  });
-  const parts = { folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine };
-  const tools = sessionTools(parts);
   begin(session, { flags, settings, cwd, model, tools });
   const parser = shellParser(options.warn);
   const fileSnapshots = agentSnapshots({
@@ -144,6 +139,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       process.off("exit", killAll);
       reportRest();
       await shell.close();
+      network.close();
       await fileSnapshots.snapshots.close();
       session.close();
       uncaught.close();
@@ -151,30 +147,32 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   };
 }
 
-/** Creates the sandbox of a session from what the person chose. */
-function sandboxFor(
-  session: OpenSession,
-  options: OpenOptions,
-  chosen: {
-    cwd: string;
-    settings: Settings;
-    mode: PermissionMode;
-    standing: ReturnType<typeof standingRules>;
-  },
-): SessionSandbox {
-  const { env, flags, person } = options;
-  const { cwd, settings, mode, standing } = chosen;
-  return sessionSandbox({
-    choice: flags.sandbox ?? settings.sandbox ?? "off",
-    log: session.log,
-    env,
-    workspace: workspaceOf(cwd, options),
-    home: realHome(env),
-    own: { ...folders(env), sessions: sessionRoot(options) },
+type Chosen = {
+  cwd: string;
+  settings: Settings;
+  mode: PermissionMode;
+  standing: ReturnType<typeof standingRules>;
+};
+
+/** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
+function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings, mode, standing }: Chosen) {
+  const { env } = options;
+  const { sandbox, network } = sandboxWithNetwork({
+    ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
+    ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
     folders: () => readableFolders(session),
-    mode: () => person?.mode() ?? mode,
-    rules: () => ({ allow: [...standing.allow(), ...standing.allowEverywhere()], deny: standing.deny() }),
+    mode: () => options.person?.mode() ?? mode,
+    jobs: () => shell.jobs(),
   });
+  const { forShell, onMachine } = sandbox;
+  const shell = createShell({
+    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: forShell },
+  });
+  const { watched } = network;
+  const tools = sessionTools({
+    ...{ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched },
+  });
+  return { sandbox, network, shell, tools };
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */

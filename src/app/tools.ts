@@ -19,17 +19,21 @@ export type ToolParts = {
   settings: Settings;
   /** Returns where a path of the commands lies on the machine. */
   onMachine(path: string): string;
+  /** Returns the tool that runs commands, with their connections watched. */
+  watched(tool: Tool): Tool;
 };
 
 /** Every tool of a session, in the order in which they are declared to the model. */
-export function sessionTools({ folder, workspace, shell, settings, onMachine }: ToolParts): Tool[] {
+export function sessionTools({ folder, workspace, shell, settings, onMachine, watched }: ToolParts): Tool[] {
   const description = (name: string) => readPrompt(`tools/${name}`);
   return [
-    bashTool({
-      description: description(toolNames.bash),
-      shell,
-      timeoutSeconds: settings.shellTimeoutSeconds,
-    }),
+    watched(
+      bashTool({
+        description: description(toolNames.bash),
+        shell,
+        timeoutSeconds: settings.shellTimeoutSeconds,
+      }),
+    ),
     editorTool({ description: description(toolNames.editor), workspace, onMachine }),
     todoTool({ description: description(toolNames.todo), file: join(folder, "todo.md") }),
     startFocusTool({ description: description(toolNames.startFocus) }),

@@ -72,11 +72,12 @@ export function sandboxOf(options: InsideOptions): Sandbox {
       return newest?.key === key ? newest.plan : renewed(key);
     },
     async open({ terminal, env }) {
-      const key = planKey(options);
-      const plan = renewed(key);
       const { engine, places } = options;
+      // The plan leaves out what does not exist.
       for (const folder of [...places.writable, places.temp, places.caches, places.copies])
         mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const key = planKey(options);
+      const plan = renewed(key);
       const box = await startBox({
         program: engine.program,
         arguments: bubblewrapArguments(plan, setupOf(options, plan, terminal)),
@@ -174,7 +175,10 @@ function environmentInside(
   { env: whole, places }: InsideOptions,
 ): Record<string, string> {
   const isPassed = (value: string) => plan.sockets.pass.some((path) => value.includes(path));
-  const kept = Object.entries(env).filter(([name, value]) => !isDoor(name) || isPassed(value));
+  const kept = Object.entries(env)
+    .filter(([name, value]) => !isDoor(name) || isPassed(value))
+    // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
+    .filter(([name]) => !/^(https?|ftp|all|no)_proxy$/i.test(name));
   const passed = plan.environment.pass.flatMap((name) =>
     whole[name] === undefined ? [] : [[name, whole[name]]],
   );

@@ -3,7 +3,7 @@
 import { createServer as createHttp } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSessionNetwork, type SessionNetwork } from "../../src/app/network.ts";
+import { createSessionNetwork, type SessionNetwork } from "../../src/app/network/session-network.ts";
 import type { EgressSettings } from "../../src/config/settings.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import type { BackgroundJob, EventLog, Tool, ToolContext } from "../../src/core/ports.ts";

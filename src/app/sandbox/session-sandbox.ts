@@ -13,6 +13,7 @@ import {
   type SandboxPlan,
   type SandboxStatus,
 } from "../../core/sandbox.ts";
+import type { BoxNetwork } from "../../sandbox/inside.ts";
 import { shellPlaces } from "../../tools/bash/shell/shell.ts";
 
 export type SessionSandbox = {
@@ -46,6 +47,8 @@ export type SandboxParts = {
   folders(): readonly string[];
   mode(): PermissionMode;
   rules(): { allow: readonly string[]; deny: readonly string[] };
+  /** Loads the network of the session. */
+  network(): Promise<BoxNetwork & { isServed(): boolean }>;
 };
 
 type Known = { status: SandboxStatus; sandbox: Sandbox | undefined };
@@ -110,13 +113,18 @@ async function found(parts: SandboxParts): Promise<Known> {
   if (!("program" in engine)) return { status, sandbox: undefined };
   const { sandboxOf } = await import("../../sandbox/inside.ts");
   const { home, mode, rules, log } = parts;
-  const sandbox = sandboxOf({
-    ...{ engine, env, workspace, home, mode, rules, main: process.argv[1] },
+  const network = await parts.network();
+  const known: Known = { status: { ...status, network: "names" }, sandbox: undefined };
+  known.sandbox = sandboxOf({
+    ...{ engine, env, workspace, home, mode, rules, network, main: process.argv[1] },
     own: Object.values(own),
     places: placesOf(parts),
-    onPlan: ({ writable }) => noteStatus(log, status, writable),
+    onPlan({ writable }) {
+      known.status = { ...status, network: network.isServed() ? "names" : "off" };
+      noteStatus(log, known.status, writable);
+    },
   });
-  return { status, sandbox };
+  return known;
 }
 
 function cannotStart({ reason }: SandboxStatus): string {

@@ -150,10 +150,10 @@ export function foldEgress(entries: readonly Egress[]): Egress[] {
   return [...folded.values()];
 }
 
-/** Entries with the same key are one line of the ledger. */
+/** Entries with the same key are one line of the ledger: a command may start a program a thousand times. */
 export function egressKey(entry: Egress): string {
   const { host, port, decision, reason, rule, command, program } = entry;
-  return JSON.stringify([host, port, decision, reason, rule, command, program]);
+  return JSON.stringify([host, port, decision, reason, rule, command ?? program]);
 }
 
 function addEgress(one: Egress, other: Egress): Egress {

@@ -1,21 +1,21 @@
 /** The network of a session: serves its sandbox, asks about hosts, and keeps the ledger in the log. */
 
-import type { Settings } from "../config/settings.ts";
-import { type Egress, egressNote, hostText } from "../core/network/egress.ts";
-import type { BackgroundJob, EventLog, Tool } from "../core/ports.ts";
-import { lineage, startedAt, upTime } from "../network/attribution.ts";
-import { type Outside, realOutside } from "../network/dial.ts";
-import { type SandboxFile, sandboxFiles } from "../network/files.ts";
-import type { HostAnswer, HostQuestion } from "../network/gate.ts";
-import { createNetwork, type Network } from "../network/network.ts";
-import { createWayIn } from "../network/way-in.ts";
-import type { StandingRules } from "../permissions/rules.ts";
-import { parseRule } from "../permissions/rules.ts";
-import { usualBudget } from "../permissions/sandbox/budget.ts";
-import { type Exposure, exposureBy, isExposed } from "../permissions/sandbox/exposure.ts";
-import { hostRulesOf } from "../permissions/sandbox/hosts.ts";
-import type { Question } from "../tui/ports/session.ts";
-import type { Driver, Person } from "./session.ts";
+import type { Settings } from "../../config/settings.ts";
+import { type Egress, egressNote, hostText } from "../../core/network/egress.ts";
+import type { BackgroundJob, EventLog, Tool } from "../../core/ports.ts";
+import { lineage, startedAt, upTime } from "../../network/attribution.ts";
+import { type Outside, realOutside } from "../../network/dial.ts";
+import { type SandboxFile, sandboxFiles } from "../../network/files.ts";
+import type { HostAnswer, HostQuestion } from "../../network/gate.ts";
+import { createNetwork, type Network } from "../../network/network.ts";
+import { createWayIn } from "../../network/way-in.ts";
+import type { StandingRules } from "../../permissions/rules.ts";
+import { parseRule } from "../../permissions/rules.ts";
+import { usualBudget } from "../../permissions/sandbox/budget.ts";
+import { type Exposure, exposureBy, isExposed } from "../../permissions/sandbox/exposure.ts";
+import { hostRulesOf } from "../../permissions/sandbox/hosts.ts";
+import type { Question } from "../../tui/ports/session.ts";
+import type { Driver, Person } from "../session.ts";
 
 export type NetworkParts = {
   log: EventLog;
@@ -37,8 +37,13 @@ export type NetworkParts = {
 export type SessionNetwork = {
   /** Files that the sandbox shows in place of the machine's. */
   files: readonly SandboxFile[];
-  /** Serves the network of a sandbox that has just started, by any process of it, and publishes the ports of rules. */
+  /**
+   * Serves the network of a sandbox that has just started, by its first process, and publishes the ports of rules. Never
+   * rejects: what cannot be served is told, and the sandbox then has no network.
+   */
   serve(pid: number): Promise<void>;
+  /** True when the network of the sandbox that runs is served. */
+  isServed(): boolean;
   /** Returns the tool with each call's connections in the log, and notes in its result. */
   watched(tool: Tool): Tool;
   /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
@@ -50,6 +55,7 @@ type State = {
   parts: NetworkParts;
   network: Network;
   pid: number | undefined;
+  served: boolean;
   /** The call that runs, and when it began, in seconds since the start of the machine. */
   running: { id: string; since: number } | undefined;
 };
@@ -61,7 +67,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
   const { egress = {} } = settings;
   const seen = exposureBy({ private: egress.private ?? "workspace", workspace });
   const exposed = () => egress.rule !== "off" && isExposed(seen(log.events()));
-  const state: State = { parts, pid: undefined, running: undefined, network: {} as Network };
+  const state: State = { parts, pid: undefined, served: false, running: undefined, network: {} as Network };
   state.network = createNetwork({
     rules: () => hostRules(parts),
     exposed,
@@ -83,9 +89,16 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
   });
   return {
     files: sandboxFiles("sandbox"),
+    isServed: () => state.served,
     async serve(pid) {
       state.pid = pid;
-      await state.network.serve(pid);
+      state.served = await state.network.serve(pid).then(
+        () => true,
+        (error: Error) => {
+          parts.warn(`${error.message}; commands have no network`);
+          return false;
+        },
+      );
       for (const port of publishedPorts(parts))
         await wayIn.open(port).catch((error: Error) => parts.warn(error.message));
     },

@@ -1,0 +1,36 @@
+/** Puts the sandbox of a session and its network together. */
+
+import type { Settings } from "../../config/settings.ts";
+import type { BackgroundJob, EventLog } from "../../core/ports.ts";
+import { type LazyNetwork, lazyNetwork } from "../network/lazy-network.ts";
+import type { standingRules } from "../rules.ts";
+import type { OpenOptions } from "../session.ts";
+import { type SandboxParts, type SessionSandbox, sessionSandbox } from "./session-sandbox.ts";
+
+type Parts = Pick<SandboxParts, "workspace" | "home" | "own" | "folders" | "mode"> & {
+  log: EventLog;
+  options: OpenOptions;
+  settings: Settings;
+  standing: ReturnType<typeof standingRules>;
+  jobs(): readonly BackgroundJob[];
+};
+
+/** Creates both from what the person chose. Nothing of them is loaded or started yet. */
+export function sandboxWithNetwork(parts: Parts): { sandbox: SessionSandbox; network: LazyNetwork } {
+  const { log, options, settings, standing, jobs, workspace } = parts;
+  const { env, flags, person, driver, warn } = options;
+  const rules = () => ({
+    allow: [...standing.allow(), ...standing.allowEverywhere()],
+    deny: standing.deny(),
+  });
+  const network = lazyNetwork(
+    { log, settings, env, workspace, rules, standing, person, driver, jobs, warn },
+    () => sandbox.settled(),
+  );
+  const { home, own, folders, mode } = parts;
+  const sandbox = sessionSandbox({
+    choice: flags.sandbox ?? settings.sandbox ?? "off",
+    ...{ log, env, workspace, home, own, folders, mode, rules, network: network.load },
+  });
+  return { sandbox, network };
+}
