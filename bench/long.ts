@@ -1,4 +1,6 @@
-/** A very long session on screen: 800 commands with 50 MB of output and 5,000 messages; memory, keys, starting again. */
+/**
+ * A very long session on screen: 800 commands with 50 MB of output and 5,000 messages; memory, keys, starting again.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** What a replay costs: a long recording under five stacks, and whether a step at its end costs more than one before. */
+/**
+ * What a replay costs: a long recording under five stacks, and whether a step at its end costs more than one before.
+ */
 
 import type { LogEvent } from "../src/core/events.ts";
 import { replay } from "../src/lab/replay/replay.ts";

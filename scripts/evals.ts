@@ -1,7 +1,7 @@
 /**
  * `npm run evals`: what must outlive forgetting, under each policy stack and on both kinds of history. Options: --model
- * <provider/id> asks a real model, --context <a,b> takes only these stacks, --eval <a,b> only these evals, --break <what>
- * breaks the engine first.
+ * <provider/id> asks a real model, --context <a,b> takes only these stacks, --eval <a,b> only these evals, --break
+ * <what> breaks the engine first.
  */
 
 import { parseArgs } from "node:util";

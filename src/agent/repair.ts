@@ -1,4 +1,7 @@
-/** Ways out of a history that the API refuses, or that breaks a rule of ours: the session goes on, and says what happened. */
+/**
+ * Ways out of a history that the API refuses, or that breaks a rule of ours: the session goes on, and says what
+ * happened.
+ */
 
 import { handoffText } from "../context/handoff/handoff.ts";
 import type { Composed } from "../context/request/compose.ts";
@@ -16,7 +19,8 @@ export type Checked =
 
 /**
  * Checks the next request against all rules. A violation that the API would refuse is repaired in the log, and the
- * request is composed again; one that only costs money is a warning. Never throws: the same log would throw at each resume.
+ * request is composed again; one that only costs money is a warning. Never throws: the same log would throw at each
+ * resume.
  */
 export function checkOrRepair(
   agent: Agent,
@@ -47,7 +51,8 @@ function repaired(agent: Agent, refused: readonly Violation[]): StepOutcome {
 
 /**
  * Repairs the history and warns; returns false when nothing is left to try. First all thinking is left out, where that
- * may help; then everything but the user's messages becomes the mechanical handoff. Each is tried once since the last reply.
+ * may help; then everything but the user's messages becomes the mechanical handoff. Each is tried once since the last
+ * reply.
  */
 export function repair(agent: Agent, why: string, { onlyThinking }: { onlyThinking: boolean }): boolean {
   const events = agent.log.events();

@@ -86,7 +86,10 @@ async function runTool(
   });
 }
 
-/** Appends the decision before the call runs, so that it is known even when the call ends us. Returns why it may not run. */
+/**
+ * Appends the decision before the call runs, so that it is known even when the call ends us. Returns why it may not
+ * run.
+ */
 async function decide(
   agent: Agent,
   { call, ...proposed }: LoggedCall,

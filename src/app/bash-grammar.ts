@@ -5,7 +5,10 @@ import type { ParseShell } from "../core/shell-tree.ts";
 import { isPlainWords } from "../permissions/bash/cross-check.ts";
 import { packagePath } from "./prompts.ts";
 
-/** Loads the parser that an access has to be judged with; undefined where nothing is to be parsed, and where the grammar does not load. */
+/**
+ * Loads the parser that an access has to be judged with; undefined where nothing is to be parsed, and where the grammar
+ * does not load.
+ */
 export type ParserFor = (access: Access) => Promise<ParseShell | undefined>;
 
 /** Creates the loader. A failure is reported once: commands then need permission unless they are plain words. */

@@ -22,8 +22,8 @@ type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
 };
 
 /**
- * For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes. `settle`:
- * who decides what rules and mode leave open; nobody when absent, and then it is denied.
+ * For `Agent.permit` without a person at the screen. `rules` is asked at each call: the shell's folder changes.
+ * `settle`: who decides what rules and mode leave open; nobody when absent, and then it is denied.
  */
 export function permitHeadless(rules: () => Rules, settle?: SettleHeadless): Agent["permit"] {
   return permitBy(rules, async ({ reason, suggestion, rule }, { toolName, input, signal }) => {

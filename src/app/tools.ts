@@ -11,7 +11,7 @@ import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { todoTool } from "../tools/session/todo.ts";
 import { readPrompt } from "./prompts.ts";
 
-/** The parts of a session that tools work with. `folder`: the session's own; `workspace`: where relative paths start. */
+/** Parts of a session that tools use. `folder`: the session's own; `workspace`: where relative paths start. */
 export type ToolParts = {
   folder: string;
   workspace: string;

@@ -1,4 +1,6 @@
-/** Catches the errors that no code caught: thrown on a timer, an emitter or a stream, or a rejection without a handler. */
+/**
+ * Catches the errors that no code caught: thrown on a timer, an emitter or a stream, or a rejection without a handler.
+ */
 
 import type { Agent } from "../agent/agent.ts";
 
@@ -6,8 +8,8 @@ import type { Agent } from "../agent/agent.ts";
 const graceMs = 2000;
 
 /**
- * `guard`: as in `Agent`. Nothing says which call an error belongs to: it fails all that run. When none runs it is a bug
- * outside of the tools, and `die` is called. `close` ends the watch.
+ * `guard`: as in `Agent`. Nothing says which call an error belongs to: it fails all that run. When none runs it is a
+ * bug outside of the tools, and `die` is called. `close` ends the watch.
  */
 export function watchUncaught(die: (error: unknown) => void): { guard: Agent["guard"]; close(): void } {
   const running = new Set<AbortController>();

@@ -43,7 +43,8 @@ export type Settings = {
 
 /**
  * `rule`: ask before sending once a session has read private data and text from outside, or never. `private`: the files
- * that count as private data. `budgetKb`, `budgetPercent`: what a host may get that is only fetched from, for each turn.
+ * that count as private data. `budgetKb`, `budgetPercent`: what a host may get that is only fetched from, for each
+ * turn.
  */
 export type EgressSettings = {
   rule?: "two-of-three" | "off";

@@ -1,8 +1,8 @@
-/** Ids of calls: the API refuses a request in which two calls have the same one. Pure. */
+/** Keeps the ids of calls unique: the API refuses a request in which two calls share one. Pure. */
 
 import type { AssistantBlock } from "./blocks.ts";
 
-/** The same reply, in which a call whose id is taken, in the session or by a call before it, has another id. */
+/** Returns the reply with a new id for each call whose id an earlier call of the session already has. */
 export function withOwnIds(
   content: readonly AssistantBlock[],
   isTaken: (id: string) => boolean,

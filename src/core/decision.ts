@@ -1,15 +1,15 @@
-/** The record of a permission decision, as the log keeps it, and the words for it. Pure. */
+/** The record of a permission decision in the log, and its wording. Pure. */
 
 export const permissionModes = ["ask", "accept-edits", "plan", "auto"] as const;
 export type PermissionMode = (typeof permissionModes)[number];
 
-/** For how long and where an allowed rule counts: until the person leaves, in this folder, or everywhere. */
+/** Scope of an allow rule: this session, this folder, or everywhere. */
 export type RuleScope = "session" | "project" | "user";
 
-/** The party that decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody. */
+/** Who decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody. */
 export type DecidedBy = "mode" | "rule" | "always" | "user" | "driver" | "headless" | "fix";
 
-/** How a call was decided. What this says is what happened, whatever today's rules say. */
+/** How a call was decided at the time, whatever the rules say today. */
 export type DecisionRecord = {
   decision: "allow" | "deny";
   /** The rule's text, the mode's name, or `refused always`; after a question, the rule that would allow the call. */
@@ -17,16 +17,16 @@ export type DecisionRecord = {
   by: DecidedBy;
   /** The mode in force; absent in logs of versions that did not record it. */
   mode?: PermissionMode;
-  /** Where the rule that decided is kept. */
+  /** Where the deciding rule is stored. */
   scope?: RuleScope | "flags";
-  /** Present when rules and mode left the decision to somebody. */
+  /** Present when rules and mode left the decision open. */
   asked?: {
-    /** Why it was asked. */
+    /** The reason for the question. */
     reason: string;
     waitedMs: number;
     /** The rule that the answer added. */
     remembered?: { rule: string; scope: RuleScope };
-    /** The words that came with a no. */
+    /** The explanation given with a refusal. */
     say?: string;
     /** The turn was stopped before there was an answer. */
     unanswered?: true;
@@ -40,7 +40,7 @@ const scopeWords: Record<RuleScope | "flags", string> = {
   user: "of the user's settings",
 };
 
-/** A decision in one line: `allowed by the rule bash(npm test:*) of this project`. */
+/** Describes a decision in one line: `allowed by the rule bash(npm test:*) of this project`. */
 export function decisionText(record: DecisionRecord): string {
   const { decision, asked } = record;
   if (asked?.unanswered) return "not run: the turn was stopped before the question was answered";

@@ -1,4 +1,4 @@
-/** Errors that the user can mend, and the exit code that each carries. Pure. */
+/** Errors that the user can fix, and the exit code that each carries. Pure. */
 
 /** A mistake of the caller: one line that says what is wrong and what to do. Exit code 2. */
 export class UsageError extends Error {
@@ -27,7 +27,7 @@ export class StartError extends Error {
   }
 }
 
-/** The exit code that an error carries: the user can mend what it says in one line. Undefined: a bug, which crashes. */
+/** Returns the exit code of an error that the user can fix; undefined for a bug, which crashes. */
 export function exitCodeOf(error: unknown): number | undefined {
   return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number"
     ? error.exitCode

@@ -10,14 +10,14 @@ import type { CallFacts } from "./tool-calls.ts";
 
 /** A change of the view; the log itself never changes. */
 export type ContextEdit =
-  /** The block at index `block` of the event `seq` reads `text` from now on. */
+  /** From now on the block at index `block` of the event `seq` reads `text`. */
   | { type: "replace"; seq: number; block: number; text: string }
   /**
    * The events `from` to `to` (inclusive) become `text`. If `from` is a tool result, `text` becomes the result
    * of that call; user messages inside the span survive verbatim, after it.
    */
   | { type: "collapse"; from: number; to: number; text: string }
-  /** Thinking of the events up to `to` is left out for good. */
+  /** Drops the thinking of all events up to `to`. */
   | { type: "drop_thinking"; to: number };
 
 /** Why an edit was worth it, in tokens and dollars; filled by the policy that asked for it. */
@@ -33,7 +33,7 @@ export type TurnEnd =
   | "refusal"
   | "output_limit"
   | "context_full"
-  /** The model repeated itself without getting anywhere. */
+  /** The model repeated itself without progress. */
   | "loop"
   | "model_error"
   | "error";
@@ -43,7 +43,7 @@ export type Rejection = "unknown_tool" | "invalid_input" | "denied" | "cancelled
 
 export type Task = { text: string; status: "open" | "active" | "done" };
 
-/** The warnings that the agent itself gives; a warning from elsewhere has no code. */
+/** Codes of the agent's own warnings; a warning from elsewhere has none. */
 export type WarningCode =
   | "tool_crashed"
   | "thinking_dropped"
@@ -55,10 +55,10 @@ export type WarningCode =
   | "summaries_stopped"
   | "window_learned";
 
-/** The rules of a request, as context/invariants.ts numbers them. */
+/** The rules of a request, as context/rules numbers them. */
 export type RuleNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
-/** The topic of a reminder; the words for each stand in prompts/reminders.md. */
+/** The topic of a reminder; prompts/reminders.md has the words for each. */
 export type Topic =
   | "todo"
   | "todo_changed"
@@ -100,7 +100,7 @@ export type EventBody =
       effort?: string;
       /** Name of the policy stack that plans this session's edits. */
       context: string;
-      /** The engine's numbers where they differ from the defaults. */
+      /** Settings of the engine that differ from the defaults. */
       engine?: Record<string, number>;
       /** The session this one was forked from. */
       parent?: string;
@@ -109,9 +109,9 @@ export type EventBody =
   | { type: "model_changed"; model: ModelCard; effort?: string }
   /** The user named the session; an empty name removes the name. */
   | { type: "session_named"; name: string }
-  /** The policy stack or the engine's numbers were changed; both replace what was in force. */
+  /** The policy stack or the engine's settings changed; both replace the earlier ones. */
   | { type: "settings_changed"; context: string; engine: Record<string, number> }
-  /** `preamble`: facts that go before the user's own words (folder, date, project instructions). */
+  /** `preamble`: facts placed before the user's own words (folder, date, project instructions). */
   | {
       type: "user_message";
       content: UserBlock[];
@@ -146,10 +146,10 @@ export type EventBody =
       stats?: ToolStats;
       /** For people: a diff. Never sent to the model. */
       display?: string;
-      /** Title of the call and what it touches, where the log alone cannot tell: of a tool that core does not know. */
+      /** Title of the call and what it touches; recorded only for tools that core does not know. */
       call?: CallFacts;
     }
-  /** One for each call that was to run, before it runs. Logs of earlier versions have those of denied calls only. */
+  /** Precedes every call, allowed or denied. Logs of earlier versions have only the denials. */
   | ({ type: "permission_decided"; toolUseId: string } & DecisionRecord)
   | {
       type: "context_edited";
@@ -169,12 +169,12 @@ export type EventBody =
       channel: "turn_scoped" | "tail" | "logged";
       text: string;
       about?: Topic[];
-      /** The task list as the user made it, when the reminder tells of that. */
+      /** The task list as the user edited it, when the reminder is about that edit. */
       todo?: string;
-      /** The states of files that it tells of: `hash` is "" for one that is gone. */
+      /** The states of the files it reports: `hash` is "" for a deleted file. */
       files?: { path: string; hash: string }[];
     }
-  /** All tools that are not offered from here on, where the provider can withhold one; an empty list offers all. */
+  /** All tools withheld from here on, where the provider supports that; an empty list offers all. */
   | { type: "tools_gated"; withdrawn: string[] }
   | {
       type: "model_request";
@@ -183,12 +183,12 @@ export type EventBody =
       /** Input tokens by the engine's estimate, before calibration. */
       tokensEstimated: number;
       cacheAfter: CachePoint[];
-      /** Tokens that could be forgotten but were sent all the same, because forgetting did not pay yet. */
+      /** Tokens that could be forgotten but were sent because forgetting did not pay yet. */
       deferredTokens?: number;
-      /** Tokens that would have been written anew, had they been forgotten. */
+      /** Tokens that forgetting them would have rewritten. */
       flushTokens?: number;
     }
-  /** A model call beside the conversation: it is billed, but its reply is not part of the history. */
+  /** A model call outside the conversation: it is billed, but its reply is not in the history. */
   | {
       type: "summary_call";
       purpose: "summary";
@@ -196,29 +196,29 @@ export type EventBody =
       model: string;
       durationMs: number;
       outcome: "accepted" | "rejected" | "failed";
-      /** Why it was not used, or what was mended of it. */
+      /** Why it was not used, or what was repaired in it. */
       detail?: string;
-      /** Requests that it took, where it was more than one. */
+      /** Number of requests, when more than one was needed. */
       attempts?: number;
-      /** The question that was appended to the request: with it the request can be rebuilt. */
+      /** The question appended to the request, kept so that the request can be rebuilt. */
       question?: string;
       /** SHA-256 of the exact body. */
       bodyHash?: string;
-      /** The model asked, where it is not the session's own. */
+      /** The model used, when it is not the session's own. */
       card?: ModelCard;
-      /** Dollars that the call was expected to cost on the session's own model, and on the cheapest other one. */
+      /** Expected cost in dollars on the session's own model and on the cheapest other one. */
       price?: { ownUsd: number; otherUsd?: number };
     }
   | { type: "model_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs?: number }
-  /** The sandbox of the commands from here on: its engine and walls, and what the plan lets them write. */
+  /** The sandbox for commands from here on: engine, walls, and writable paths. */
   | { type: "sandbox"; status: SandboxStatus; writable: string[] }
-  /** A file that other programs would run appeared in the sandbox and was moved to `kept`, or was put back from there. */
+  /** A file that other programs would run appeared in the sandbox and was moved to `kept`, or was restored. */
   | { type: "quarantined"; path: string; kept: string; accepted?: true }
-  /** Files that a command changed and that other programs run, absolute. */
+  /** Absolute paths of files that a command changed and that other programs run. */
   | { type: "runs_elsewhere"; paths: string[] }
-  /** Something a person should know. `rule`: the number of the broken rule (context/invariants.ts). */
+  /** Something a person should know. `rule`: the number of the broken rule (context/rules). */
   | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
-  /** Connections of one command to one host since the event before. Never sent to the model. */
+  /** Connections of one command to one host since its last such event. Never sent to the model. */
   | ({ type: "egress" } & Egress)
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };
 
@@ -240,6 +240,6 @@ export type ToolStats = {
   wrote?: string[];
   /** Absolute paths this call read. */
   read?: string[];
-  /** State of the one file that was read or written, as it was then. */
+  /** State at that time of the one file that was read or written. */
   hash?: string;
 };

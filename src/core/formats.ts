@@ -1,10 +1,10 @@
-/** The formats that people choose from, in options and slash commands. */
+/** The formats that options and slash commands accept. */
 
 /** Output formats of a headless run. */
 export const outputFormats = ["text", "json", "stream-json"] as const;
-/** Where a headless run takes its messages from: the command line and stdin, or lines of JSON. */
+/** Input formats of a headless run: the command line and stdin, or lines of JSON. */
 export const inputFormats = ["text", "stream-json"] as const;
-/** The files that a session is exported as. */
+/** Export formats of a session. */
 export const exportFormats = ["md", "html", "json"] as const;
 
 export type ExportFormat = (typeof exportFormats)[number];

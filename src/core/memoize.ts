@@ -1,10 +1,10 @@
-/** Answers that are remembered: of a growing log only what is new is read. Pure to whoever asks. */
+/** Memoized reducers over the append-only log: each call reads only the events added since the last. */
 
 import type { LogEvent } from "./events.ts";
 
 /**
- * The question whose answer is `add` over all events, beginning with `start`. A log only grows at its end, so what
- * was read of the same array is not read again. `add` may change its state in place only when no answer shows it.
+ * Returns a function that reduces a log with `add`, from `start`. A log only grows at its end, so events already
+ * read from the same array are not read again. `add` may change its state in place only if callers cannot see that.
  */
 export function memoizedReduce<S>(
   start: () => S,
@@ -26,7 +26,7 @@ export function memoizedReduce<S>(
   };
 }
 
-/** The same function, asked once for each object. For objects that do not change: events, blocks. */
+/** Returns the function with its results cached by object. For immutable objects: events, blocks. */
 export function memoizeBy<K extends object, V>(answer: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => {

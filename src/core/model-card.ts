@@ -1,4 +1,4 @@
-/** Facts about a model: its window, its prices and what its API permits. Pure types and sums. */
+/** Facts about a model: its window, its prices, and what its API permits. Pure. */
 
 /** Dollars per million tokens. A write price of 0 means that writing costs no more than input. */
 export type Prices = {
@@ -14,7 +14,7 @@ export type Prices = {
 /** The lifetimes that a cache marker can ask for. */
 export type CacheTtl = "5m" | "1h";
 
-/** How long an entry of a prompt cache lives unused. */
+/** Lifetime of an unused prompt cache entry. */
 export type CacheLife = CacheTtl | "30m";
 
 /** The limits and features of a model's API (context-engine §2, provider-facts §2 and §3). */
@@ -28,7 +28,7 @@ export type Contract = {
   cache: {
     kind: "breakpoints" | "automatic" | "none";
     maxBreakpoints: number;
-    /** Positions that a read looks back from a breakpoint. */
+    /** Positions that a cache read looks back from a breakpoint. */
     lookback: number;
     /** Shorter prefixes are silently not cached. */
     minTokens: number;
@@ -50,14 +50,14 @@ export type ModelCard = {
   contract: Contract;
 };
 
-/** Lives of cache entries in milliseconds. */
+/** Lifetimes of cache entries in milliseconds. */
 export const cacheLifeMs: Readonly<Record<CacheLife, number>> = {
   "5m": 300_000,
   "30m": 1_800_000,
   "1h": 3_600_000,
 };
 
-/** How long an entry of this model lives that nobody asked a longer life for. */
+/** Returns the lifetime that entries of this model get by default. */
 export function usualLife({ cache }: Contract): CacheLife {
   return cache.ttls[0] ?? "5m";
 }
@@ -95,7 +95,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Dollars for one reply (provider-facts §4); above a price tier the whole request costs its factor. */
+/** Returns dollars for one reply (provider-facts §4); above a price tier its factor applies to the whole request. */
 export function costOf(usage: Usage, prices: Prices): number {
   const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.factor : 1;
   const write5m = prices.cacheWrite5m || prices.input;

@@ -16,17 +16,17 @@ export type ModelPart =
   | { type: "thinking_delta"; text: string }
   | { type: "tool_use_started"; id: string; name: string }
   | { type: "input_delta"; id: string; text: string }
-  /** The attempt failed: what it streamed is void; the next attempt starts after `waitMs`. */
+  /** The attempt failed: discard what it streamed; the next attempt starts after `waitMs`. */
   | { type: "attempt_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs: number };
 
 export type ModelReply = {
-  /** Complete blocks only. Of a reply cut by `max_tokens` the tool calls are left out. */
+  /** Complete blocks only. A reply cut off by `max_tokens` has no tool calls. */
   content: AssistantBlock[];
   stopReason: string;
   usage: Usage;
   model: string;
   messageId?: string;
-  /** Where the API says why the cache missed (provider-facts §3). */
+  /** Reason for a cache miss, if the API gives one (provider-facts §3). */
   cacheMissReason?: string;
   /** Number of thinking blocks that the API dropped under `drop_block`. */
   droppedThinking?: number;
@@ -51,7 +51,7 @@ export type Access =
   | { kind: "read"; paths: string[] }
   | { kind: "write"; paths: string[] }
   /**
-   * `input`: what is typed into it. Without a command it goes to one that waits. `outside`: it leaves the sandbox, and
+   * `input`: text typed into it; without a command, into the one that is waiting. `outside`: it leaves the sandbox and
    * runs in the folder `cwd` (real).
    */
   | { kind: "execute"; command: string; input?: string; outside?: { reason: string; cwd: string } }
@@ -62,13 +62,13 @@ export type Access =
 export type Artifacts = {
   /** Absolute folder, 0700. */
   folder: string;
-  /** A new empty file (0600) in the folder, named by a running number: `000123.txt`. Returns its absolute path. */
+  /** Creates an empty file (0600) with a running number as its name: `000123.txt`. Returns its absolute path. */
   create(extension: string): string;
-  /** The same, holding `text`. */
+  /** Does the same, and writes `text` to it. */
   write(extension: string, text: string): string;
 };
 
-/** A state of a file. `path`: absolute, links resolved. `hash`: of its bytes; "" when there is no such file. */
+/** A state of a file. `path`: absolute, links resolved. `hash`: of its bytes; "" for a missing file. */
 export type KnownFile = { path: string; hash: string };
 
 export type ToolContext = {
@@ -77,12 +77,12 @@ export type ToolContext = {
   signal: AbortSignal;
   /** The log so far. */
   events: readonly LogEvent[];
-  /** The access that was approved, with the links as they were then. The tool touches nothing else. */
+  /** The approved access, with links as they were at approval. The tool touches nothing else. */
   access: Access;
   /** Tokens that the result may cost in the view. */
   budgetTokens: number;
   artifacts: Artifacts;
-  /** Live output for the screen; never for the model. */
+  /** Reports live output for the screen; the model never sees it. */
   onProgress(text: string): void;
   /**
    * A command waits at its terminal, and a person may take it over. Returns for how many milliseconds the call waits
@@ -115,7 +115,7 @@ export type Tool = CallReader & {
   run(input: Record<string, unknown>, context: ToolContext): Promise<ToolOutput>;
 };
 
-/** A command that runs on in the background of a session. `log`: the file with all its output. */
+/** A command that runs in the background of a session. `log`: the file with all its output. */
 export type BackgroundJob = {
   pid: number;
   command: string;
@@ -132,10 +132,10 @@ export type BackgroundJobs = {
   keep(pid: number): boolean;
 };
 
-/** The session's log. `append` is durable before listeners hear. */
+/** The session's log. An appended event is durable before listeners are called. */
 export type EventLog = {
   append(body: EventBody): LogEvent;
-  /** All events so far, as one live array: it grows with each append, so keep its length, not the array, to look back. */
+  /** Returns all events as one live array: it grows with each append, so keep its length to look back. */
   events(): readonly LogEvent[];
   subscribe(listener: (event: LogEvent) => void): () => void;
 };
@@ -144,7 +144,7 @@ export type EventLog = {
 export class ModelError extends Error {
   readonly kind: ModelErrorKind;
   readonly status: number | undefined;
-  /** How long the server asked us to wait. */
+  /** The delay that the server asked for. */
   readonly retryAfterMs: number | undefined;
   /** Complete blocks (and begun text) of a reply that the user interrupted. */
   readonly partial: AssistantBlock[];

@@ -2,13 +2,13 @@
 
 import { type CacheLife, cacheLifeMs, noUsage, type Usage } from "./model-card.ts";
 
-/** A prompt as the wire carries it, without cache markers. */
+/** A prompt as it is sent, without cache markers. */
 export type Prompt = {
   model: string;
   tools: readonly object[];
   system: readonly object[];
   messages: readonly PromptMessage[];
-  /** Whatever makes the messages new to the cache when it changes: tool choice, thinking, effort. */
+  /** Settings whose change invalidates the cached messages: tool choice, thinking, effort. */
   settings?: unknown;
 };
 export type PromptMessage = { role: string; content: readonly PromptContent[]; clear_at?: string };
@@ -20,7 +20,7 @@ export type PromptBlock = {
   hash: number;
   /** Length of its JSON text; four bytes are a token. 0 for what the model does not read. */
   bytes: number;
-  /** It counts as one position with the block before it: a run of calls, a run of results. */
+  /** True when it shares a cache position with the block before: a run of calls, or of results. */
   joined: boolean;
 };
 
@@ -47,11 +47,11 @@ export type BilledRequest = {
 
 export const emptyCache: CacheState = new Map();
 
-/** An image costs about this much at the size the API scales it to, whatever its encoding takes. */
+/** Assumed size of an image after the API scales it, whatever the size of its encoding. */
 const imageBytes = 4 * 1600;
 
 /**
- * The blocks of a prompt in the order they are hashed: tools, system, messages. The model is part of the first,
+ * Lists the blocks of a prompt in the order they are hashed: tools, system, messages. The model is part of the first,
  * the settings and whether there are images are part of the first message: so a change invalidates what follows.
  */
 export function layoutOf(prompt: Prompt): PromptLayout {
@@ -113,7 +113,7 @@ export function billRequest(request: BilledRequest, cache: CacheState): { usage:
 
 type Prefix = { hash: number; tokens: number; position: number };
 
-/** For each block the prefix that ends with it: a rolling hash, so that a request costs as much as it is long. */
+/** Returns the prefix that ends with each block, by a rolling hash: the time is linear in the request's length. */
 function prefixesOf(blocks: readonly PromptBlock[]): Prefix[] {
   let [hash, bytes, position] = [0, 0, 0];
   return blocks.map((block) => {
@@ -140,7 +140,7 @@ function warmPrefix(
   return [];
 }
 
-/** Returns true for a block that the cache counts as one position with the block before: a run of calls, or of results. */
+/** Returns true when a block shares a cache position with the block before: a run of calls, or of results. */
 export function joinsRun(type: string, before: string | undefined): boolean {
   return type === before && (type === "tool_use" || type === "tool_result");
 }
@@ -156,7 +156,7 @@ function blockOf(position: string, block: object): PromptBlock {
   };
 }
 
-/** The base64 data of an image, or of the images in a tool result. */
+/** Returns the base64 data of an image, or of the images in a tool result. */
 function imagesIn(block: object): string[] {
   const { type, source, content } = block as { type?: string; source?: { data?: string }; content?: unknown };
   if (type === "image") return [source?.data ?? ""];
@@ -168,7 +168,7 @@ function seed(blocks: PromptBlock[], index: number, text: string): void {
   if (block) block.hash = chained(block.hash, digest(text).hash);
 }
 
-/** A hash of 53 bits over two of them in their order. Of numbers alone: every request chains all of its blocks. */
+/** Combines two 53-bit hashes in order. It uses only arithmetic, because every request chains all of its blocks. */
 function chained(before: number, next: number): number {
   let a = Math.imul((before >>> 0) ^ 0x9e3779b1, 0x85ebca6b) ^ (next >>> 0);
   let b = Math.imul((before / 4294967296) ^ a ^ (a >>> 15), 0x27d4eb2f) ^ (next / 4294967296);

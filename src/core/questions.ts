@@ -1,4 +1,4 @@
-/** Questions to the log. What the log can answer is kept nowhere else. Pure. */
+/** Queries on the log. Nothing that the log can answer is stored elsewhere. Pure. */
 
 import { isToolUse, type ToolUseBlock } from "./blocks.ts";
 import type { EventOf, LogEvent } from "./events.ts";
@@ -22,7 +22,7 @@ export function allOf<T extends LogEvent["type"]>(events: readonly LogEvent[], t
   return events.filter((event): event is EventOf<T> => event.type === type);
 }
 
-/** The event with this seq; a damaged log can have gaps, so it may stand before its index. */
+/** Finds the event with this seq. In a damaged log with gaps its index may be lower than its seq. */
 export function eventAt(events: readonly LogEvent[], seq: number): LogEvent | undefined {
   for (let index = Math.min(seq, events.length - 1); index >= 0; index--) {
     const event = events[index];
@@ -32,7 +32,7 @@ export function eventAt(events: readonly LogEvent[], seq: number): LogEvent | un
   return undefined;
 }
 
-/** Index of the first item at or after `seq`, by bisection; the items stand in the order of the log. */
+/** Returns the index of the first item at or after `seq`, by bisection over items in log order. */
 export function indexFrom(items: readonly { seq: number }[], seq: number): number {
   let [low, high] = [0, items.length];
   while (low < high) {
@@ -51,12 +51,12 @@ const said = memoizedReduce<EventOf<"user_message">[]>(
   },
 );
 
-/** The messages of the person, oldest first. */
+/** Returns the user's messages, oldest first. */
 export function userMessages(events: readonly LogEvent[]): readonly EventOf<"user_message">[] {
   return [...said(events)];
 }
 
-/** The first event of every log. Throws when the log is empty: that is a bug of the caller. */
+/** Returns the first event of a log. Throws when the log is empty, which is a bug in the caller. */
 export function started(events: readonly LogEvent[]): EventOf<"session_started"> {
   const first = events[0];
   if (first?.type !== "session_started") throw new Error("the log does not begin with session_started");
@@ -70,7 +70,7 @@ export function currentModel(events: readonly LogEvent[]): { model: ModelCard; e
   return { model: source.model, ...(source.effort ? { effort: source.effort } : {}) };
 }
 
-/** The policy stack and the engine's numbers in force at the end of the log. */
+/** The policy stack and the engine's settings in force at the end of the log. */
 export function currentEngine(events: readonly LogEvent[]): {
   context: string;
   engine: Record<string, number>;
@@ -82,12 +82,12 @@ export function currentEngine(events: readonly LogEvent[]): {
 /** A focus that is open: its `start_focus` call, the seq of that call's result, and the objective. */
 export type OpenFocus = { toolUseId: string; resultSeq: number; objective: string };
 
-/** The focus that was started and neither completed nor collapsed, if any. */
+/** Returns the open focus, neither completed nor collapsed, if any. */
 export function openFocus(events: readonly LogEvent[]): OpenFocus | undefined {
   return focusing(events).open;
 }
 
-/** The focus that the newest `complete_focus` closed, if one was open then. */
+/** Returns the focus that the newest `complete_focus` closed, if one was open. */
 export function closedFocus(events: readonly LogEvent[]): OpenFocus | undefined {
   return focusing(events).closed;
 }
@@ -108,7 +108,7 @@ const focusing = memoizedReduce<Focusing>(
   },
 );
 
-/** Returns true when the edit folds the focus in place. A summary that takes its beginning leaves it open. */
+/** Returns true when the edit folds the focus in place. A summary that covers only its beginning leaves it open. */
 function folds({ edits }: EventOf<"context_edited">, open: OpenFocus | undefined): boolean {
   return edits.some((edit) => edit.type === "collapse" && edit.from === open?.resultSeq);
 }
@@ -124,13 +124,13 @@ export function findCall(
     ?.findLast(({ index }) => index < before)?.call;
 }
 
-/** Ids are unique but in recordings of other programs: so there are as many lists as calls, and they are short. */
+/** Lists, because recordings of other programs can reuse an id; otherwise each has one call. */
 const callsById = memoizedReduce(
   () => ({ read: 0, byId: new Map<string, { index: number; call: ToolUseBlock }[]>() }),
   (state, event) => {
     const index = state.read++;
     if (event.type !== "assistant_message") return state;
-    // Of two calls with one id in a reply the first counts.
+    // If two calls in a reply share an id, the first counts.
     for (const call of event.content.filter(isToolUse).reverse()) {
       const known = state.byId.get(call.id);
       if (known) known.push({ index, call });
@@ -153,10 +153,10 @@ const wrote = memoizedReduce<Set<string>>(
   },
 );
 
-/** `turns`: model calls, those for summaries included; `replies`: those that answered the session itself. */
+/** `turns`: all model calls, summaries included; `replies`: model calls of the conversation alone. */
 export type Spending = { turns: number; replies: number; usage: Usage; cost: number; apiMs: number };
 
-/** Model calls, tokens and dollars of the session so far, each reply at the prices of its own model. */
+/** Totals model calls, tokens and dollars of the session so far, each reply at its own model's prices. */
 export function spending(events: readonly LogEvent[]): Spending {
   return spendingSoFar(events).total;
 }
@@ -167,7 +167,7 @@ const spendingSoFar = memoizedReduce<{ total: Spending; model?: ModelCard }>(
     if (event.type === "session_started" || event.type === "model_changed")
       return { ...state, model: event.model };
     if (event.type !== "assistant_message" && event.type !== "summary_call") return state;
-    // A summary may be another model's.
+    // Another model may have written the summary.
     const model = event.type === "summary_call" ? (event.card ?? state.model) : state.model;
     return { ...state, total: withCall(state.total, event, model) };
   },

@@ -31,7 +31,7 @@ export type ModelRequest = {
   messages: Message[];
   /** At most four, in order of position. */
   cacheAfter: CachePoint[];
-  /** Declared tools that may not be called now, where that is said beside the messages (`allowed_tools`). */
+  /** Declared tools that may not be called now, for APIs that take such a list (`allowed_tools`). */
   withdrawn?: string[];
   maxTokens: number;
   thinking: "adaptive" | "none";
@@ -40,9 +40,9 @@ export type ModelRequest = {
   temperature?: number;
   /** Set for the rest of a session once a prefix-bound history was edited (provider-facts §2). */
   blockBinding?: "drop_block";
-  /** Id of the reply before, where the API then tells why the cache missed (provider-facts §3). */
+  /** Id of the previous reply, for APIs that then explain a cache miss (provider-facts §3). */
   previousMessageId?: string;
 };
 
-/** How hard a model thinks, where it can be told: the words of the command line, of settings and of the screen. */
+/** Levels of thinking effort, as the command line, the settings and the screen name them. */
 export const efforts = ["low", "medium", "high", "xhigh", "max"] as const;

@@ -1,4 +1,4 @@
-/** Going back to an earlier message of a session: what a fork there holds, and which files belong to it. Pure. */
+/** Finds the messages a session can go back to, and the state of the files at each. Pure. */
 
 import type { EventOf, LogEvent } from "./events.ts";
 import { lastOf } from "./questions.ts";
@@ -10,13 +10,13 @@ export type RewindPoint = {
   seq: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** The person's words, to be changed and sent again; images are named only. */
+  /** The user's text, to edit and resend; images appear by name only. */
   text: string;
-  /** Events before the message: what a fork there begins with (`forkSession`). */
+  /** Number of events before the message, which a fork keeps (`forkSession`). */
   events: number;
 };
 
-/** All messages of the person, oldest first. */
+/** Lists all messages of the user, oldest first. */
 export function rewindPoints(events: readonly LogEvent[]): RewindPoint[] {
   return events.flatMap((event, index) =>
     event.type === "user_message"
@@ -25,20 +25,20 @@ export function rewindPoints(events: readonly LogEvent[]): RewindPoint[] {
   );
 }
 
-/** The point at this message; undefined when there is no such message. */
+/** Returns the point at this message; undefined when there is no such message. */
 export function rewindTo(events: readonly LogEvent[], seq: number): RewindPoint | undefined {
   return rewindPoints(events).find((point) => point.seq === seq);
 }
 
 /**
  * The snapshot with the files as they were when the message was sent: the first that was taken for it or for a
- * later one. Undefined when nothing was written since, so that there is nothing to put back.
+ * later one. Undefined when nothing was written since.
  */
 export function snapshotAtMessage(rows: readonly SnapshotRow[], seq: number): number | undefined {
   return rows.find(({ kind, turn }) => kind === "step" && turn >= seq)?.n;
 }
 
-/** Changes of files since a snapshot: each file once, as it differs from then. */
+/** Lists the files that changed since a snapshot, each once with its net change. */
 export function changedFrom(rows: readonly SnapshotRow[], n: number): FileChange[] {
   const byPath = new Map<string, { was: boolean; is: boolean }>();
   for (const { path, status } of rows.filter((row) => row.n >= n).flatMap(({ files }) => files)) {
@@ -50,7 +50,7 @@ export function changedFrom(rows: readonly SnapshotRow[], n: number): FileChange
   );
 }
 
-/** The name that the session was given last, if any. */
+/** Returns the session's current name, if any. */
 export function sessionName(events: readonly LogEvent[]): string | undefined {
   return lastOf(events, "session_named")?.name || undefined;
 }

@@ -6,10 +6,10 @@ export type SandboxChoice = (typeof sandboxChoices)[number];
 
 export type SandboxEngine = "namespaces" | "seatbelt" | "landlock" | "none";
 
-/** How connections leave: names served inside, proxy variables, not at all, or as the machine has it. */
+/** How connections leave: by names served inside, by proxy variables, not at all, or unrestricted. */
 export type NetworkWall = "names" | "proxy" | "off" | "open";
 
-/** The engine in use and the walls that it holds. `hidden`: files that cannot even be read. */
+/** The engine in use and the walls it enforces. `hidden`: files that cannot even be read. */
 export type SandboxStatus = {
   engine: SandboxEngine;
   version?: string;
@@ -17,7 +17,7 @@ export type SandboxStatus = {
   hidden: boolean;
   processes: boolean;
   network: NetworkWall;
-  /** Why no better engine was taken. */
+  /** Why no better engine was used. */
   reason?: string;
 };
 
@@ -38,9 +38,9 @@ export type HostRule = {
 };
 
 /**
- * The files, sockets, hosts and variables that commands may use. All paths are absolute and real. The deepest entry that
- * covers a path decides; among entries of the same path hidden beats read-only, and read-only beats writable. What no
- * entry covers can be read only.
+ * The files, sockets, hosts and variables that commands may use. All paths are absolute and real. The deepest entry
+ * that covers a path decides; among entries of the same path hidden beats read-only, and read-only beats writable. What
+ * no entry covers can be read only.
  */
 export type SandboxPlan = {
   writable: string[];

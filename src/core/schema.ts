@@ -2,12 +2,12 @@
 
 import type { JsonSchema } from "./request.ts";
 
-/** An object with these fields and no others. */
+/** Returns the schema of an object with these fields and no others. */
 export function closedObject(properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** One sentence per violation, empty when the value fits. `path` names the value in the sentences. */
+/** Returns one sentence per violation; empty when the value fits. `path` names the value in them. */
 export function violations(schema: JsonSchema, value: unknown, path = "input"): string[] {
   if (schema.enum && !schema.enum.includes(value as string)) {
     return [`${path} must be one of ${schema.enum.join(", ")}`];

@@ -1,12 +1,12 @@
-/** A command line as a grammar sees it. The grammar itself is outside; here is what it hands over. Types only. */
+/** The syntax tree of a command line, as an outside grammar produces it. Types only. */
 
 /** A piece of the text, from `start` up to `end`, in UTF-16 units; a broken piece has the type `ERROR`. */
 export type ShellNode = {
-  /** The grammar's name, or the very text of a sign such as `&&`. */
+  /** The grammar's name for it, or the text of an operator such as `&&`. */
   type: string;
   start: number;
   end: number;
-  /** The grammar made it up: it is not in the text. */
+  /** True when the grammar inserted it: it is not in the text. */
   missing: boolean;
   children: ShellNode[];
 };

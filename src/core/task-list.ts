@@ -1,4 +1,4 @@
-/** The task list: how it reads, and what the log last had it say. Pure. */
+/** The task list: its text, and its newest state in the log. Pure. */
 
 import type { Task } from "./events.ts";
 import { memoizedReduce } from "./memoize.ts";
@@ -7,26 +7,26 @@ export type { Task } from "./events.ts";
 
 const marks: Record<Task["status"], string> = { open: "[ ]", active: "[>]", done: "[x]" };
 
-/** The list as Markdown, one line a task. */
+/** Formats the list as Markdown, one line per task. */
 export function checklist(tasks: readonly Task[]): string {
   return tasks.map((task) => `- ${marks[task.status]} ${task.text.replaceAll(/\s*\n\s*/g, " ")}`).join("\n");
 }
 
-/** The answer of the `todo` tool: the list, and how much of it is done. */
+/** Returns the result of the `todo` tool: the list and how much of it is done. */
 export function recital(tasks: readonly Task[]): string {
   if (tasks.length === 0) return "The list is empty.";
   return `${checklist(tasks)}\n(${doneOf(tasks)})`;
 }
 
-/** How far a list is: `2 of 5 done`. */
+/** Describes the progress: `2 of 5 done`. */
 export function doneOf(tasks: readonly Task[]): string {
   const done = tasks.filter((task) => task.status === "done").length;
   return `${done} of ${tasks.length} done`;
 }
 
 /**
- * The list as the model knows it: what it wrote last, or what it was told that the person made of it. Undefined
- * when there never was one.
+ * The list as the model knows it: as it last wrote it, or as it was told that the user edited it. Undefined
+ * when there was none.
  */
 export const knownTasks = memoizedReduce<string | undefined>(
   () => undefined,
@@ -41,7 +41,7 @@ export function isSameList(list: string, other: string): boolean {
   return normal(list) === normal(other);
 }
 
-/** Characters of a list that the model is told at most. */
+/** Most characters of a list in a reminder. */
 export const maxListLength = 8_000;
 
 function normal(list: string): string {

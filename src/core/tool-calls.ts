@@ -1,6 +1,6 @@
 /**
- * Facts about a tool call that follow from its input alone: its title for people, and what it touches. Reports, handoffs
- * and reminders read them from a log without the tool, so those of Sawtooth's own tools stand here; a tool object refers
+ * Derives facts about a tool call from its input alone: its title for people, and what it touches. Reports, handoffs
+ * and reminders need them without the tool, so those of Sawtooth's own tools are here; a tool object refers
  * to its entry. A tool that is not listed records the facts of each call with the result. Pure.
  */
 
@@ -10,13 +10,13 @@ type Call = { name: string; input: unknown };
 /** A call in a few words: `edit src/a.ts`. `subject` may have several lines. */
 export type CallTitle = { verb: string; subject: string };
 
-/** The effect of a call on the outside, and the paths in its input as they are written there. */
+/** The effect of a call on the outside, and the paths in its input as written. */
 export type Touches = { kind: "reads" | "writes" | "runs" | "session"; paths: string[] };
 
 /** The facts as they are recorded in the log. */
 export type CallFacts = CallTitle & Touches;
 
-/** The part of a tool that describes its calls. Both accept any input, also one that does not fit the tool's schema. */
+/** The part of a tool that describes its calls. Both accept any input, even one that violates the schema. */
 export type CallReader = { describe(input: Input): CallTitle; touches(input: Input): Touches };
 
 export const bashCalls: CallReader = {
@@ -80,7 +80,7 @@ export function isKnownTool(name: string): boolean {
   return known.has(name);
 }
 
-/** The title of a call. `recorded`: the facts that came with its result, if any. */
+/** Returns the title of a call. `recorded`: facts recorded with its result, if any. */
 export function describeCall({ name, input }: Call, recorded?: CallFacts): CallTitle {
   if (recorded) return { verb: recorded.verb, subject: recorded.subject };
   const reader = known.get(name);
@@ -88,13 +88,13 @@ export function describeCall({ name, input }: Call, recorded?: CallFacts): CallT
   return reader ? reader.describe(fields) : { verb: name, subject: JSON.stringify(fields) };
 }
 
-/** Returns what a call touches; an unknown tool is taken to run something. */
+/** Returns what a call touches; an unknown tool is assumed to run something. */
 export function touchesOf({ name, input }: Call, recorded?: CallFacts): Touches {
   if (recorded) return { kind: recorded.kind, paths: recorded.paths };
   return known.get(name)?.touches(fieldsOf(input)) ?? { kind: "runs", paths: [] };
 }
 
-/** A call in one line for the model, with the tool's own name: `bash: npm test`. `longest`: characters of the subject. */
+/** Formats a call for the model in one line: `bash: npm test`. `longest`: most characters of the subject. */
 export function callLine({ name, input }: Call, longest: number): string {
   const fields = fieldsOf(input);
   const subject = [text(fields, "command"), text(fields, "path")].filter(Boolean).join(" ");

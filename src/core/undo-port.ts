@@ -1,6 +1,6 @@
-/** Undo of what a session did to files: the port, as screens and commands see it. Pure. */
+/** The port for undoing a session's changes to files, as screens and commands see it. Pure. */
 
-/** How a file differs, looking forward in time. */
+/** A change of a file, looking forward in time. */
 export type FileChange = { path: string; status: "added" | "changed" | "removed" };
 
 /** A snapshot before a step, with what the step changed. */
@@ -10,7 +10,7 @@ export type SnapshotRow = {
   at: number;
   /** Seq of the turn's user message. */
   turn: number;
-  /** The call that was about to run; of an undo, the point that it went back to. */
+  /** The call that was about to run; for an undo, the point it went back to. */
   label: string;
   kind: "step" | "undo";
   files: FileChange[];
@@ -20,49 +20,49 @@ export type SnapshotRow = {
 export type UndoChoice = { to?: number; redo?: boolean };
 
 export type Undone = {
-  /** The snapshot from before this undo: going back to it takes the undo back. */
+  /** The snapshot from before this undo: restoring it reverts the undo. */
   before: number;
-  /** The snapshot that was gone back to. */
+  /** The snapshot that was restored. */
   to: number;
   /** The changes that the undo made to files. */
   files: FileChange[];
-  /** Files that somebody else had changed since, and where their last state is kept. */
+  /** Files changed by others since, and where their last state is saved. */
   copies: { path: string; copy: string }[];
   /** Files that could not be restored, each with a short reason. */
   lost: { path: string; why: string }[];
-  /** Other things that changed since and are left alone, as sentences: git's HEAD and stash. */
+  /** Sentences about other changes, left alone: git's HEAD and stash. */
   notes: string[];
 };
 
-/** The call that is about to run, with its step and turn. `named`: absolute paths that it writes, wherever they lie. */
+/** The call that is about to run, with its step and turn. `named`: absolute paths that it writes, anywhere. */
 export type Moment = { turn: number; step: number; label: string; named: readonly string[] };
 
 export type Snapshots = {
-  /** Reads ahead what the first snapshot will need. Never throws. */
+  /** Reads ahead for the first snapshot. Never throws. */
   prepare(): void;
   /**
-   * Before a call that writes; at most one snapshot a step. Never throws: when it fails, it warns once, and there are
-   * no more snapshots.
+   * Takes a snapshot before a call that writes, at most one per step. Never throws: a failure is warned of once, and
+   * ends snapshots.
    */
   take(moment: Moment): Promise<void>;
-  /** After a turn, so that what others change from here on is not taken for the session's doing. Never throws. */
+  /** Ends a turn: later changes by others are not attributed to the session. Never throws. */
   settle(): Promise<void>;
   /** All steps that have a snapshot, and all undos, oldest first. */
   list(): Promise<SnapshotRow[]>;
-  /** Puts files back. Undefined when there is nothing to undo, or no such snapshot. Throws `SessionError`. */
+  /** Restores files. Undefined when there is nothing to undo, or no such snapshot. Throws `SessionError`. */
   undo(choice?: UndoChoice): Promise<Undone | undefined>;
-  /** Settles, and drops what no undo can need. Idempotent. */
+  /** Settles, and deletes what no undo can need. Idempotent. */
   close(): Promise<void>;
 };
 
-/** The message that tells the model of an undo, so that it does not rely on changes that are gone. */
+/** Words the message about an undo, so that the model does not rely on reverted changes. */
 export function undoNotice({ files }: Undone): string {
   const intro =
     "The user undid changes of files. They are as they were before; look again before you build on them:";
   return [intro, ...listed(files)].join("\n");
 }
 
-/** The message for a branch that begins earlier in the conversation while the files stay as they are now. */
+/** Words the message for a branch from an earlier message that keeps the files as they are now. */
 export function keptNotice(files: readonly FileChange[]): string {
   const intro =
     "The user went back to this point of the conversation, but the files did not. Changed since, and still so:";

@@ -1,11 +1,11 @@
-/** Makes missing folders one by one. Node's own recursive mkdir never returns under /proc, where nothing can be made. */
+/** Creates missing folders one by one, because Node's recursive mkdir never returns under /proc. */
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { errorCode } from "./real-path.ts";
 
 /**
- * Makes `folder` (absolute) and the missing folders above it, each with `mode`, from which the umask is taken. Throws
+ * Creates `folder` (absolute) and the missing folders above it, each with `mode` less the umask. Throws
  * the system's error, except when the folder already exists.
  */
 export function makeFolders(folder: string, mode = 0o777): void {
@@ -15,7 +15,7 @@ export function makeFolders(folder: string, mode = 0o777): void {
     missing.push(path);
     path = dirname(path);
   }
-  // Somebody may remove a folder again meanwhile: then the system's error says so.
+  // If another process removes a folder meanwhile, this throws the system's error.
   for (const each of missing.reverse()) if (!made(each, mode)) mkdirSync(each, { mode });
 }
 

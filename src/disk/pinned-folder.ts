@@ -1,5 +1,5 @@
 /**
- * Folders held open by descriptor: what is done through one lands in it, though others swap it for a link meanwhile.
+ * Folders held open by descriptor: operations land in the folder even if another program swaps it for a link.
  * With /proc nothing can come between. On macOS the folder's number on its disk takes the place of the descriptor;
  * without either, the path is checked again before each use, which leaves a moment.
  */
@@ -37,7 +37,7 @@ export type PinnedFolder = {
   close(): void;
 };
 
-/** Opens a folder for its place alone, even one that may not be listed. Only Linux has it, and Node has no name for it. */
+/** `O_PATH` opens a folder even without permission to list it. Only Linux has it, and Node has no constant for it. */
 const placeOnly = process.platform === "linux" ? 0o10000000 : 0;
 const asFolder = placeOnly | constants.O_RDONLY | constants.O_DIRECTORY;
 
@@ -60,7 +60,7 @@ export function pinFolder(path: string, { make = false } = {}): PinnedFolder {
   }
 }
 
-/** Pins the folder around `path`, does `work` with it and the last part of the path, and lets go. As `pinFolder`. */
+/** Pins the folder around `path`, calls `work` with it and the path's last part, and closes it. As `pinFolder`. */
 export function insideFolder<T>(
   path: string,
   work: (folder: PinnedFolder, name: string) => T,
@@ -79,7 +79,7 @@ export function insideFolder<T>(
 }
 
 /**
- * Opens a file where it lies, never through a link and without waiting for a pipe's other end. `path`: absolute, with
+ * Opens a file in place, never through a link and without waiting for a pipe's other end. `path`: absolute, with
  * its links resolved. Throws `PathMoved`, or the system's error. Close the descriptor.
  */
 export function openInPlace(path: string): number {
@@ -93,7 +93,9 @@ export function openInPlace(path: string): number {
   }
 }
 
-/** Opens `name` in a pinned folder, but no link. `flags`: as in `open(2)`. Throws `PathMoved`, or the system's error. */
+/**
+ * Opens `name` in a pinned folder, never a link. `flags`: as in `open(2)`. Throws `PathMoved` or the system's error.
+ */
 export function openEntry(folder: PinnedFolder, name: string, flags: number): number {
   return withoutLink(folder.at(name), join(folder.path, name), flags);
 }
@@ -114,12 +116,12 @@ function openFolder(way: string, path: string): number {
   }
 }
 
-/** A link there was none when `path` was resolved. */
+/** Opens a path and reports a link as `PathMoved`: there was none when `path` was resolved. */
 function withoutLink(way: string, path: string, flags: number): number {
   try {
     return openSync(way, flags | constants.O_NOFOLLOW);
   } catch (error) {
-    // With `O_DIRECTORY` a link fails as what is no folder.
+    // With `O_DIRECTORY` a link fails with ENOTDIR.
     if (["ELOOP", "ENOTDIR"].includes(errorCode(error) ?? "") && isLink(way)) throw new PathMoved(path);
     throw error;
   }
@@ -147,7 +149,7 @@ function pinned(path: string, fd: number): PinnedFolder {
   return { path, self, at: (name) => `${self()}/${name}`, close: () => closeSync(fd) };
 }
 
-/** Returns a path that the kernel takes for the open folder itself; undefined where there is none. */
+/** Returns a path by which the kernel reaches the open folder itself; undefined where there is none. */
 function wayThrough(fd: number): string | undefined {
   if (process.platform === "linux") return placeOf(fd) === undefined ? undefined : `/proc/self/fd/${fd}`;
   if (process.platform !== "darwin") return undefined;
@@ -163,7 +165,7 @@ function checked(fd: number, path: string): string {
 
 function isSamePlace(fd: number, path: string): boolean {
   const place = placeOf(fd);
-  // A disk that ignores the case of letters gives a name in the case in which it was first written.
+  // A case-insensitive disk reports a name in the case in which it was first written.
   if (place !== undefined) return place === path || place.toLowerCase() === path.toLowerCase();
   try {
     return realpathSync.native(path) === path && isSameFile(fd, path);
@@ -172,7 +174,7 @@ function isSamePlace(fd: number, path: string): boolean {
   }
 }
 
-/** Returns where an open file lies now, as the kernel says; undefined without /proc. */
+/** Returns the current path of an open file, according to the kernel; undefined without /proc. */
 function placeOf(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

@@ -1,11 +1,11 @@
-/** Finds where a path really leads: links are followed, even when the file itself does not exist yet. */
+/** Resolves the links of a path, even when the file itself does not exist yet. */
 
 import { readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 const maxLinks = 40;
 
-/** The absolute path with every link resolved, a dangling one too. Throws the system's error on a loop of links. */
+/** Returns the absolute path with every link resolved, dangling ones too. Throws the system's error on a loop. */
 export function realTarget(path: string, links = 0): string {
   try {
     return realpathSync.native(path);

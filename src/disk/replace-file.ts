@@ -1,4 +1,4 @@
-/** Writes that a crash cannot cut in half: a reader finds the old content or the new. */
+/** Writes files atomically: after a crash a reader finds either the old content or the new. */
 
 import { randomBytes } from "node:crypto";
 import {
@@ -20,7 +20,7 @@ import { insideFolder, openEntry, type PinnedFolder } from "./pinned-folder.ts";
 import { errorCode, realTarget } from "./real-path.ts";
 
 /**
- * Writes a file of our own, for its owner only, and forces it to the disk. A link at `path` is replaced, not followed.
+ * Writes one of Sawtooth's own files, 0600, and syncs it to disk. A link at `path` is replaced, not followed.
  * Throws the system's error; the old file is then unchanged.
  */
 export function replaceFile(path: string, content: string | Uint8Array): void {
@@ -36,7 +36,7 @@ export function saveFile(path: string, content: string | Uint8Array, options?: O
 
 /**
  * Returns a way to write to a path that the user named, where it leads now: its links are followed, but none that takes
- * its place later. An existing file keeps its mode and its other names, and what is no regular file, such as
+ * its place later. An existing file keeps its mode and its hard links, and anything but a regular file, such as
  * /dev/stdout, is written to. `mode`: of a new file, less the umask. `make`: missing folders are made. Both throw the
  * system's error, and writing throws `PathMoved`.
  */
@@ -56,7 +56,7 @@ function save(entry: Entry, content: string | Uint8Array, mode: number): void {
   const path = entry.folder.at(entry.name);
   const old = lstatSync(path, { throwIfNoEntry: false });
   try {
-    // A link that came since it was resolved is replaced.
+    // A link created since the path was resolved is replaced.
     if (old && !old.isSymbolicLink() && (!old.isFile() || old.nlink > 1)) writeInPlace(entry, content);
     else
       replaceWith(path, (temporary) => {
@@ -80,7 +80,7 @@ function writeInPlace({ folder, name }: Entry, content: string | Uint8Array): vo
 }
 
 /**
- * Puts what `make` creates at the path it is given in the place of `path`. Throws what `make` throws, or the system's
+ * Replaces `path` with what `make` creates at the temporary path it gets. Throws what `make` throws, or the system's
  * error, with `path` unchanged and nothing left beside it.
  */
 export function replaceWith<T extends void | Promise<void>>(path: string, make: (temporary: string) => T): T {
@@ -99,7 +99,7 @@ export function replaceWith<T extends void | Promise<void>>(path: string, make: 
   }
 }
 
-/** Appends a line, for the file's owner only. A last line that a crash cut is ended first. Throws the system's error. */
+/** Appends a line to a file, 0600, after ending a last line that a crash cut off. Throws the system's error. */
 export function appendLine(file: string, line: string): void {
   const fd = openSync(file, "a+", 0o600);
   try {

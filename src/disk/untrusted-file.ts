@@ -1,4 +1,4 @@
-/** Reads and makes files in folders where hostile programs may write too: links, pipes and floods are not followed. */
+/** Reads and creates files in folders where hostile programs may write: safe against links, pipes and huge files. */
 
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from "node:fs";
 
@@ -21,7 +21,7 @@ export function readUntrusted(path: string): string | undefined {
   }
 }
 
-/** Makes an empty file, 0600, unless there is a file already. Anything else of that name is removed first. */
+/** Creates an empty file, 0600, unless one exists. Anything else of that name is removed first. */
 export function prepareUntrusted(path: string): void {
   try {
     makeFile(path);

@@ -17,7 +17,10 @@ export type ProcessFiles = {
   /** True when a process has this socket open, by its inode. */
   holds(pid: number, inode: string): boolean;
   commandLine(pid: number): string;
-  /** Milliseconds of a clock, and of processor time that we have used: on a busy machine a look takes long, but costs little. */
+  /**
+   * Milliseconds of a clock, and of processor time that we have used: on a busy machine a look takes long, but costs
+   * little.
+   */
   now(): number;
   used(): number;
 };
@@ -29,7 +32,10 @@ export type Attribution = {
   senderOf(port: number): Owner | undefined;
 };
 
-/** Milliseconds of processor time of a look that is worth it every time. After a longer one there is none for five times as long. */
+/**
+ * Milliseconds of processor time of a look that is worth it every time. After a longer one there is none for five times
+ * as long.
+ */
 const cheapMs = 20;
 
 export function createAttribution(files: ProcessFiles): Attribution {
@@ -109,7 +115,9 @@ export function realProcessFiles(first: number): ProcessFiles {
   };
 }
 
-/** A process and those that it descends from, the nearest first, each as the machine and as its own namespace count it. */
+/**
+ * A process and those that it descends from, the nearest first, each as the machine and as its own namespace count it.
+ */
 export function lineage(pid: number): { pid: number; inner: number }[] {
   const found: { pid: number; inner: number }[] = [];
   for (let at = pid; at > 1 && found.length < 100; ) {

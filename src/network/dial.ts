@@ -1,4 +1,6 @@
-/** Connects to hosts outside: a name is looked up once, and what is dialled is one of the addresses that were checked. */
+/**
+ * Connects to hosts outside: a name is looked up once, and what is dialled is one of the addresses that were checked.
+ */
 
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";

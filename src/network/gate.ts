@@ -21,7 +21,9 @@ export type HostQuestion = Wanted & { kind: "unknown" | "send"; pattern: string 
 export type GateOptions = {
   /** The rules in force now. */
   rules(): readonly HostRule[];
-  /** True when the session has read private data and text from outside, so that sending needs a yes for each command. */
+  /**
+   * True when the session has read private data and text from outside, so that sending needs a yes for each command.
+   */
   exposed(): boolean;
   /** Asks the person; undefined where nobody is there. */
   ask?: ((question: HostQuestion, signal: AbortSignal) => Promise<HostAnswer>) | undefined;

@@ -9,9 +9,9 @@ import { accessSync, constants } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * Numbers of the kernel: 0xb701 is NS_GET_USERNS, 0x10000000 and 0x40000000 the user and network namespace, capability 10
- * CAP_NET_BIND_SERVICE; prctl 47 with 2 raises an ambient capability. The message over netlink adds the route
- * `local 0.0.0.0/0 dev lo table local`; 17 says that it exists. System calls: setns, capset, prctl.
+ * Numbers of the kernel: 0xb701 is NS_GET_USERNS, 0x10000000 and 0x40000000 the user and network namespace, capability
+ * 10 CAP_NET_BIND_SERVICE; prctl 47 with 2 raises an ambient capability. The message over netlink adds the route `local
+ * 0.0.0.0/0 dev lo table local`; 17 says that it exists. System calls: setns, capset, prctl.
  */
 const perl = `use strict; use Config; my $m = $Config{archname};
 my ($setns, $capset, $prctl) = $m =~ /^x86_64/ ? (308, 126, 157) : $m =~ /^(aarch64|riscv64|loongarch64)/ ? (268, 91, 167)

@@ -1,4 +1,6 @@
-/** Answers DNS questions from the sandbox by itself: a name gets an address that stands for it; nothing is forwarded. */
+/**
+ * Answers DNS questions from the sandbox by itself: a name gets an address that stands for it; nothing is forwarded.
+ */
 
 import { canonicalHost } from "../permissions/sandbox/hosts.ts";
 

@@ -29,8 +29,8 @@ export type NetworkOptions = GateOptions & {
 
 export type Network = {
   /**
-   * Serves names and ports in the network of the process `pid`, which lives as long as the sandbox. Rejects when it cannot
-   * listen there, with the reason.
+   * Serves names and ports in the network of the process `pid`, which lives as long as the sandbox. Rejects when it
+   * cannot listen there, with the reason.
    */
   serve(pid: number): Promise<void>;
   /** Takes what happened since the last call. */
@@ -93,7 +93,9 @@ export function createNetwork(options: NetworkOptions): Network {
   };
 }
 
-/** Entries for names that were asked for and not allowed, where no connection followed: the name itself may say much. */
+/**
+ * Entries for names that were asked for and not allowed, where no connection followed: the name itself may say much.
+ */
 function askedOnly({ asked, options }: State, entries: readonly Egress[]): Egress[] {
   const told = new Set(entries.map(({ host }) => host));
   const rest = [...asked].filter(
@@ -153,7 +155,10 @@ async function serve(state: State, pid: number): Promise<void> {
   });
 }
 
-/** Where to listen: usual ports on every address; those of rules only where their host is, so that programs inside can have them. */
+/**
+ * Where to listen: usual ports on every address; those of rules only where their host is, so that programs inside can
+ * have them.
+ */
 function places({ names, options }: State): string[] {
   const ports = options.rules().flatMap(({ kind, name, port }) => {
     if (kind === "deny" || port === undefined || usualPorts.includes(port)) return [];

@@ -7,7 +7,9 @@ import { startDoor } from "./join.ts";
 import { join } from "./tunnel.ts";
 
 export type WayIn = {
-  /** Publishes a port. Rejects when the port is in use on this machine. Returns at once when it is published already. */
+  /**
+   * Publishes a port. Rejects when the port is in use on this machine. Returns at once when it is published already.
+   */
   open(port: number): Promise<void>;
   ports(): number[];
   close(): void;

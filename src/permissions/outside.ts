@@ -1,4 +1,4 @@
-/** Decides whether a command may leave the sandbox: asked each time, in every mode, unless a rule covers all of it. Pure. */
+/** Decides whether a command may leave the sandbox: asks in every mode unless rules cover all of it. Pure. */
 
 import type { Access } from "../core/ports.ts";
 import type { AgreedReading } from "./bash/cross-check.ts";
@@ -28,7 +28,7 @@ export function decideOutside(
   return byMode(query, "ask", reason, suggestion);
 }
 
-/** Returns the first of the rules that together cover every command of the line; what only reads is not free here. */
+/** Returns the first of the rules that together cover the line; commands that only read are not free here. */
 function coveringRule(
   query: PermissionQuery,
   command: string,

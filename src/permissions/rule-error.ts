@@ -1,4 +1,4 @@
-/** The error of a rule that cannot be used. */
+/** The error for an invalid rule. */
 
 /** Thrown for a rule that cannot be parsed. The message says what is wrong and how to write it. */
 export class RuleError extends Error {

@@ -1,8 +1,10 @@
-/** The keeper: the first process of a sandbox. It starts shells, one after the other, on its own input and output. Pure. */
+/**
+ * The keeper: the first process of a sandbox. It starts shells, one after the other, on its own input and output. Pure.
+ */
 
 /**
- * Bash that holds the terminal and becomes the keeper. The keeper is interactive, so that it takes the terminal back when
- * a shell has died; it reads its program, one line, from its input. `$1`: path of the terminal, empty for none.
+ * Bash that holds the terminal and becomes the keeper. The keeper is interactive, so that it takes the terminal back
+ * when a shell has died; it reads its program, one line, from its input. `$1`: path of the terminal, empty for none.
  */
 export const keeperCommand = '[[ -z $1 ]] || : <>"$1"; HISTFILE= exec bash --noprofile --norc --noediting -i';
 

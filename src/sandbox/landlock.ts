@@ -10,7 +10,9 @@ import { join } from "node:path";
 import type { SandboxPlan, SandboxStatus } from "../core/sandbox.ts";
 import { isInside } from "../permissions/paths.ts";
 
-/** A way into Landlock. `abi`: the version of its interface; `words`: an interpreter (absolute path), and its program. */
+/**
+ * A way into Landlock. `abi`: the version of its interface; `words`: an interpreter (absolute path), and its program.
+ */
 export type Landlock = { abi: number; words: string[] };
 
 /** The smallest version that guards every write: before 3 a file that is closed to writing can be truncated. */
@@ -96,7 +98,9 @@ export function landlockStatus({ abi }: Landlock): SandboxStatus {
   };
 }
 
-/** Returns the words that run `command` (its program by absolute path) behind the rules in a file, as `rulesText` gives. */
+/**
+ * Returns the words that run `command` (its program by absolute path) behind the rules in a file, as `rulesText` gives.
+ */
 export function landlockWords({ words }: Landlock, rulesFile: string, command: readonly string[]): string[] {
   return [...words, rulesFile, ...command];
 }

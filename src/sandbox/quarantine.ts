@@ -28,7 +28,10 @@ export type Quarantine = {
   accept(one: Quarantined): string | undefined;
 };
 
-/** Opens the quarantine of a session; what exists now counts as the person's own. Nothing is written before it is needed. */
+/**
+ * Opens the quarantine of a session; what exists now counts as the person's own. Nothing is written before it is
+ * needed.
+ */
 export function openQuarantine({ folder, watched, workspace, isApproved }: QuarantineOptions): Quarantine {
   const bare = workspace.filter(isBare);
   const stamps = stampsOf(workspace);
@@ -72,7 +75,9 @@ function moved(path: string, kept: string): boolean {
   }
 }
 
-/** Renames; between two disks copies, links as links, and removes. What cannot be copied, such as a pipe, is removed. */
+/**
+ * Renames; between two disks copies, links as links, and removes. What cannot be copied, such as a pipe, is removed.
+ */
 function transfer(from: string, to: string): void {
   try {
     renameSync(from, to);

@@ -1,6 +1,6 @@
 /**
- * The profile of macOS's sandbox for a plan, as text. It was written from the system's own profiles and those that other
- * agents publish, and has not been run on a Mac: docs/security.md says so. Pure.
+ * The profile of macOS's sandbox for a plan, as text. It was written from the system's own profiles and those that
+ * other agents publish, and has not been run on a Mac: docs/security.md says so. Pure.
  */
 
 import type { SandboxPlan, SandboxStatus } from "../core/sandbox.ts";
@@ -35,7 +35,9 @@ const sysctls =
   "kern.maxproc kern.ngroups kern.osproductversion kern.osrelease kern.ostype kern.osversion kern.secure_kernel kern.usrstack64 " +
   "kern.version machdep.cpu.brand_string sysctl.proc_cputype vm.loadavg";
 
-/** Services that look up users and groups, the time zone and preferences; none that starts programs or shows windows. */
+/**
+ * Services that look up users and groups, the time zone and preferences; none that starts programs or shows windows.
+ */
 const services =
   "com.apple.system.opendirectoryd.libinfo com.apple.system.opendirectoryd.membership com.apple.bsd.dirhelper " +
   "com.apple.system.notification_center com.apple.system.logger com.apple.logd com.apple.cfprefsd.daemon com.apple.cfprefsd.agent " +
@@ -44,8 +46,8 @@ const services =
 const devices = "null zero random urandom dtracehelper tty ptmx fd stdin stdout stderr".split(" ");
 
 /**
- * Returns the profile. What stands later in it decides, so walls come after what they are built into. Paths are compared
- * without regard to case where they protect, as the file systems of macOS compare them.
+ * Returns the profile. What stands later in it decides, so walls come after what they are built into. Paths are
+ * compared without regard to case where they protect, as the file systems of macOS compare them.
  */
 export function seatbeltProfile(plan: SandboxPlan, { terminal, proxyPort }: SeatbeltOptions = {}): string {
   const hidden = [...plan.hidden, ...plan.withoutTokens];

@@ -1,4 +1,6 @@
-/** The filter of system calls: no new namespaces, mounts, keys or kernel interfaces, and four families of sockets. Pure. */
+/**
+ * The filter of system calls: no new namespaces, mounts, keys or kernel interfaces, and four families of sockets. Pure.
+ */
 
 type Calls = Readonly<Record<string, number>>;
 type Machine = { audit: number; calls: Calls; hasX32: boolean };

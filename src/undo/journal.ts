@@ -63,8 +63,9 @@ export function openJournal(folder: string): Journal {
 type Branch = Fork & { warn(text: string): void };
 
 /**
- * Copies the snapshots of a session to a branch of it, which can then undo its file changes. Turns that the branch lacks count as a turn of its last shared event, so that they are never
- * mistaken for turns that get their numbers in the branch.
+ * Copies the snapshots of a session to a branch of it, which can then undo its file changes. Turns that the branch
+ * lacks count as a turn of its last shared event, so that they are never mistaken for turns that get their numbers in
+ * the branch.
  */
 export function branchSnapshots({ from, to, lastTurn, warn }: Branch): void {
   const folder = join(to, "snapshots");

@@ -1,4 +1,6 @@
-/** A request that would be refused never ends a session: the history is mended, or the turn ends and says which rule. */
+/**
+ * A request that would be refused never ends a session: the history is mended, or the turn ends and says which rule.
+ */
 
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";

@@ -1,4 +1,6 @@
-/** T02: compaction keeps goal, constraints, facts and the task list, and goes on by itself. Through the whole program. */
+/**
+ * T02: compaction keeps goal, constraints, facts and the task list, and goes on by itself. Through the whole program.
+ */
 
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Every command that the README and docs/ show in a block of `sh` runs here, or stands below with the reason why not. */
+/**
+ * Every command that the README and docs/ show in a block of `sh` runs here, or stands below with the reason why not.
+ */
 
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

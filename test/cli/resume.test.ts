@@ -1,4 +1,6 @@
-/** A session outlives its process: killed anywhere, on a damaged log, on disks that refuse, and beside another process. */
+/**
+ * A session outlives its process: killed anywhere, on a damaged log, on disks that refuse, and beside another process.
+ */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import {

@@ -1,4 +1,7 @@
-/** On a terminal nothing that a model, a file or a server wrote steers it; through a pipe an answer is as it was written (S50). */
+/**
+ * On a terminal nothing that a model, a file or a server wrote steers it; through a pipe an answer is as it was written
+ * (S50).
+ */
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";

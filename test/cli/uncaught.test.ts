@@ -1,4 +1,7 @@
-/** Errors that nothing catches, planted in the real program: while a tool runs they are its result; otherwise it ends in order. */
+/**
+ * Errors that nothing catches, planted in the real program: while a tool runs they are its result; otherwise it ends in
+ * order.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Whole streams as servers send them, byte for byte, and what becomes of each. The files in test/fixtures have the shape
- * that the providers document; replace one by a recording of the same shape and read the difference in test/golden.
+ * Whole streams as servers send them, byte for byte, and what becomes of each. The files in test/fixtures have the
+ * shape that the providers document; replace one by a recording of the same shape and read the difference in
+ * test/golden.
  */
 
 import { globSync, readFileSync } from "node:fs";

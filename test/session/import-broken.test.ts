@@ -1,4 +1,6 @@
-/** A recording that is cut, doubled or shuffled anywhere is replayed with valid requests, or refused in one sentence. */
+/**
+ * A recording that is cut, doubled or shuffled anywhere is replayed with valid requests, or refused in one sentence.
+ */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** Golden texts: whole outputs as files under `test/golden`, so that a change of what people see is read in the diff. */
+/**
+ * Golden texts: whole outputs as files under `test/golden`, so that a change of what people see is read in the diff.
+ */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,6 +1,7 @@
 /**
  * Mutated images, the same in every run. `node test/support/image-fuzz.ts <files of each kind>` (`npm run fuzz:images`)
- * shows them all to the editor and says what became of them; a process that survives it has shown that no image ends it.
+ * shows them all to the editor and says what became of them; a process that survives it has shown that no image ends
+ * it.
  */
 
 import { crc32, deflateSync, inflateSync } from "node:zlib";

@@ -56,7 +56,10 @@ function checkImage(block: WireBlock, path: string): Size {
   );
 }
 
-/** Searches for what does not belong: a pattern of the whole text would need a step back for each of millions of letters. */
+/**
+ * Searches for what does not belong: a pattern of the whole text would need a step back for each of millions of
+ * letters.
+ */
 function isBase64(text: string): boolean {
   if (text.length === 0 || text.length % 4 !== 0) return false;
   return !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ""));

@@ -1,4 +1,7 @@
-/** The model sees hidden characters spelled out and can edit the lines that hold them; bytes it does not mean stay (S52). */
+/**
+ * The model sees hidden characters spelled out and can edit the lines that hold them; bytes it does not mean stay
+ * (S52).
+ */
 
 import { expect, test } from "vitest";
 import { editorHere } from "../support/editor.ts";

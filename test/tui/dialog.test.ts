@@ -1,4 +1,6 @@
-/** Questions as they are drawn: in windows of every size the command's end, what it touches and the refusal are seen. */
+/**
+ * Questions as they are drawn: in windows of every size the command's end, what it touches and the refusal are seen.
+ */
 
 import { describe, expect, test } from "vitest";
 import { liveView } from "../../src/tui/app/live.ts";

@@ -38,8 +38,8 @@ export type SessionNetwork = {
   /** Files that the sandbox shows in place of the machine's. */
   files: readonly SandboxFile[];
   /**
-   * Serves the network of a sandbox that has just started, by its first process, and publishes the ports of rules. Never
-   * rejects: what cannot be served is told, and the sandbox then has no network.
+   * Serves the network of a sandbox that has just started, by its first process, and publishes the ports of rules.
+   * Never rejects: what cannot be served is told, and the sandbox then has no network.
    */
   serve(pid: number): Promise<void>;
   /** True when the network of the sandbox that runs is served. */

@@ -1,6 +1,7 @@
 /**
  * Every option of the command line, once. The parser, the help, the keys and the schema of batch tasks follow from this
- * table, and so do the types: the field of `Flags` is the key. A new option is one entry here, and the code that uses it.
+ * table, and so do the types: the field of `Flags` is the key. A new option is one entry here, and the code that uses
+ * it.
  */
 
 import { permissionModes } from "../../core/decision.ts";

@@ -39,7 +39,10 @@ export async function sessionsOutput(
   }
 }
 
-/** Exports a session in one of the formats, with secrets redacted: of this environment, of `.env` files, of well-known shapes. */
+/**
+ * Exports a session in one of the formats, with secrets redacted: of this environment, of `.env` files, of well-known
+ * shapes.
+ */
 export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
   const hide = storedRedactor(process.env, [started(events).cwd]);
   if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);

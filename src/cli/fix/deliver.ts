@@ -37,7 +37,9 @@ export async function prepareTarget(flags: FlagsOf<"fix">, tree: Tree, cwd: stri
   };
 }
 
-/** Returns a way to write to a file that a flag names, wherever it leads before the agent runs. Both throw `UsageError`. */
+/**
+ * Returns a way to write to a file that a flag names, wherever it leads before the agent runs. Both throw `UsageError`.
+ */
 export function outputFor(flag: string, file: string): (content: string | Uint8Array) => void {
   const explained = <T>(act: () => T): T => {
     try {

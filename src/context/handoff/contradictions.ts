@@ -1,4 +1,4 @@
-/** Where a model's prose says otherwise than the log: the truth, in sentences (context-engine §8). Pure. */
+/** Corrects claims in a model's prose that contradict the log (context-engine §8). Pure. */
 
 const openWords =
   /\b(open|pending|unfinished|incomplete|remain(s|ing)?|not (yet )?(done|finished|complete)|still to)\b/i;
@@ -6,10 +6,10 @@ const doneWords = /\b(done|finished|completed?|closed|ready)\b/i;
 const passWords = /\b(pass(es|ed)?|succe(eds|eded|ss)|green|exit(s|ed)?( status| code| with)* 0)\b/i;
 const failWords = /\b(fail(s|ed|ing|ure)?|red|exit(s|ed)?( status| code| with)* [1-9]\d*)\b/i;
 
-/** How the newest command ended. */
+/** The newest command and its exit code. */
 export type Check = { command: string; exitCode: number };
 
-/** One sentence for each claim that is wrong. `tasks`: the list as Markdown, "" when there is none. */
+/** Returns a sentence for each wrong claim. `tasks`: the list as Markdown, "" when there is none. */
 export function contradictions(prose: string, { tasks, check }: { tasks: string; check?: Check }): string[] {
   const claims = prose.split(/[.,;!?]\s|\n/).filter((claim) => claim.trim() !== "");
   const wrong = tasksOf(tasks).flatMap((task) =>

@@ -1,4 +1,4 @@
-/** The text that stands for a summarised span: facts from the log, and the model's prose between them. Pure. */
+/** Writes the handoff that replaces a summarised span: facts from the log, with the model's prose. Pure. */
 
 import { resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -11,7 +11,7 @@ import { symptomOf } from "../view/placeholder.ts";
 import { textTokens } from "../view/tokens.ts";
 import { type Check, contradictions } from "./contradictions.ts";
 
-/** The whole handoff. `prose`: what the model wrote, verified; "" leaves the mechanical part alone. */
+/** Returns the whole handoff. `prose`: the model's verified prose; "" for a mechanical handoff. */
 export function handoffText(events: readonly LogEvent[], prose: string): string {
   const { folder } = started(events);
   const tasks = knownTasks(events) ?? "";
@@ -33,7 +33,7 @@ export function handoffText(events: readonly LogEvent[], prose: string): string 
   return withoutTags([head, ...words, ...authority, ...facts].join("\n\n"));
 }
 
-/** The line that sets the facts above the prose, with the errors that are known. */
+/** Returns the line that gives the facts precedence over the prose, with the known errors. */
 function authorityOf(wrong: readonly string[]): string {
   const errors = wrong.length > 0 ? ` It does: ${wrong.join("; ")}.` : "";
   return `[What follows is from the log itself. Where what you wrote says otherwise, this is right.${errors}]`;
@@ -45,19 +45,19 @@ function sectionsOf(sections: readonly (readonly [title: string, text: string])[
 
 const mostFiles = 200;
 
-/** The newest ones, when they are very many. */
+/** Lists changed files; only the newest when there are many. */
 function filesChanged(events: readonly LogEvent[]): string {
   const paths = changedFiles(events);
   const earlier = paths.length - mostFiles;
   return [...(earlier > 0 ? [`(${earlier} earlier ones)`] : []), ...paths.slice(-mostFiles)].join("\n");
 }
 
-/** Every closed focus of the session, so that none is lost when a summary takes its entry. */
+/** Lists the knowledge of every closed focus, so that a summary of its entry does not lose it. */
 function knowledge(events: readonly LogEvent[]): string {
   return factsOf(events).folded.join("\n\n");
 }
 
-/** Texts of the folds, results that are errors, and the newest one with an exit code. */
+/** Texts of folds, failed results, and the newest result with an exit code. */
 type Facts = { folded: string[]; failed: EventOf<"tool_result">[]; ran?: EventOf<"tool_result"> };
 
 const factsOf = memoizedReduce<Facts>(
@@ -71,14 +71,14 @@ const factsOf = memoizedReduce<Facts>(
   },
 );
 
-/** The newest command that ran, and how it ended. */
+/** Returns the newest command that ran and its exit code. */
 function lastCheck(events: readonly LogEvent[]): Check | undefined {
   const { ran } = factsOf(events);
   if (ran?.stats?.exitCode === undefined) return undefined;
   return { command: commandOf(events, ran), exitCode: ran.stats.exitCode };
 }
 
-/** As a model would name it: the tool's name is not part of a command. */
+/** Drops the tool's name from a command, as a model would write it. */
 function withoutTool({ command, exitCode }: Check): Check {
   return { command: command.replace(/^\w+: /, ""), exitCode };
 }
@@ -101,7 +101,7 @@ function failureLedger(events: readonly LogEvent[]): string {
   return lines.join("\n");
 }
 
-/** A call as one line: the tool, and what it was about. */
+/** Describes a call in one line: the tool and its subject. */
 export function commandOf(events: readonly LogEvent[], event: EventOf<"tool_result">): string {
   return callLine(findCall(events, event.toolUseId) ?? { name: event.toolName, input: {} }, 200);
 }

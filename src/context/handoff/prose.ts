@@ -1,4 +1,4 @@
-/** Judges a model's prose for a handoff: repaired where possible, else rejected (context-engine §8). Pure. */
+/** Checks a model's prose for a handoff: repairs it where possible, else rejects it (context-engine §8). Pure. */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -6,16 +6,16 @@ import { textTokens } from "../view/tokens.ts";
 
 type Content = EventOf<"assistant_message">["content"];
 
-/** `corrections`: what was changed in the prose, in words. */
+/** `corrections`: describes the changes to the prose. */
 export type Verdict = { prose: string; corrections?: string } | { rejected: string };
 
 type HandoffInputs = {
-  /** Tokens of what the prose stands for. */
+  /** Tokens that the prose replaces. */
   replaced: number;
   events: readonly LogEvent[];
-  /** The question that was asked: a path that it names, the answer may name. */
+  /** The question asked: paths in it may appear in the answer. */
   question?: string;
-  /** Returns true when there is a file or folder with this absolute path. */
+  /** Returns true when a file or folder has this absolute path. */
   exists(path: string): boolean;
 };
 
@@ -42,7 +42,7 @@ export function judgeProse(
   return { prose, ...(corrections.length > 0 ? { corrections: corrections.join("; ") } : {}) };
 }
 
-/** The words of a reply, without its thinking. */
+/** Returns the text of a reply, without its thinking. */
 export function proseOf(content: Content): string {
   return content
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
@@ -50,7 +50,7 @@ export function proseOf(content: Content): string {
     .trim();
 }
 
-/** Up to the last empty line; of one paragraph, up to the last line break. */
+/** Cuts text at the last empty line; a single paragraph at its last line break. */
 function wholeParagraphs(cut: string): string {
   const last = [...cut.matchAll(/\n[ \t]*\n/g)].at(-1)?.index ?? cut.lastIndexOf("\n");
   return cut.slice(0, Math.max(0, last)).trim();
@@ -58,7 +58,7 @@ function wholeParagraphs(cut: string): string {
 
 const absolutePath = /(?<![\w./~-])\/[\w.@-]+(?:\/[\w.@-]+)+/g;
 
-/** Lines that name an absolute path which stands nowhere in the log and is not on the disk are struck, and that is said. */
+/** Removes lines with an absolute path that is neither in the log nor on disk, and notes the removal. */
 function withoutUnknownPaths(
   prose: string,
   { events, question = "", exists }: HandoffInputs,
@@ -67,7 +67,7 @@ function withoutUnknownPaths(
   if (named.size === 0) return { prose, paths: [], struck: 0 };
   const missing = [...named].filter((path) => !exists(path));
   if (missing.length === 0) return { prose, paths: [], struck: 0 };
-  // What is said of earlier prose proves nothing.
+  // Earlier prose is no evidence.
   const proof = events.filter(({ type }) => type !== "summary_call" && type !== "warning");
   const known = [question, ...proof.map((event) => JSON.stringify(event))].join("\n");
   const unknown = missing.filter((path) => !known.includes(path));

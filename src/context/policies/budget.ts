@@ -1,4 +1,4 @@
-/** How much of a tool result the model may read (context-engine §3, `ingest`). Pure. */
+/** The token budget of a tool result (context-engine §3, `ingest`). Pure. */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -9,14 +9,14 @@ import { defaultSettings } from "./settings.ts";
 import { stackNamed } from "./stacks.ts";
 import { softWindow } from "./window.ts";
 
-/** However full the soft window is, an error message must come through. */
+/** Enough for an error message, however full the soft window is. */
 const leastTokens = 400;
-/** Share of what is left that all results of one reply may take together. */
+/** Share of the remaining window that all results of one reply may take together. */
 const stepShare = 0.6;
 
 /**
- * Tokens for the next result: 8,000, or a tenth of what is left of the soft window when that is less; and no more
- * than its part of what the calls of one reply may take together, so that many of them cannot fill the window.
+ * Returns the budget of the next result: 8,000 tokens, or a tenth of the rest of the soft window if less; and no more
+ * than its share of what the calls of one reply may take together, so that many calls cannot fill the window.
  */
 export function resultBudget(events: readonly LogEvent[]): number {
   const { engine, context } = currentEngine(events);
@@ -32,8 +32,8 @@ export function resultBudget(events: readonly LogEvent[]): number {
 }
 
 /**
- * Tokens of a text of the person above which its head stands for it: 20,000, or a quarter of the soft window when that
- * is less, because the person's words are never edited later.
+ * Returns the tokens of pasted text above which only its head is sent: 20,000, or a quarter of the soft window if less,
+ * because user messages are never edited later.
  */
 export function pasteLimit(events: readonly LogEvent[]): number {
   const settings = { ...defaultSettings, ...currentEngine(events).engine };
@@ -41,7 +41,7 @@ export function pasteLimit(events: readonly LogEvent[]): number {
   return Math.round(Math.min(settings.offloadTokens, soft / 4));
 }
 
-/** Tokens in use with the results that are there, and the calls that still wait for theirs. */
+/** Returns the tokens in use, and the number of calls of the newest reply without a result. */
 function newestReply(events: readonly LogEvent[]): { used: number; waiting: number } {
   const index = events.findLastIndex((event) => event.type === "assistant_message");
   const reply = events[index];

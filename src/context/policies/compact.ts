@@ -1,4 +1,4 @@
-/** The span of a handoff that the user asks for: all between the first message and the newest step. Pure. */
+/** Plans the handoff that the user asks for: from after the first message to before the newest step. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { handoffText } from "../handoff/handoff.ts";
@@ -7,15 +7,15 @@ import type { Entry, View } from "../view/view.ts";
 import type { Plan } from "./policy.ts";
 import { newestStep } from "./policy-input.ts";
 
-/** A handoff that frees less is not worth its call. */
+/** A handoff that frees less is not worth a model call. */
 const leastTokens = 1_000;
 
-/** The plan for it; undefined when there is nothing worth a summary. */
+/** Returns the plan; undefined when nothing is worth a summary. */
 export function compactPlan(events: readonly LogEvent[], view: View): Plan | undefined {
   const entries = compactable(view);
   const [first, last] = [entries[0], entries.at(-1)];
   if (!first || !last) return undefined;
-  // What the person said stays whatever is summarised, and what the log tells anyway takes its room.
+  // User messages stay in any summary, and the mechanical facts take room too.
   const taken = entries.filter(({ isUserText }) => !isUserText).reduce((sum, { tokens }) => sum + tokens, 0);
   if (taken - textTokens(handoffText(events, "")) < leastTokens) return undefined;
   const summarize = { from: first.seq, to: last.seq };
@@ -30,7 +30,7 @@ export function compactPlan(events: readonly LogEvent[], view: View): Plan | und
   };
 }
 
-/** The entries that a handoff would take or keep word for word: whole steps, the newest left out. */
+/** Returns the entries that a handoff covers: whole steps, without the newest. */
 export function compactable({ entries, ...view }: View): Entry[] {
   const first = entries.findIndex(({ role }) => role === "user");
   return entries.slice(first + 1, newestStep({ entries, ...view }));

@@ -1,4 +1,4 @@
-/** When forgetting is worth it (context-engine §4): edits wait in a queue until flushing them pays. Pure. */
+/** Decides when forgetting pays (context-engine §4): edits wait in a queue until a flush is worth its cost. Pure. */
 
 import type { Economics, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
@@ -34,7 +34,7 @@ function decide(snapshot: PolicyInput): Decision {
   };
 }
 
-/** Stale observations and old ones; near the window's end also large ones and old inputs. */
+/** Queues stale and old observations; near the end of the window also large ones and old inputs. */
 function queueOf(snapshot: PolicyInput): Candidate[] {
   const { settings, soft, expected } = snapshot;
   const old = mergeCandidates(supersedeCandidates(snapshot), maskCandidates(snapshot, settings.maskKeep));
@@ -42,14 +42,14 @@ function queueOf(snapshot: PolicyInput): Candidate[] {
   return mergeCandidates(old, offloadCandidates(snapshot), inputCandidates(snapshot));
 }
 
-/** Read and write price as shares of the input price. Where no price is known, time stands in for money. */
+/** Returns read and write prices as shares of the input price. Without known prices it uses time instead of money. */
 export function relativePrices({ prices, contract }: ModelCard): { r: number; w: number } {
   if (contract.cache.kind === "none") return { r: 1, w: 1 };
   if (prices.input === 0) return { r: 0.1, w: 1 };
   return { r: prices.cacheRead / prices.input, w: (prices.cacheWrite5m || prices.input) / prices.input };
 }
 
-/** In tokens at the input price: sending so many stale tokens once more, and writing so many others anew instead. */
+/** Compares, in tokens at the input price, sending stale tokens once more with rewriting the tokens after them. */
 function flushSavings(
   model: ModelCard,
   deferred: number,
@@ -59,7 +59,7 @@ function flushSavings(
   return { carry: r * deferred, flush: (w - r) * rewritten };
 }
 
-/** Dollars that stale tokens cost each step, and that forgetting them now would cost once. */
+/** Returns dollars: what stale tokens cost each step, and what forgetting them now would cost once. */
 export function deferralCostOf(
   model: ModelCard,
   { deferredTokens = 0, flushTokens = 0 }: Pick<Decision, "deferredTokens" | "flushTokens">,
@@ -71,7 +71,7 @@ export function deferralCostOf(
 
 type Sums = { r: number; w: number; meter: number; threshold: number };
 
-/** Ski rental: what was paid for carrying the queue, against what re-writing the rest would cost. */
+/** Ski rental: compares the cost so far of carrying the queue with the cost of rewriting the rest. */
 function breakEven(snapshot: PolicyInput, removed: number, after: number): Sums {
   const { r, w } = relativePrices(snapshot.model);
   const deferred = removed + deferredSinceFlush(snapshot.events);
@@ -79,7 +79,7 @@ function breakEven(snapshot: PolicyInput, removed: number, after: number): Sums 
   return { r, w, meter: Math.round(carry), threshold: Math.round(flush) };
 }
 
-/** Tokens that were carried though they could be forgotten, summed over the requests since the last edit. */
+/** Sums the forgettable tokens carried by each request since the last edit. */
 const deferredSinceFlush = memoizedReduce(
   () => 0,
   (deferred, event) => {
@@ -109,17 +109,17 @@ function willPay({ events }: PolicyInput, removed: number, { r, threshold }: Sum
   return r * removed * spending(events).replies >= threshold;
 }
 
-/** Too little to gain: a small queue, or a session that may well end before a flush has paid. */
+/** Returns true when there is too little to gain: a small queue, or a session that may end before a flush pays. */
 function isQuiet({ events, expected, soft, settings }: PolicyInput, removed: number): boolean {
-  // Both bounds shrink with a small window, so that a short session in it is treated like a long one.
+  // Both bounds shrink with the window, because sessions in a small window fill it sooner.
   const scale = Math.min(1, soft.tokens / 120_000);
   if (removed < settings.minFlush * scale) return true;
   return spending(events).replies < settings.quietSteps && expected < settings.quietTokens * scale;
 }
 
 /**
- * Index of the first entry that the next request must write anew anyway: 0 when the cache entry has expired or the
- * model changed, what follows the checkpoint when that one lives longer, and none (infinity) while all is warm.
+ * Index of the first entry that the next request must rewrite anyway: 0 when the cache entry has expired or the
+ * model changed, the entry after the checkpoint when that one lives longer, and infinity while all is warm.
  */
 function coldFrom({ events, now, view, model }: PolicyInput): number {
   const [request, change] = [lastOf(events, "model_request"), lastOf(events, "model_changed")];
@@ -132,13 +132,13 @@ function coldFrom({ events, now, view, model }: PolicyInput): number {
   return after < 0 ? view.entries.length : after;
 }
 
-/** A turn has just begun, or a focus was just folded: thinking to come does not hang on thinking that would go. */
+/** Returns true at the start of a turn or after a fold: later thinking does not depend on dropped thinking. */
 function isBoundary(events: readonly LogEvent[]): boolean {
   const last = events.at(-1);
   return last?.type === "user_message" || (last?.type === "context_edited" && last.fold !== undefined);
 }
 
-/** Dollars, if the session goes on for as many steps as it has had: the best guess without knowing more. */
+/** Returns dollars saved if the session goes on for as many steps as it has had, the best guess available. */
 function expectedSaving(
   snapshot: PolicyInput,
   removed: number,

@@ -1,11 +1,11 @@
-/** When a request would not fit: shortened mechanically, without a model call (Deep Agents). Pure. */
+/** Shortens a request that would not fit, mechanically, without a model call (Deep Agents). Pure. */
 
 import { maskOf } from "./masking.ts";
 import { inputCandidates } from "./offload-inputs.ts";
 import { type Candidate, freedAndRewritten, mergeCandidates, type Policy } from "./policy.ts";
 import { newestStep, type PolicyInput } from "./policy-input.ts";
 
-/** Share of the soft window from which any crumb counts. */
+/** Share of the soft window above which any saving counts. */
 const emergency = 0.97;
 
 export const fallbackPolicy: Policy = {
@@ -16,7 +16,7 @@ export const fallbackPolicy: Policy = {
     const edits = enough(snapshot, settings.target * soft.tokens);
     if (edits.length === 0) return {};
     const { removed, after } = freedAndRewritten(edits, snapshot);
-    // To re-write the prefix for a crumb at every step is worse than one summary, which may come next.
+    // Rewriting the prefix at every step for little gain is worse than one summary, which may come next.
     if (removed < 0.2 * expected && expected < emergency * soft.tokens) return {};
     return {
       plan: {
@@ -29,7 +29,7 @@ export const fallbackPolicy: Policy = {
   },
 };
 
-/** Inputs, then observations, the largest and the first of the session included: as many, oldest first, as reach the target. */
+/** Takes inputs, then observations (the largest and the first included), oldest first, until the target is reached. */
 function enough(snapshot: PolicyInput, target: number): Candidate[] {
   const { view } = snapshot;
   const old = view.entries.slice(0, newestStep(view));

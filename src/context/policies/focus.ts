@@ -21,7 +21,7 @@ export const focusPolicy: Policy = {
   },
 };
 
-/** As published (arXiv 2601.07190): what was learned goes to a Knowledge block at the top, which re-writes the prefix. */
+/** As published (arXiv 2601.07190): knowledge goes to a block at the top, which rewrites the prefix. */
 export const focusAtTopPolicy: Policy = {
   name: "focus-top",
   plan(snapshot) {
@@ -41,7 +41,7 @@ export const focusAtTopPolicy: Policy = {
   },
 };
 
-/** How the Knowledge block of `focus-top` begins; it stands in the preamble of the first user message. */
+/** Beginning of the Knowledge block of `focus-top`, in the preamble of the first user message. */
 export const knowledgeHead = "Knowledge of this session:";
 
 type Fold = { objective: string; from: number; to: number; text: string; removed: number; steps: number };
@@ -56,7 +56,7 @@ function planOf(policy: string, { objective, removed, steps }: Fold, edits: Cont
   };
 }
 
-/** The fold of the open focus as a person asks for it: what the log tells of it stands for what the model did not write. */
+/** Folds the open focus at the user's request: facts from the log replace the unwritten knowledge. */
 export function foldNow({
   events,
   view,
@@ -81,7 +81,7 @@ export function foldNow({
   return { plan: { ...plan, economics: { ...plan.economics, by: "the person" } }, text };
 }
 
-/** Estimated tokens that a fold takes out, and the steps in it. */
+/** Returns the estimated tokens that a fold removes, and its steps. */
 function measured(view: View, from: number, to: number, text: string, span: readonly LogEvent[]) {
   const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.isUserText);
   const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
@@ -91,7 +91,7 @@ function measured(view: View, from: number, to: number, text: string, span: read
 const shownCalls = 30;
 const saidTokens = 500;
 
-/** Lists the calls that were made, as logged, and the model's last words. */
+/** Lists the logged calls and the model's last text. */
 function mechanicalText(events: readonly LogEvent[], objective: string, span: readonly LogEvent[]): string {
   const results = span.filter((event) => event.type === "tool_result");
   const done = results.map((event) => `- ${commandOf(events, event)}${event.isError ? " → failed" : ""}`);
@@ -119,7 +119,7 @@ function textOf(content: EventOf<"assistant_message">["content"]): string {
     .trim();
 }
 
-/** A fold is due when the newest results hold a successful `complete_focus`. */
+/** Returns the fold that is due after a successful `complete_focus` among the newest results. */
 function dueFold({ events, view, calibration }: PolicyInput): Fold | undefined {
   const closing = closingResult(events);
   const focus = closing && closedFocus(events);

@@ -8,7 +8,7 @@ import type { Entry } from "../view/view.ts";
 import { type Candidate, editImmediately, type Policy } from "./policy.ts";
 import type { PolicyInput } from "./policy-input.ts";
 
-/** Masks alone, as published: as soon as `maskBatch` turns are older than the newest `maskKeep`. */
+/** Masks as published: as soon as `maskBatch` turns are older than the newest `maskKeep`. */
 export const maskingPolicy: Policy = {
   name: "masking",
   plan(snapshot) {
@@ -28,7 +28,7 @@ export const maskingPolicy: Policy = {
   },
 };
 
-/** Observations of turns older than the newest `keep` effective ones; never the session's first observation. */
+/** Lists observations of turns older than the newest `keep` effective ones; never the session's first observation. */
 export function maskCandidates(snapshot: PolicyInput, keep: number): Candidate[] {
   const turns = turnsIn(snapshot);
   const first = turns[0]?.results[0];

@@ -1,4 +1,4 @@
-/** Old inputs of the editor become a pointer to the file on disk (Deep Agents). Pure. */
+/** Replaces old inputs of the editor with a pointer to the file on disk (Deep Agents). Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import { touchesOf } from "../../core/tool-calls.ts";
@@ -7,7 +7,7 @@ import { shortenedInput } from "../view/view.ts";
 import { type Candidate, editImmediately, type Policy } from "./policy.ts";
 import { newestStep, type PolicyInput } from "./policy-input.ts";
 
-/** Alone: when the context passes 85 % of the soft window. */
+/** Offloads inputs when the context passes 85 % of the soft window. */
 export const offloadInputsPolicy: Policy = {
   name: "offload-inputs",
   plan(snapshot) {
@@ -22,7 +22,7 @@ export const offloadInputsPolicy: Policy = {
   },
 };
 
-/** Inputs of writing editor calls before the newest step that hold enough text to be worth a pointer. */
+/** Lists inputs of writing editor calls before the newest step with enough text to be worth a pointer. */
 export function inputCandidates({ view }: PolicyInput): Candidate[] {
   return view.entries.slice(0, newestStep(view)).flatMap((entry, index) =>
     entry.blocks.flatMap((block, at) => {

@@ -1,4 +1,4 @@
-/** Results that are too large to carry become a path and a preview (Deep Agents). Pure. */
+/** Replaces results too large to carry with a path and a preview (Deep Agents). Pure. */
 
 import { resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -11,7 +11,7 @@ import { newestStep, type PolicyInput } from "./policy-input.ts";
 
 const previewLines = 10;
 
-/** Offloads alone: as soon as a result above the limit is no longer of the newest step. */
+/** Offloads a result above the limit as soon as it is not in the newest step. */
 export const offloadPolicy: Policy = {
   name: "offload",
   plan: (snapshot) =>
@@ -19,8 +19,8 @@ export const offloadPolicy: Policy = {
 };
 
 /**
- * Results above 20,000 tokens as published, or a twentieth of the soft window: what a tool may return is far below
- * the published limit here.
+ * Results above 20,000 tokens as published, or a twentieth of the soft window: tool results here are far below
+ * the published limit.
  */
 export function offloadCandidates(snapshot: PolicyInput): Candidate[] {
   const { view, settings, soft, calibration, events } = snapshot;
@@ -30,7 +30,7 @@ export function offloadCandidates(snapshot: PolicyInput): Candidate[] {
     .flatMap((entry, index) => (entry.tokens > limit ? headOf(entry, index, events, previewLines) : []));
 }
 
-/** The edit that leaves the first lines of a whole observation, and the path of the rest. */
+/** Returns the edit that keeps the first lines of an observation and the path of the rest. */
 function headOf(entry: Entry, index: number, events: readonly LogEvent[], lines: number): Candidate[] {
   const event = entry.edited ? undefined : eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];

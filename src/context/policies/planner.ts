@@ -1,5 +1,5 @@
 /**
- * Plans a step: the edits and summaries that the policies ask for, in order. A generator, so that the agent and the
+ * Plans a step: the edits and summaries that the policies request, in order. A generator, so that the agent and the
  * replay run the same code: each appends what it yields to its own log, and asks its own model for prose. Pure.
  */
 
@@ -13,21 +13,21 @@ import type { Plan, Policy } from "./policy.ts";
 import { policyInputOf } from "./policy-input.ts";
 import { haveNotPaid } from "./summary.ts";
 
-/** A thing that the planner wants done before it goes on. */
+/** A request of the planner to its driver. */
 export type PlannerRequest =
   | { type: "append"; event: EventBody }
-  /** Ask a model for the prose of a handoff in place of `replaced` tokens; "" is the answer when none is usable. */
+  /** Asks a model for the prose of a handoff that replaces `replaced` tokens; the answer is "" when none is usable. */
   | { type: "ask_for_prose"; view: View; replaced: number };
 
 /** Resumed with the prose after `ask_for_prose`, with nothing after `append`. */
 export type Planning<Result> = Generator<PlannerRequest, Result, string | undefined>;
 
-/** The log that is planned for; `events` is live, so that it shows what was appended since the last call. */
+/** The log to plan for; `events` is live, so it shows what was appended since the last call. */
 export type PlannedLog = {
   events(): readonly LogEvent[];
   /** Milliseconds since 1970. */
   now(): number;
-  /** Returns true once the turn was interrupted: no summary is made any more. */
+  /** Returns true once the turn was interrupted: no more summaries are made. */
   isInterrupted(): boolean;
 };
 
@@ -38,10 +38,12 @@ export type StepInputs = {
   mayAsk(composed: Composed): boolean;
 };
 
-/** Tokens that could be forgotten but are held back, and what forgetting them would write anew. */
+/** Tokens kept for now, and the tokens that forgetting them would rewrite. */
 export type Planned = { deferredTokens: number; flushTokens: number };
 
-/** Asks each policy in turn what to forget, and forgets it. An interrupted summary leaves the history as it was. */
+/**
+ * Asks each policy in turn what to forget, and yields the edits. An interrupted summary leaves the history as it was.
+ */
 export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInputs): Planning<Planned> {
   let [deferredTokens, flushTokens] = [0, 0];
   for (const policy of policies) {
@@ -59,7 +61,7 @@ export function* planStep(log: PlannedLog, { policies, reader, mayAsk }: StepInp
   return { deferredTokens, flushTokens };
 }
 
-/** Puts a handoff in place of the span. Interrupted, it leaves the history as it was. */
+/** Replaces the span with a handoff. If interrupted, it leaves the history unchanged. */
 export function* planSummary(
   log: PlannedLog,
   plan: Plan,
@@ -70,7 +72,7 @@ export function* planSummary(
   const view = reader.read(events);
   const span = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to);
   const replaced = span.reduce((sum, entry) => sum + entry.tokens, 0);
-  // A request that does not fit the window is not sent, not even to be summarised.
+  // A request that does not fit the window cannot be sent, not even for a summary.
   const tooLarge = !fitsWindow(composeRequest(events, view), currentModel(events).model);
   const prose = plan.mechanical || tooLarge ? "" : ((yield { type: "ask_for_prose", view, replaced }) ?? "");
   if (log.isInterrupted() || (plan.withProse && prose === "")) return;
@@ -91,7 +93,7 @@ export function* planSummary(
   yield { type: "append", event: { type: "warning", code: "messages_lost", text: warning } };
 }
 
-/** Warns once in a session that the model is not asked any more, and names the largest items so that a person can act. */
+/** Warns once per session that the model is no longer asked for summaries, and names the largest items. */
 function* warnOnce(log: PlannedLog, view: View): Planning<void> {
   if (log.events().some((event) => event.type === "warning" && event.code === "summaries_stopped")) return;
   const largest = view.entries.toSorted((a, b) => b.tokens - a.tokens).slice(0, 3);

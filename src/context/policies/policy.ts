@@ -1,9 +1,9 @@
-/** A policy says what may be forgotten, and what it would bring. Pure types. */
+/** A policy decides what to forget. Pure types. */
 
 import type { ContextEdit, Economics } from "../../core/events.ts";
 import type { PolicyInput } from "./policy-input.ts";
 
-/** Edits that are due now. `summarize` asks for a model call that turns a span of events into a text. */
+/** Edits that are due now. `summarize` requests a model call that summarises a span of events. */
 export type Plan = {
   policy: string;
   reason: string;
@@ -12,15 +12,15 @@ export type Plan = {
   /** Present when the edits fold a focus. */
   fold?: { objective: string };
   summarize?: { from: number; to: number };
-  /** The summary is made from the log alone: asking the model has not paid. */
+  /** Summarise from the log alone, because asking the model has not paid. */
   mechanical?: true;
-  /** Nothing is summarised when the model writes nothing of use. */
+  /** Do not summarise unless the model writes usable prose. */
   withProse?: true;
 };
 
 /**
- * `deferredTokens`: what could be forgotten but is not, because it does not pay yet; `flushTokens`: what forgetting it
- * would write anew (both calibrated).
+ * `deferredTokens`: tokens kept because forgetting them does not pay yet; `flushTokens`: tokens that forgetting them
+ * would rewrite (both calibrated).
  */
 export type Decision = { plan?: Plan; deferredTokens?: number; flushTokens?: number };
 
@@ -29,7 +29,7 @@ export type Policy = { name: string; plan(snapshot: PolicyInput): Decision };
 /** One edit that could be made. `removes`: tokens it takes out of the view, uncalibrated. */
 export type Candidate = { edit: ContextEdit & { type: "replace" }; index: number; removes: number };
 
-/** The same candidates without those for a block that an earlier one already takes, oldest first. */
+/** Merges lists of candidates, oldest first; of several for one block the earliest list's wins. */
 export function mergeCandidates(...lists: readonly Candidate[][]): Candidate[] {
   const taken = new Map<string, Candidate>();
   for (const candidate of lists.flat()) {
@@ -39,7 +39,7 @@ export function mergeCandidates(...lists: readonly Candidate[][]): Candidate[] {
   return [...taken.values()].sort((a, b) => a.index - b.index);
 }
 
-/** Calibrated tokens that the candidates take out (Q) and that stand from the first of them on (T). */
+/** Returns the calibrated tokens that the candidates remove (Q) and that follow the first of them (T). */
 export function freedAndRewritten(
   candidates: readonly Candidate[],
   snapshot: PolicyInput,
@@ -52,7 +52,7 @@ export function freedAndRewritten(
   return { removed: Math.round(removed * calibration), after: Math.round(after * calibration) };
 }
 
-/** The decision of a policy that edits whatever it finds at once, as the published ones do. */
+/** Returns the decision to make all edits at once, as the published policies do. */
 export function editImmediately(
   name: string,
   reason: string,

@@ -1,4 +1,4 @@
-/** The engine's numbers, with the published defaults (context-engine §3 to §6). Pure. */
+/** The engine's settings, with the published defaults (context-engine §3 to §6). Pure. */
 
 export type EngineSettings = {
   /** Soft window in tokens, when the user set one. */
@@ -11,9 +11,9 @@ export type EngineSettings = {
   summaryTurns: number;
   /** The same for `hybrid`, whose first defence is masking. */
   hybridTurns: number;
-  /** Newest turns that a summary leaves alone (M). */
+  /** Newest turns that a summary leaves out (M). */
   summaryKeep: number;
-  /** Share of the soft window at which edits are due whatever they cost. */
+  /** Share of the soft window at which edits are due at any cost. */
   pressure: number;
   /** Share of the soft window that the fallback trims down to. */
   target: number;
@@ -26,14 +26,14 @@ export type EngineSettings = {
   resultShare: number;
   /** Tokens of one result under `raw`: 30 KB. */
   rawTokens: number;
-  /** The economist flushes no less than this, unless it must. */
+  /** Fewest tokens that the economist flushes, unless forced. */
   minFlush: number;
-  /** Share of the break-even at which it flushes when the session's length says that this will pay; 1 is never early. */
+  /** Share of the break-even for an early flush, if the session's length predicts that it pays; 1: never. */
   earlyShare: number;
-  /** Sessions below both are left alone by the economist, unless it must. */
+  /** The economist leaves sessions below both alone, unless forced. */
   quietSteps: number;
   quietTokens: number;
-  /** Calls without a fold after which focusing is brought to mind; 0 is never. */
+  /** Calls without a fold after which the model is reminded to focus; 0: never. */
   focusReminder: number;
   /** Steps after which the task list is recited again, and between two routine reminders that stay. */
   reciteSteps: number;
@@ -62,7 +62,7 @@ export const defaultSettings: EngineSettings = {
 
 const shares = ["pressure", "target", "inputsAt", "resultShare", "earlyShare"];
 
-/** Says why numbers by name cannot be the engine's; undefined when they can. */
+/** Returns the reason why these settings are invalid; undefined for valid ones. */
 export function engineProblem(numbers: Readonly<Record<string, number>>): string | undefined {
   const names = [...Object.keys(defaultSettings), "window"];
   for (const [name, value] of Object.entries(numbers)) {

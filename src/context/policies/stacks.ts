@@ -10,17 +10,17 @@ import type { Policy } from "./policy.ts";
 import { lastResortPolicy, summaryPolicy } from "./summary.ts";
 import { supersedePolicy } from "./supersede.ts";
 
-/** All stacks but `raw` and `ingest` end in what keeps a session from overflowing. */
+/** Policies that end all stacks but `raw` and `ingest`, so that a session never overflows. */
 const never = [fallbackPolicy, lastResortPolicy];
 
 /** A policy stack and its properties, for code that must know more than its name. */
 export type Stack = {
   policies: Policy[];
-  /** Folds what a focus closes: only then is the model told to use focuses. */
+  /** Folds closed focuses: only then is the model told to use them. */
   folds: boolean;
   /** Masks old observations. */
   masks: boolean;
-  /** Keeps what is learned in a block of the first message. */
+  /** Keeps knowledge in a block of the first message. */
   knowledgeFirst: boolean;
   /** Shortens each result to its budget before it is first sent. */
   truncates: boolean;
@@ -34,7 +34,7 @@ function stack(policies: Policy[], properties: Properties = {}): Stack {
 
 const stacks: Record<string, Stack> = {
   economist: stack([focusPolicy, economistPolicy, ...never], { folds: true, masks: true }),
-  // The measure of all policies: results as long as the hard limits let them be.
+  // The baseline for all policies: results up to the hard limits.
   raw: stack([], { truncates: false }),
   masking: stack([maskingPolicy, ...never], { masks: true }),
   summary: stack([summaryPolicy("summary"), ...never]),
@@ -45,14 +45,14 @@ const stacks: Record<string, Stack> = {
   offload: stack([offloadPolicy, ...never]),
   "offload-inputs": stack([offloadInputsPolicy, ...never]),
   fallback: stack(never),
-  // Nothing but what is done to every result before it is first sent.
+  // Only the shortening of each result before it is first sent.
   ingest: stack([]),
 };
 
 /** Names that `--context` takes, the default first. */
 export const contextNames: readonly string[] = Object.keys(stacks);
 
-/** The stack of this name; one without policies for an unknown name. */
+/** Returns the stack of this name; one without policies for an unknown name. */
 export function stackNamed(name: string): Stack {
   return stacks[name] ?? stack([]);
 }
@@ -66,7 +66,7 @@ export function policyStack(name: string): Policy[] | undefined {
 const maskPresets: Readonly<Record<string, number>> = { short: 5, medium: 10, long: 18 };
 const presetStacks: readonly string[] = contextNames.filter((name) => stackNamed(name).masks);
 
-/** A stack as people name it: `masking`, or with a preset `masking:short`, which sets a number of the engine. */
+/** Parses a stack name: `masking`, or with a preset `masking:short`, which changes a setting of the engine. */
 export function namedStack(words: string): { context: string; engine: { maskKeep?: number } } | undefined {
   const [context = "", ...presets] = words.split(":");
   if (!contextNames.includes(context)) return undefined;

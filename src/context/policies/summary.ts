@@ -1,4 +1,4 @@
-/** When a span of the history is due to become a summary, and which span. Pure; the agent makes the call. */
+/** Decides when to summarise the history, and which span. Pure; the agent makes the call. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
@@ -6,7 +6,7 @@ import { turnsOf } from "../view/turns.ts";
 import type { Decision, Policy } from "./policy.ts";
 import type { PolicyInput } from "./policy-input.ts";
 
-/** As published: when N + M unsummarised turns have gathered, the oldest N become one summary. */
+/** As published: once there are N + M unsummarised turns, summarises the oldest N. */
 export function summaryPolicy(name: "summary" | "hybrid"): Policy {
   return {
     name,
@@ -20,7 +20,7 @@ export function summaryPolicy(name: "summary" | "hybrid"): Policy {
   };
 }
 
-/** The last resort: the mechanical means are used up and the next request would still be too large. */
+/** The last resort: nothing mechanical is left and the next request would still be too large. */
 export const lastResortPolicy: Policy = {
   name: "last-resort",
   plan(snapshot) {
@@ -38,7 +38,7 @@ function summarize(snapshot: PolicyInput, policy: string, reason: string, keep: 
   return { plan: { policy, reason, edits: [], economics, summarize: span, ...mechanical } };
 }
 
-/** From after the first user message to before the newest `keep` turns; whole steps only. */
+/** Returns the span from after the first user message to before the newest `keep` turns, in whole steps. */
 function spanOf({ view }: Pick<PolicyInput, "view">, keep: number): { from: number; to: number } | undefined {
   const { entries } = view;
   const firstUser = entries.findIndex((entry) => entry.role === "user");
@@ -49,7 +49,7 @@ function spanOf({ view }: Pick<PolicyInput, "view">, keep: number): { from: numb
   return from && to && to.seq > from.seq ? { from: from.seq, to: to.seq } : undefined;
 }
 
-/** Steps that are looked back on. */
+/** Steps to look back on. */
 const recently = 10;
 
 /** Returns true when a summary of the last ten steps freed less than a fifth: another would not pay for itself. */
@@ -59,7 +59,7 @@ function freedTooLittle(events: readonly LogEvent[]): boolean {
   );
 }
 
-/** At most two requests for summaries in ten steps, and no more at all once two in a row were of no use. */
+/** Allows two requests for summaries in ten steps, and none after two useless ones in a row. */
 function mayAsk(events: readonly LogEvent[]): boolean {
   const requests = newestSteps(events).reduce(
     (sum, event) => sum + (event.type === "summary_call" ? (event.attempts ?? 1) : 0),
@@ -68,7 +68,7 @@ function mayAsk(events: readonly LogEvent[]): boolean {
   return requests < 2 && !haveNotPaid(events);
 }
 
-/** Returns true when the last two summary calls were of no use: then the model is not asked again. */
+/** Returns true when the last two summary calls were useless: then the model is not asked again. */
 export function haveNotPaid(events: readonly LogEvent[]): boolean {
   return uselessInARow(events) >= 2;
 }

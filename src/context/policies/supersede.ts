@@ -1,4 +1,4 @@
-/** Observations that a later one made stale: old reads of a changed or re-read file, repeated commands. Pure. */
+/** Finds observations made stale by later ones: old reads of a changed or re-read file, repeated commands. Pure. */
 
 import type { ToolUseBlock } from "../../core/blocks.ts";
 import { touchesOf } from "../../core/tool-calls.ts";
@@ -38,7 +38,7 @@ export function supersedeCandidates(snapshot: PolicyInput): Candidate[] {
   return found.sort((a, b) => a.index - b.index);
 }
 
-/** A call that failed changed nothing and showed nothing. */
+/** Returns the id of a failed call, which changed and showed nothing. */
 function failedCall(entry: Entry): string[] {
   const block = entry.blocks[0];
   return block?.type === "tool_result" && block.is_error ? [block.tool_use_id] : [];

@@ -1,10 +1,10 @@
-/** How much may be in the context, and who says so (context-engine §4). Pure. */
+/** The soft window and its origin (context-engine §4). Pure. */
 
 import type { ModelCard } from "../../core/model-card.ts";
 
 export type SoftWindow = { tokens: number; source: string };
 
-/** The smallest of 0.6 of the model's window, a tenth below its price tier, and what the user set. */
+/** Returns the smallest of 0.6 of the model's window, a tenth below its price tier, and the user's setting. */
 export function softWindow({ window, prices }: ModelCard, wanted?: number): SoftWindow {
   const bounds: SoftWindow[] = [{ tokens: Math.floor(0.6 * window), source: "0.6 of the model's window" }];
   if (prices.tier) {

@@ -1,4 +1,4 @@
-/** The files whose content the model has before it, and as what it knows them (context-engine §6). Pure. */
+/** Finds the files in the model's context, and the state in which it knows them (context-engine §6). Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import type { KnownFile } from "../../core/ports.ts";
@@ -7,9 +7,9 @@ import { toolNames } from "../../core/tool-calls.ts";
 import type { View } from "../view/view.ts";
 import { fieldOf } from "./steps.ts";
 
-/** Files that are looked at before a request: the newest ones. */
+/** Most files to check before a request, the newest first. */
 const mostFiles = 20;
-/** How far back the newest state of a file is looked for: it mostly stands where its newest view does. */
+/** Events to search back for a file's newest state, which is usually near its newest view. */
 const mostEvents = 2_000;
 
 /** Returns the files that the model still has in the view, newest first, in their newest logged state. */
@@ -42,7 +42,7 @@ function stateIn({ stats }: EventOf<"tool_result">): KnownFile[] {
   return path && stats?.hash ? [{ path, hash: stats.hash }] : [];
 }
 
-/** The commands of the newest step: a file that one of them names was changed knowingly. */
+/** Returns the commands of the newest step: changes to files they name are no news to the model. */
 export function newestCommands(events: readonly LogEvent[]): string[] {
   const commands: string[] = [];
   for (let index = events.length - 1; index >= 0; index--) {
@@ -57,7 +57,7 @@ export function newestCommands(events: readonly LogEvent[]): string[] {
 
 const mostNamed = 5;
 
-/** The files as they are named to the model: short, and in one line whatever their names hold. */
+/** Lists files for the model, short and on one line whatever their names contain. */
 export function namedFiles(files: readonly KnownFile[], events: readonly LogEvent[]): string {
   const root = `${started(events).cwd}/`;
   const names = files.slice(0, mostNamed).map(({ path, hash }) => {

@@ -25,7 +25,7 @@ export function focusReminder(
   return open === undefined ? { calls } : { open, calls };
 }
 
-/** Calls since focus was last opened, closed or spoken of; at most `limit`. */
+/** Counts calls since a focus was last opened, closed or mentioned; at most `limit`. */
 function callsSinceFocus(events: readonly LogEvent[], limit: number): number {
   return countSince(events, { mark: isFocusMark, limit, unit: "calls" });
 }
@@ -40,7 +40,7 @@ function isFocusMark(event: LogEvent): boolean {
   return isAbout(event, "focus", "focus_open", "unfold");
 }
 
-/** How often a fold of the session made the model redo what was folded away. */
+/** Counts the folds of the session after which the model redid what was folded away. */
 const elongations = memoizedReduce<number>(
   () => 0,
   (count, event) => count + (isAbout(event, "unfold") ? 1 : 0),
@@ -51,8 +51,8 @@ const redoneCalls = 2;
 const maxPointers = 10;
 
 /**
- * Where the originals of a fold are, one line each, when at least two calls of the fifteen steps after it did again
- * what was folded: read the same file or ran the same command, with nothing written since.
+ * Lists where the originals of a fold are, when at least two calls in the fifteen steps after it repeated
+ * folded work: read the same file or ran the same command, with nothing written since.
  */
 export function unfoldPointers(events: readonly LogEvent[]): string[] | undefined {
   const recent = newestSteps(events, guardedSteps, (event) => isAbout(event, "unfold"));
@@ -82,7 +82,7 @@ function foldedRuns(events: readonly LogEvent[], at: number, fold: EventOf<"cont
     .filter(({ call }) => touchesOf(call).kind === "runs" || isView(call));
 }
 
-/** The folded runs that were done again. After a write both the file and what a command says may be new. */
+/** Returns the folded runs that were repeated. After a write neither a file nor a command's output counts. */
 function redoneOf(later: readonly Ran[], folded: readonly Ran[]): Ran[] {
   const redone: Ran[] = [];
   for (const ran of later) {
@@ -102,7 +102,7 @@ function isView(call: Ran["call"]): boolean {
   return touchesOf(call).kind === "reads";
 }
 
-/** Those that were done again stand first. */
+/** Lists pointers to folded runs, repeated ones first. */
 function pointersTo(folded: readonly Ran[], redone: readonly Ran[], events: readonly LogEvent[]): string[] {
   const lines = [...redone, ...folded].map(
     ({ call, result }) => `- ${shortLine(call)}: ${whereabouts(result, events)}`,

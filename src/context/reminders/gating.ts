@@ -1,9 +1,9 @@
 /**
- * Which tools are withdrawn for now (context-engine §7), beside the refusal that each gets at execution. Pure.
+ * Decides which tools to withhold (context-engine §7); calls of them are also refused. Pure.
  *
  * Every change of what is offered is a message that stays in the history: about 25 tokens, written once and read with
  * every later request. To withdraw `complete_focus` after each fold and to offer it again in each focus would add two
- * such messages per focus, against a mistake that models hardly make. So a tool is withdrawn only once it was called in
+ * such messages per focus to prevent a mistake that models hardly make. So a tool is withdrawn only once it was called in
  * vain twice since a focus was last opened or closed (a refused call costs a whole step), and is offered again as soon
  * as it can be used. In plan mode nothing is withdrawn: `bash` and the editor also read, and no tool only writes.
  */
@@ -16,7 +16,7 @@ import { type View, withdrawnIn } from "../view/view.ts";
 const focusTools: readonly string[] = [toolNames.startFocus, toolNames.completeFocus];
 const vainCalls = 2;
 
-/** The whole list of tools to withdraw from here on, when it differs from what is in force; else undefined. */
+/** Returns all tools to withhold from here on, if that differs from the list in force; else undefined. */
 export function dueGate(events: readonly LogEvent[], view: View): string[] | undefined {
   if (!calledFocusTool(events)) return undefined;
   const impossible = openFocus(events) ? toolNames.startFocus : toolNames.completeFocus;
@@ -41,7 +41,7 @@ function canGate(events: readonly LogEvent[], tool: string): boolean {
   return declared && currentModel(events).model.contract.toolGating !== "none";
 }
 
-/** Refused calls of the tool since a focus was last opened or closed. */
+/** Counts refused calls of the tool since a focus was last opened or closed. */
 function inVain(events: readonly LogEvent[], tool: string): number {
   let count = 0;
   for (let index = events.length - 1; index >= 0 && count < vainCalls; index--) {

@@ -1,21 +1,21 @@
-/** Loops (context-engine §10): the same calls with the same results, over and over. Pure. */
+/** Detects loops (context-engine §10): the same calls with the same results, over and over. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf } from "../view/turns.ts";
 import { isFreshStart, isSameOutcome, newestSteps, type Ran, type Step, shortLine } from "./steps.ts";
 
-/** `repeats`: how often the same thing was done in a row. `since`: seq of the reply that began it. */
+/** `repeats`: times in a row. `since`: seq of the reply that began it. */
 export type Loop = { repeats: number; since: number; what: string };
 
-/** From so many repeats on the model is told; at so many its turn ends. */
+/** Repeats at which the model is told, and at which its turn ends. */
 export const reportAt = 3;
 export const stopAt = 5;
-/** A cycle may have so many steps: A, B, A, B … has two. */
+/** Most steps of a cycle: A, B, A, B … has two. */
 const longestCycle = 4;
 const horizon = stopAt * longestCycle;
 
-/** The loop that the newest step is part of, from the third time round. */
+/** Returns the loop that the newest step is in, from its third repetition. */
 export function runningLoop(events: readonly LogEvent[]): Loop | undefined {
   const steps = newestSteps(events, horizon, isFreshStart);
   return cycle(steps) ?? failingEdit(steps) ?? sameWords(events);
@@ -44,7 +44,7 @@ function isSameRun(call: Ran, other: Ran | undefined): boolean {
   return signatureOf(call.call) === signatureOf(other.call);
 }
 
-/** An edit that fails as before changes nothing, whatever was looked at in between. */
+/** Finds an edit that keeps failing, whatever was read in between. */
 function failingEdit(steps: readonly Step[]): Loop | undefined {
   const newest = steps[0]?.ran.find(
     ({ call, result }) => result.isError && touchesOf(call, result.call).paths.length > 0,
@@ -55,7 +55,7 @@ function failingEdit(steps: readonly Step[]): Loop | undefined {
   return { repeats: same.length, since: sinceOf(same, same.length), what: shortLine(newest.call) };
 }
 
-/** The same reply without a call: only new words from outside can make it come again, so they do not break it. */
+/** Finds a reply without calls that repeats, even between new user messages. */
 function sameWords(events: readonly LogEvent[]): Loop | undefined {
   const steps = newestSteps(events, stopAt, (event) => event.type === "turn_ended");
   const words = steps[0] && wordsOf(steps[0]);
@@ -65,7 +65,7 @@ function sameWords(events: readonly LogEvent[]): Loop | undefined {
   return repeats < reportAt ? undefined : { repeats, since: sinceOf(steps, repeats), what: "the same reply" };
 }
 
-/** "" for a reply that does something, and for one that was cut by its length: that has a ceiling of its own. */
+/** Returns the text of a reply; "" for one with calls or one cut off by its length, which has its own limit. */
 function wordsOf({ reply }: Step): string {
   const done = reply.content.some((block) => block.type === "tool_use") || reply.stopReason === "max_tokens";
   return done ? "" : reply.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");

@@ -5,10 +5,10 @@ import { touchesOf } from "../../core/tool-calls.ts";
 import { fieldOf, isAbout, isEdit, isFreshStart, isSameOutcome, newestSteps, type Step } from "./steps.ts";
 
 const plateauSteps = 12;
-/** How far back a result is looked for before it counts as new; a plateau is told once in so many steps. */
+/** Steps to search back before a result counts as new, and between two reports of a plateau. */
 const memorySteps = 36;
 
-/** Twelve steps without an edit or a result that was not seen before, not told yet. */
+/** Returns true after twelve steps without an edit or a new result, unless already reported. */
 export function isPlateau(events: readonly LogEvent[]): boolean {
   const steps = newestSteps(events, memorySteps, (event) => isFreshStart(event) || isAbout(event, "plateau"));
   if (steps.length < plateauSteps) return false;
@@ -27,7 +27,7 @@ const loopSteps = 8;
 const checking =
   /\b(tests?|spec|pytest|jest|vitest|check|lint|eslint|build|make|tsc|cargo|mypy|ruff|rspec|phpunit|go (vet|run)|npm run)\b/;
 
-/** Two edits with a check between them in the newest eight steps: a fold now would make the model redo them. */
+/** Returns true for two edits with a check between them in the newest eight steps: folding now would lose them. */
 export function isEditTestLoop(events: readonly LogEvent[]): boolean {
   const kinds = newestSteps(events, loopSteps, isFreshStart).flatMap((step) => kindOf(step) ?? []);
   const check = kinds.indexOf("check", kinds.indexOf("edit") + 1);

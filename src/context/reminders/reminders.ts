@@ -1,4 +1,4 @@
-/** Reminders that are due before the next reply (context-engine §6, §10). Pure questions to the log. */
+/** Finds the reminders due before the next reply (context-engine §6, §10). Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import type { KnownFile } from "../../core/ports.ts";
@@ -12,23 +12,23 @@ import { isPlateau } from "./progress.ts";
 import { countSince, isAbout } from "./steps.ts";
 import type { Note } from "./wording.ts";
 
-/** Inputs that are not in the log. */
+/** Inputs from outside the log. */
 export type ReminderInputs = {
-  /** True when some policy folds what a focus closes. */
+  /** True when some policy folds closed focuses. */
   folds: boolean;
   /** The text of todo.md; undefined when it cannot be read. */
   tasks: string | undefined;
-  /** The limits that run out, in words; `last`: the next call is the last one. */
+  /** Limits about to be reached, in words; `last`: only one call is left. */
   runningOut?: { left: string; last: boolean } | undefined;
   /** Files that are no longer as the model knows them. */
   changedFiles: readonly KnownFile[];
-  /** True when reminders stay in the context: then routine ones come rarely. */
+  /** True when reminders stay in the context; routine ones are then rare. */
   stay: boolean;
 };
 
 type Numbers = Pick<EngineSettings, "focusReminder" | "reciteSteps">;
 
-/** The notes that are due, the most pressing first; none when the model was reminded since its last reply. */
+/** Returns the due notes, most urgent first; none if the model was reminded since its last reply. */
 export function dueNotes(events: readonly LogEvent[], inputs: ReminderInputs, numbers: Numbers): Note[] {
   if (stepsSince(events, isEngines, 1) === 0) return [];
   const changed = changedTasks(events, inputs.tasks);
@@ -45,12 +45,12 @@ export function dueNotes(events: readonly LogEvent[], inputs: ReminderInputs, nu
   return [...pressing, ...tasks, ...focusNote(events, inputs, numbers), ...plateauNote(events)];
 }
 
-/** A reminder that watching made, as opposed to a notice of a background job. */
+/** Returns true for the engine's own reminders, false for notices of background jobs. */
 function isEngines(event: LogEvent): boolean {
   return event.type === "reminder" && event.about !== undefined;
 }
 
-/** Replies since the newest such event; infinite when there is none. */
+/** Counts replies since the newest such event; infinite when there is none. */
 function stepsSince(events: readonly LogEvent[], mark: (event: LogEvent) => boolean, limit: number): number {
   return countSince(events, { mark, limit, unit: "replies" });
 }

@@ -1,19 +1,19 @@
-/** Notices when a stream of text says the same short thing over and over. Pure; keeps the newest 2,000 characters. */
+/** Detects a stream that repeats a short text over and over. Pure; keeps the newest 2,000 characters. */
 
 export type RepetitionWatch = {
-  /** Takes the next piece of the stream. The repeated sequence once it has gone on too long, else undefined. */
+  /** Takes the next piece of the stream. Returns the sequence once it has repeated too long, else undefined. */
   feed(text: string): string | undefined;
 };
 
-/** UTF-8 bytes of repetition, 2,000 tokens by the usual estimate, or so many rounds of a sequence of a few letters. */
+/** Limits: UTF-8 bytes of repetition (about 2,000 tokens), or rounds of a sequence of a few letters. */
 const maxBytes = 8_000;
 const maxRounds = 2_000;
-/** A sequence is looked for in this many characters, so it can be half as long. */
+/** Characters searched for a sequence, which can be half as long. */
 const windowLength = 2_000;
-/** Looking costs a pass over the window, so it is done only now and then. */
+/** Characters between two searches, each of which is a pass over the window. */
 const lookEvery = 200;
 
-/** A watch over one reply. */
+/** Watches one reply. */
 export function watchRepetition(): RepetitionWatch {
   const ring = new Uint16Array(windowLength);
   let chars = 0;
@@ -52,18 +52,18 @@ function inOrder(ring: Uint16Array, oldest: number): Uint16Array {
   return ordered;
 }
 
-/** A line of one and the same character is cheap: many of them are one token. */
+/** Returns the limit for a period; runs of one character get more, because many of them are one token. */
 function enough(period: number): number {
   return period === 1 ? maxBytes : Math.min(maxBytes, maxRounds * period);
 }
 
-/** Half a surrogate pair is two bytes. */
+/** Returns the UTF-8 bytes of a code unit; half a surrogate pair counts as two. */
 function bytesOf(code: number): number {
   if (code < 0x80) return 1;
   return code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 2 : 3;
 }
 
-/** The shortest length after which the whole window repeats itself, at most half of it; else 0. */
+/** Returns the shortest period of the whole window, at most half of it; 0 if there is none. */
 function periodOf(window: Uint16Array): number {
   const borders = new Uint16Array(window.length);
   for (let index = 1, border = 0; index < window.length; index++) {

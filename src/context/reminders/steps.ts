@@ -1,4 +1,4 @@
-/** The newest steps of a log, walked backwards: what watching costs depends on how far it looks. Pure. */
+/** Reads the newest steps of a log backwards, so that the cost depends on how far it looks. Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, Topic } from "../../core/events.ts";
@@ -9,7 +9,9 @@ type Result = EventOf<"tool_result">;
 export type Ran = { call: ToolUseBlock; result: Result };
 export type Step = { reply: EventOf<"assistant_message">; ran: Ran[] };
 
-/** At most `limit` steps before the index `before`, newest first, back to the first event that `until` accepts. */
+/**
+ * Returns up to `limit` steps before the index `before`, newest first, back to the first event that `until` accepts.
+ */
 export function newestSteps(
   events: readonly LogEvent[],
   limit: number,
@@ -36,14 +38,14 @@ function paired(reply: Step["reply"], results: readonly Result[]): Ran[] {
   });
 }
 
-/** New words from the person, or the end of a turn: what was before counts no longer. */
+/** Returns true for a user message or the end of a turn: earlier steps no longer count. */
 export function isFreshStart(event: LogEvent): boolean {
   return event.type === "user_message" || event.type === "turn_ended";
 }
 
 /**
- * Replies, or calls in them, since the newest event that `mark` accepts. Looks no further back than `limit` of them;
- * infinite when there is no such event in the log.
+ * Counts replies, or calls in them, since the newest event that `mark` accepts. Looks back over at most `limit` of
+ * them; infinite when there is no such event in the log.
  */
 export function countSince(
   events: readonly LogEvent[],
@@ -64,7 +66,7 @@ export function isAbout(event: LogEvent, ...topics: Topic[]): boolean {
   return event.type === "reminder" && (event.about?.some((topic) => topics.includes(topic)) ?? false);
 }
 
-/** Returns true when two results say the same; the names of the files that keep them do not count. */
+/** Returns true when two results are equal, apart from the names of their artifacts. */
 export function isSameOutcome(result: Result, other: Result): boolean {
   if (result.isError !== other.isError) return false;
   if (
@@ -82,19 +84,19 @@ function outcome({ content, artifact }: Result): string {
   return artifact ? text.replaceAll(artifact, "") : text;
 }
 
-/** Tells whether the call changed a file: by what it reports, or because it writes files and succeeded. */
+/** Returns true when the call changed a file: it says so, or it writes files and succeeded. */
 export function isEdit({ call, result }: Ran): boolean {
   if (result.stats?.wrote?.length) return true;
   return !result.isError && touchesOf(call, result.call).kind === "writes";
 }
 
-/** A text field of a call's input; "" when it has none. */
+/** Returns a text field of a call's input; "" when it is absent. */
 export function fieldOf(call: ToolUseBlock, name: string): string {
   const value = (call.input as Record<string, unknown> | null | undefined)?.[name];
   return typeof value === "string" ? value : "";
 }
 
-/** The call in one short line: `bash: npm test`. */
+/** Describes the call in one short line: `bash: npm test`. */
 export function shortLine(call: ToolUseBlock): string {
   return callLine(call, 100);
 }

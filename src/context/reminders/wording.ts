@@ -1,25 +1,25 @@
-/** How reminders are worded and sent (context-engine §6). Pure. */
+/** Words reminders and chooses their channel (context-engine §6). Pure. */
 
 import type { EventOf, Topic } from "../../core/events.ts";
 import type { Contract } from "../../core/model-card.ts";
 import { enclosed, withoutTags } from "../../core/text/tags.ts";
 
-/** One thing to tell the model, and what its words name. */
+/** One thing to tell the model, with the facts for its wording. */
 export type Note = { topic: Topic; facts: Record<string, string | number> };
 export type Channel = EventOf<"reminder">["channel"];
 
-/** Topics that are acted on later than in the very next step. */
+/** Topics that matter beyond the next step. */
 const lasting: readonly Topic[] = ["todo_changed", "unfold"];
 
-/** The cheapest channel that the model's contract permits and that lasts as long as the notes must. */
+/** Returns the cheapest channel that the model's contract permits and that lasts long enough for the notes. */
 export function channelFor({ reminders, history }: Contract, notes: readonly Note[]): Channel {
   if (notes.some(({ topic }) => lasting.includes(topic))) return "logged";
   return reminders === "tail" && history !== "free" ? "logged" : reminders;
 }
 
 /**
- * The notes as one text. `words`: prompts/reminders.md. `seq`: of the event that will hold it; it chooses among the
- * wordings, so that they vary and yet are the same whenever the log is read. Throws when a topic has no words.
+ * Returns the notes as one text. `words`: prompts/reminders.md. `seq`: of the event that will hold it; it selects a
+ * wording, so that wordings vary but are reproducible from the log. Throws when a topic has no words.
  */
 export function reminderText(
   notes: readonly Note[],
@@ -29,7 +29,7 @@ export function reminderText(
   return channel === "turn_scoped" ? withoutTags(text) : asReminder(text);
 }
 
-/** Among the person's words it must not pass for theirs. */
+/** Marks the text as a reminder, so that it does not pass for the user's words. */
 export function asReminder(text: string): string {
   return enclosed("reminder", text);
 }

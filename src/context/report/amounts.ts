@@ -1,36 +1,36 @@
-/** Amounts as people read them: tokens, dollars, shares, times. Pure. */
+/** Formats tokens, dollars, shares and times for people. Pure. */
 
 import { formatInteger } from "../../core/text/clean-text.ts";
 
-/** Tokens in at most four characters: 950, 9.2k, 92k, 920k, 1.2M. */
+/** Formats tokens in at most four characters: 950, 9.2k, 92k, 920k, 1.2M. */
 export function formatTokens(tokens: number): string {
   if (tokens < 999.5) return String(Math.round(tokens));
   const [value, unit] = tokens < 999_500 ? [tokens / 1e3, "k"] : [tokens / 1e6, "M"];
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
 }
 
-/** Dollars: to the hundredth of a cent below ten dollars, to the cent above. */
+/** Formats dollars: to the hundredth of a cent below ten dollars, to the cent above. */
 export function money(dollars: number): string {
   return `${dollars < 0 ? "-" : ""}$${Math.abs(dollars).toFixed(Math.abs(dollars) < 10 ? 4 : 2)}`;
 }
 
-/** Dollars gained or lost. */
+/** Formats dollars gained or lost, with a sign. */
 export function signed(dollars: number): string {
   return `${dollars < 0 ? "-" : "+"}${money(Math.abs(dollars))}`;
 }
 
-/** A share as per cent: 0.123 is "12.3 %". */
+/** Formats a share as a percentage: 0.123 is "12.3 %". */
 export function formatPercent(share: number, digits = 1): string {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
-/** A share with its sign; what rounds to nothing has none. */
+/** Formats a share with its sign; no sign if it rounds to zero. */
 export function signedPercent(share: number): string {
   const amount = formatPercent(Math.abs(share));
   return amount === formatPercent(0) ? amount : `${share < 0 ? "-" : "+"}${amount}`;
 }
 
-/** The numbers a policy logged, in words: `removedTokens: 17013` is "removed tokens 17,013". */
+/** Describes the numbers that a policy logged: `removedTokens: 17013` is "removed tokens 17,013". */
 export function economicsText(economics: Readonly<Record<string, number | string>>): string {
   return Object.entries(economics)
     .filter(([name]) => name !== "reason")

@@ -1,4 +1,4 @@
-/** How much of each kind stands before a position of the prompt, kept up to date over the steps of a session. Pure. */
+/** Tracks the tokens of each kind before a position of the prompt, over the steps of a session. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import type { View } from "../view/view.ts";
@@ -8,7 +8,7 @@ import { kinds, type Part, partsReader } from "./kinds.ts";
 export type KindTokens = readonly number[];
 
 export type Contents = {
-  /** Brings it up to a later view, of which the first `unchanged` entries stand as they did. */
+  /** Updates it to a later view whose first `unchanged` entries are the same. */
   take(view: View, unchanged: number): void;
   /** All tokens of the prompt. */
   tokens(): number;
@@ -18,10 +18,10 @@ export type Contents = {
 
 export const noKinds: KindTokens = kinds.map(() => 0);
 
-/** Sums over the entries of a view, of which only those that changed are added up again. */
+/** Sums over the entries of a view, recomputed only from the first change on. */
 export function contentsOf(events: readonly LogEvent[]): Contents {
   const { fixed, partsOf } = partsReader(events);
-  // What stands before each entry, and last before the end; first of all come the tools and the system text.
+  // Sums before each entry and before the end; the first group is the tools and the system text.
   const groups: (readonly Part[])[] = [fixed];
   const sums: KindTokens[] = [noKinds, withParts(noKinds, fixed)];
   const starts: number[] = [0, totalOf(fixed)];
@@ -45,7 +45,7 @@ export function contentsOf(events: readonly LogEvent[]): Contents {
   };
 }
 
-/** The last group that begins at or before `position`, by bisection. */
+/** Returns the last group that begins at or before `position`, by bisection. */
 function groupAt(starts: readonly number[], position: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {
@@ -56,7 +56,7 @@ function groupAt(starts: readonly number[], position: number): number {
   return low;
 }
 
-/** The sums with `parts` added, of which no more than the first `most` tokens count. */
+/** Returns the sums plus the first `most` tokens of `parts`. */
 function withParts(sums: KindTokens, parts: readonly Part[], most = Number.POSITIVE_INFINITY): KindTokens {
   const added = [...sums];
   let left = most;

@@ -1,4 +1,4 @@
-/** Where the money went: by bucket of the bill, and by kind of content. Pure. */
+/** Breaks down a session's cost by bucket of the bill and by kind of content. Pure. */
 
 import { isThinking } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -17,7 +17,7 @@ import { type Contents, contentsOf, noKinds } from "./contents.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { type Moment, momentsOf } from "./walk.ts";
 
-/** Dollars by bucket. `side`: calls beside the conversation, such as summaries, with all their buckets. */
+/** Dollars by bucket. `side`: calls outside the conversation, such as summaries, with all their buckets. */
 export type Buckets = {
   uncached: number;
   read: number;
@@ -33,27 +33,27 @@ export type KindCost = { kind: Kind; input: number; output: number };
 export type Costs = {
   total: number;
   buckets: Buckets;
-  /** Tokens of the conversation's replies; `sideUsage`: of the calls beside it. */
+  /** Tokens of the conversation's replies; `sideUsage`: of the calls outside it. */
   usage: Usage;
   sideUsage: Usage;
   /** Most expensive first; kinds that cost nothing are left out. */
   byKind: KindCost[];
 };
 
-/** The costs of a log, from a walk of its own. */
+/** Computes the costs of a log in a walk of its own. */
 export function costsOf(events: readonly LogEvent[]): Costs {
   const reader = costReader(events);
   for (const moment of momentsOf(events)) reader.take(moment);
   return reader.costs();
 }
 
-/** Reads the costs of a log from a walk over it; ask for them when it is over. */
+/** Gathers the costs of a log during a walk; read them after it. */
 export function costReader(events: readonly LogEvent[]): { take(moment: Moment): void; costs(): Costs } {
   const { take, byKind } = kindReader(events);
   return { take, costs: () => ({ ...bucketsOf(events), byKind: byKind() }) };
 }
 
-/** The buckets of the bill as rows: name, tokens, dollars. */
+/** Lists the buckets of the bill as rows: name, tokens, dollars. */
 export function bucketRows({ buckets, usage, sideUsage }: Costs): [string, number, number][] {
   return [
     ["cache read", usage.cacheReadTokens, buckets.read],
@@ -128,7 +128,7 @@ function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; 
 
 type Answer = { reply: EventOf<"assistant_message">; model: ModelCard };
 
-/** The reported reply to each request, by the request's seq. */
+/** Maps the seq of each request to its reply. */
 function repliesByRequest(events: readonly LogEvent[]): Map<number, Answer> {
   const replies = new Map<number, Answer>();
   let { model } = started(events);
@@ -144,7 +144,7 @@ function repliesByRequest(events: readonly LogEvent[]): Map<number, Answer> {
   return replies;
 }
 
-/** A prompt is billed by position: first what was read, then what was written, then the rest at full price. */
+/** Adds the input cost by kind. A prompt is billed by position: cache reads, then cache writes, then the rest. */
 function addInput(costs: readonly KindCost[], contents: Contents, { reply, model }: Answer): void {
   const { usage } = reply;
   const scale = inputTotal(usage) / Math.max(1, contents.tokens());
@@ -159,7 +159,7 @@ function addInput(costs: readonly KindCost[], contents: Contents, { reply, model
   }
 }
 
-/** Where each price ends, as a position in the prompt. A long-lived entry lies before the short-lived ones. */
+/** Returns the position in the prompt at which each price ends. Long-lived entries come before short-lived ones. */
 function zonesOf(usage: Usage, prices: Prices): { until: number; price: number }[] {
   const factor = tierFactor(usage, prices);
   const read = usage.cacheReadTokens;
@@ -173,7 +173,7 @@ function zonesOf(usage: Usage, prices: Prices): { until: number; price: number }
   ];
 }
 
-/** How much of a reply was thinking, by the size of its blocks. */
+/** Returns the share of thinking in a reply, by the size of its blocks. */
 function thoughtShare({ content }: EventOf<"assistant_message">): number {
   const all = blocksTokens(content);
   return all === 0 ? 0 : blocksTokens(content.filter(isThinking)) / all;

@@ -11,13 +11,13 @@ export function contextSizes(events: readonly LogEvent[]): number[] {
   );
 }
 
-/** `width`: columns in all. `marks`: indexes of sizes under which an edit is marked. `limit`: drawn where it is near. */
+/** `width`: total columns. `marks`: indexes of sizes to mark with an edit. `limit`: drawn when near. */
 export type CurveOptions = { width?: number; height?: number; marks?: readonly number[]; limit?: number };
 
 const eighths = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const labelWidth = 5;
 
-/** The sizes as a bar chart with its axes; the number of the last step stands under the last bar. */
+/** Draws the sizes as a bar chart with axes; the number of the last step is under the last bar. */
 export function drawCurve(sizes: readonly number[], options: CurveOptions = {}): string[] {
   const { width = 80, height = 8, marks = [], limit = 0 } = options;
   if (sizes.length === 0) return [];
@@ -40,13 +40,13 @@ export function drawCurve(sizes: readonly number[], options: CurveOptions = {}):
   return [...rows, axis, ...below.filter((line) => line !== "").map((line) => indent + line)];
 }
 
-/** The part of a bar that lies in `row`, counted from the top. */
+/** Returns the part of a bar in `row`, counted from the top. */
 function barOf(size: number, top: number, height: number, row: number): string {
   const filled = Math.round((size / top) * height * 8) - (height - 1 - row) * 8;
   return eighths[Math.max(0, Math.min(8, filled))] ?? " ";
 }
 
-/** Neighbours share a column, which shows the larger. */
+/** Merges neighbours into one column, which shows the largest. */
 function squeeze(sizes: readonly number[], share: number): number[] {
   return Array.from({ length: Math.ceil(sizes.length / share) }, (_, index) =>
     Math.max(...sizes.slice(index * share, (index + 1) * share)),

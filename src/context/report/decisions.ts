@@ -1,4 +1,4 @@
-/** The permission decisions of a session as rows: what was called, how it was decided and by whom. Pure. */
+/** Lists a session's permission decisions as rows: the call, the decision, and who made it. Pure. */
 
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { DecidedBy, DecisionRecord } from "../../core/decision.ts";
@@ -15,10 +15,10 @@ export type DecisionRow = {
   record: DecisionRecord;
 };
 
-/** `unrecorded`: calls that ran without a decision in the log, as versions before this record left them. */
+/** `unrecorded`: calls without a decision in the log, from versions that did not record them. */
 export type Decisions = { rows: DecisionRow[]; unrecorded: number };
 
-/** Every decision as it was recorded when the call was made; no rule of today has a say. */
+/** Lists every decision as recorded at the time of the call, regardless of today's rules. */
 export function decisionsOf(events: readonly LogEvent[]): Decisions {
   const rows: DecisionRow[] = [];
   let calls = new Map<string, ToolUseBlock>();
@@ -43,7 +43,7 @@ export function decisionsOf(events: readonly LogEvent[]): Decisions {
   return { rows, unrecorded };
 }
 
-/** The facts of a call come with its result, which stands after the decision. */
+/** Adds the facts of a call, which come with its later result. */
 function describeRow(rows: readonly DecisionRow[], call: ToolUseBlock, facts: CallFacts): void {
   const row = rows.findLast(({ toolUseId }) => toolUseId === call.id);
   if (row) row.what = callText(call, facts);
@@ -59,7 +59,7 @@ const parties: Record<DecidedBy, string> = {
   fix: "outside of the project",
 };
 
-/** How many were allowed and denied, and by whom: `4 allowed (3 by the mode, 1 by the user), none denied`. */
+/** Counts the decisions by outcome and by who made them: `4 allowed (3 by the mode, 1 by the user), none denied`. */
 export function decisionCounts({ rows, unrecorded }: Decisions): string {
   if (rows.length === 0) return "not recorded in this log";
   const counted = (decision: "allow" | "deny", word: string): string => {
@@ -74,7 +74,7 @@ export function decisionCounts({ rows, unrecorded }: Decisions): string {
   return [counted("allow", "allowed"), counted("deny", "denied"), ...missing].join(", ");
 }
 
-/** The decisions that a reader looks for first: somebody was asked, or it was denied. */
+/** Returns the notable decisions: somebody was asked, or the call was denied. */
 export function notableDecisions({ rows }: Decisions): DecisionRow[] {
   return rows.filter(({ record }) => record.asked !== undefined || record.decision === "deny");
 }

@@ -1,4 +1,4 @@
-/** Every context edit with its numbers, and what it was worth in hindsight. Pure. */
+/** Lists every context edit with its numbers and its value in hindsight. Pure. */
 
 import type { Economics, LogEvent } from "../../core/events.ts";
 import { cacheLifeMs, costOf, type ModelCard, usualLife } from "../../core/model-card.ts";
@@ -22,7 +22,7 @@ export type EditRow = {
   count: number;
   /** Calibrated tokens that left the view. */
   removed: number;
-  /** Calibrated tokens from the earliest edited position on: what the next request had to write again. */
+  /** Calibrated tokens from the earliest edited position on, which the next request had to rewrite. */
   rewritten: number;
   /** As the policy logged them. */
   economics: Economics;
@@ -31,10 +31,10 @@ export type EditRow = {
   elongation?: Elongation;
 };
 
-/** Dollars: `saved` by the steps that did not carry the tokens, `spent` on re-writing and on summary calls. */
+/** Dollars: `saved` by the steps that did not carry the tokens, `spent` on rewriting and summary calls. */
 export type Hindsight = { steps: number; saved: number; spent: number; worth: number };
 
-/** Makes the rows of a log from a walk over it, one for each edit. `steps`: the rows of the same log. */
+/** Gathers a row for each edit during a walk. `steps`: the step rows of the same log. */
 export function editReader(
   events: readonly LogEvent[],
   steps: readonly StepRow[],
@@ -53,7 +53,7 @@ export function editReader(
     }
     const factor = calibration(read);
     const removed = Math.round((tokensBefore - view.tokens) * factor);
-    // Several edits before one request re-write the prefix once: each pays for what those before it did not.
+    // Several edits before one request rewrite the prefix once: each pays only for what the earlier ones did not.
     const tail = Math.round(tokensFrom(view, firstChanged(event.edits)) * factor);
     const rewritten = Math.max(0, tail - charged);
     charged = Math.max(charged, tail);
@@ -77,7 +77,7 @@ function tokensFrom(view: View, seq: number): number {
   return tokens;
 }
 
-/** Conditions of an edit: the model, whether the cache was warm, and dollars for the summary call that led to it. */
+/** Conditions of an edit: model, cache state, and dollars for the summary call that led to it. */
 type Circumstances = { model: ModelCard; warm: boolean; side: number };
 
 function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances> {

@@ -1,4 +1,4 @@
-/** The ledger of a session's connections as rows for a table. Pure. */
+/** Lists a session's connections as rows of a table. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { type Egress, foldEgress } from "../../core/network/egress.ts";
@@ -18,7 +18,7 @@ function commandOf(events: readonly LogEvent[], { command = "", program = "" }: 
   return line ?? (command.startsWith("job ") ? `${command}: ${program}` : program);
 }
 
-/** Returns what left and what came in over all connections, in bytes. */
+/** Returns the bytes sent and received over all connections. */
 export function egressTotals(rows: readonly Egress[]): {
   hosts: number;
   up: number;

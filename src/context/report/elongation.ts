@@ -6,7 +6,7 @@ import { indexFrom } from "../../core/questions.ts";
 import { type CallFacts, touchesOf } from "../../core/tool-calls.ts";
 import { signatureOf } from "../view/turns.ts";
 
-/** Repeats of one reply: files read that nothing wrote since their last read, and commands run before. */
+/** Repeats in one reply: re-reads of unchanged files, and repeated commands. */
 export type Repeats = { rereads: number; repeats: number };
 export type StepRepeats = Repeats & { seq: number };
 
@@ -20,12 +20,12 @@ export type Elongation = {
 /** Steps looked at on each side of an edit. */
 const span = 15;
 
-/** Re-reads and repeated commands in the 15 steps after a lossy edit, against the 15 before it. */
+/** Compares repeats in the 15 steps after a lossy edit with the 15 before it. */
 export function elongation(events: readonly LogEvent[], edit: EventOf<"context_edited">): Elongation {
   return elongationAt(repeatsByStep(events), edit.seq);
 }
 
-/** The same over steps that were counted once for many edits. */
+/** Does the same over steps counted once for many edits. */
 export function elongationAt(steps: readonly StepRepeats[], seq: number): Elongation {
   const at = indexFrom(steps, seq + 1);
   const before = sumOf(steps.slice(Math.max(0, at - span), at));
@@ -34,7 +34,7 @@ export function elongationAt(steps: readonly StepRepeats[], seq: number): Elonga
   return { before, after, excess: Math.max(0, Math.round(10 * (totalOf(after) - usual)) / 10) };
 }
 
-/** Returns true when something left the view that the model may miss; thinking alone is not fetched again. */
+/** Returns true when the edit removed something the model may miss; thinking alone is never fetched again. */
 export function isLossy(edit: EventOf<"context_edited">): boolean {
   return edit.edits.some(({ type }) => type !== "drop_thinking");
 }

@@ -1,4 +1,4 @@
-/** The savings of a context edit in the steps after it, as far as they are known now. Pure. */
+/** Computes the savings of a context edit in the steps after it, as far as known. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { costOf, inputTotal, type Prices, type Usage } from "../../core/model-card.ts";
@@ -6,14 +6,14 @@ import { allOf, indexFrom } from "../../core/questions.ts";
 import { firstChanged } from "../view/view.ts";
 import type { StepRow } from "./steps.ts";
 
-/** Gives the seq of the later edit that collapses all that an edit touched: from there on it is not this one that saves. */
+/** Finds the later edit that collapses all that an edit touched, where the savings of the earlier one end. */
 export function coverings(events: readonly LogEvent[]): (edit: EventOf<"context_edited">) => number {
   const collapses = allOf(events, "context_edited").flatMap(({ seq, edits }) =>
     edits.flatMap((edit) => (edit.type === "collapse" ? [{ at: seq, from: edit.from, to: edit.to }] : [])),
   );
   let next = 0;
   return ({ seq, edits }) => {
-    // Edits are asked about in the order of the log.
+    // Callers ask about edits in log order.
     while (next < collapses.length && (collapses[next]?.at ?? 0) <= seq) next += 1;
     const first = firstChanged(edits);
     const last = Math.max(...edits.map((edit) => (edit.type === "replace" ? edit.seq : edit.to)));
@@ -28,10 +28,10 @@ export function coverings(events: readonly LogEvent[]): (edit: EventOf<"context_
 /** A number of tokens from one event to another, both left out. */
 type Load = { seq: number; until: number; removed: number };
 
-/** The answered steps over which a load would have been carried, and what that would have cost in dollars. */
+/** Returns the answered steps over which a load would have been carried, and its cost in dollars. */
 export type Carried = (load: Load, prices: Prices) => { steps: number; dollars: number };
 
-/** Prices loads on the steps of a session: each is read from the cache, and may lift a step over a price tier. */
+/** Prices loads on the steps of a session: each load is read from the cache and may lift a step above a price tier. */
 export function carriedCost(rows: readonly StepRow[]): Carried {
   const answered = rows.flatMap(({ seq, usage }) => (usage ? [{ seq, usage }] : []));
   const tiers = new Map<Prices, ReturnType<typeof tierOf>>();
@@ -54,7 +54,7 @@ export function carriedCost(rows: readonly StepRow[]): Carried {
   };
 }
 
-/** `above`: how many of the first n steps lie above the tier; `below`: the others, those nearest to it first. */
+/** `above`: number of the first n steps above the tier; `below`: the others, nearest to the tier first. */
 function tierOf(steps: readonly { usage: Usage }[], aboveTokens: number) {
   const sized = steps.map(({ usage }, index) => ({ index, usage, input: inputTotal(usage) }));
   const above = [0];

@@ -6,7 +6,7 @@ import { allOf, eventAt, started } from "../../core/questions.ts";
 import { blockTokens, textTokens } from "../view/tokens.ts";
 import type { Entry } from "../view/view.ts";
 
-/** In the order in which a request carries them, as far as there is one. */
+/** Roughly in the order of a request. */
 export const kinds = [
   "system",
   "tools",
@@ -19,13 +19,13 @@ export const kinds = [
   "reminders",
 ] as const;
 
-/** `instructions`: the preamble of user messages; `knowledge`: what stands for folded or summarised steps. */
+/** `instructions`: the preamble of user messages; `knowledge`: replacements of folded or summarised steps. */
 export type Kind = (typeof kinds)[number];
 
 /** A part of the context: one block, or (with seq -1) the system text or the tools. Tokens are uncalibrated. */
 export type Part = { kind: Kind; tokens: number; seq: number; block: number };
 
-/** Tells the parts of views of this log: `fixed` come before all entries, each entry's in the order of the request. */
+/** Splits views of this log into parts: `fixed` come before all entries, an entry's in request order. */
 export function partsReader(events: readonly LogEvent[]): {
   fixed: readonly Part[];
   partsOf(entry: Entry): readonly Part[];
@@ -40,7 +40,7 @@ export function partsReader(events: readonly LogEvent[]): {
       edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),
     ),
   );
-  // An entry that is edited gets new blocks, so its blocks are what its parts are known by.
+  // Keyed by an entry's blocks, because an edit replaces them.
   const known = new WeakMap<Block[], Part[]>();
   const partsOf = (entry: Entry): readonly Part[] => {
     const parts = known.get(entry.blocks) ?? partsOfEntry(entry, eventAt(events, entry.seq), folded);
@@ -84,7 +84,7 @@ function textKind(index: number, event: LogEvent | undefined): Kind {
   return event?.type === "user_message" && index < (event.preamble?.length ?? 0) ? "instructions" : "user";
 }
 
-/** Tokens by kind, each times `factor`; every kind has an entry. */
+/** Sums tokens by kind, times `factor`; every kind has an entry. */
 export function sumByKind(parts: readonly Part[], factor = 1): Record<Kind, number> {
   const sums = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
   for (const { kind, tokens } of parts) sums[kind] += tokens * factor;

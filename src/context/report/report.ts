@@ -1,4 +1,4 @@
-/** From a session's log to everything that `sawtooth report` shows, as one value. Pure. */
+/** Computes everything that `sawtooth report` shows from a session's log. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
@@ -13,9 +13,9 @@ import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
 import { type Moment, momentsOf } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
 
-/** The figures of a context: all that the end of a headless run says of it. */
+/** Figures of a context, as printed at the end of a headless run. */
 export type ContextFigures = {
-  /** Where the engine begins to trim, and the model's whole window, in tokens. */
+  /** The soft window and the model's whole window, in tokens. */
   soft: SoftWindow & { window: number };
   /** Input tokens over the answered steps. */
   size: { peak: number; mean: number; last: number };
@@ -49,7 +49,7 @@ export type SessionFacts = {
   effort?: string;
   /** Name of the policy stack. */
   context: string;
-  /** How the newest turn ended; undefined while one is running, or when the session was cut off in it. */
+  /** The end of the newest turn; undefined while it runs, or when the session was cut off in it. */
   end?: EventOf<"turn_ended">;
   /** Milliseconds since 1970 of the first and the last event. */
   from: number;
@@ -59,10 +59,10 @@ export type SessionFacts = {
   toolResults: number;
 };
 
-/** Lossy edits: `longer` were followed by at least one repeat more than came before them, one by `worst`. */
+/** Lossy edits: `longer` of them were followed by more repeats than preceded them; `worst`: the largest excess. */
 export type ElongationTotals = { lossy: number; longer: number; worst: number };
 
-/** The report of a log, running or finished. Throws when the log does not begin with `session_started`. */
+/** Returns the report of a log, running or finished. Throws when the log does not begin with `session_started`. */
 export function sessionReport(events: readonly LogEvent[]): SessionReport {
   const costs = costReader(events);
   const { figures, steps, snapshot } = walked(events, costs.take);
@@ -80,12 +80,12 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
   };
 }
 
-/** The figures alone, for about half of what the report costs. Throws as it does. */
+/** Returns the figures alone, in about half the time of the report. Throws as `sessionReport`. */
 export function contextFigures(events: readonly LogEvent[]): ContextFigures {
   return walked(events).figures;
 }
 
-/** Reads the log once for its edits and for the view at its end; `take` sees each moment, too. */
+/** Reads the log once for its edits and its final view; `take` receives each moment. */
 function walked(events: readonly LogEvent[], take?: (moment: Moment) => void) {
   const steps = stepRows(events);
   const edits = editReader(events, steps);
@@ -157,7 +157,7 @@ function elongationTotals(edits: readonly EditRow[]): ElongationTotals {
   };
 }
 
-/** Edits, tokens removed and dollars gained in hindsight by policy, in order of first use. */
+/** Totals edits, removed tokens and dollars gained in hindsight by policy, in order of first use. */
 export function editsByPolicy(
   edits: readonly EditRow[],
 ): { policy: string; edits: number; removed: number; worth: number }[] {
@@ -170,7 +170,7 @@ export function editsByPolicy(
   });
 }
 
-/** How the session stands, in words. */
+/** Describes the state of the session. */
 export function stateOf({ end }: SessionFacts): string {
   if (!end) return "in the middle of a turn";
   const words = end.reason.replaceAll("_", " ");

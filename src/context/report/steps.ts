@@ -1,4 +1,4 @@
-/** The steps of a session as rows: expected and reported size, cache, cost, and how far the estimate was off. Pure. */
+/** Lists the steps of a session as rows: expected and reported size, cache, cost, estimate error. Pure. */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -13,7 +13,7 @@ import {
 import { started } from "../../core/questions.ts";
 import { calibrate, uncalibrated } from "../view/tokens.ts";
 
-/** Why less was read from the cache than stood in it. `unexpected`: nothing in the log explains it. */
+/** Reason for a cache miss. `unexpected`: nothing in the log explains it. */
 export type Miss = "edit" | "cold" | "model" | "unexpected";
 
 /** One request; `step` counts from 1 as `report --step` does. Without `usage` no reply was reported (yet). */
@@ -22,7 +22,7 @@ export type StepRow = {
   seq: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** Input tokens as estimated, calibrated by what had been reported until then. */
+  /** Estimated input tokens, calibrated by the reports until then. */
   expected: number;
   /** Input tokens: reported, else expected. */
   tokens: number;
@@ -34,11 +34,11 @@ export type StepRow = {
   deferredTokens: number;
   retries: number;
   durationMs: number;
-  /** Names of the called tools, or nothing. */
+  /** Names of the called tools. */
   calls: string[];
 };
 
-/** One row for each request in the log. */
+/** Returns one row for each request in the log. */
 export function stepRows(events: readonly LogEvent[]): StepRow[] {
   const rows: StepRow[] = [];
   let { model } = started(events);
@@ -93,24 +93,24 @@ function answered(event: EventOf<"assistant_message">, { prices }: ModelCard): P
 /** Tokens that the last answered request left in the cache, when it was sent, and how long they live. */
 type Cache = { tokens: number; at: number; lifeMs: number };
 
-/** A fold reads less because it sends less: what could have been read is no more than what was sent. */
+/** Returns the reason for a miss. After a fold less is read because less was sent, which is no miss. */
 function missOf(usage: Usage, cache: Cache, at: number, disturbed: Miss | undefined): Miss | undefined {
   if (usage.cacheReadTokens >= 0.9 * Math.min(cache.tokens, inputTotal(usage))) return undefined;
   if (disturbed === "model") return disturbed;
   return at - cache.at > cache.lifeMs ? "cold" : (disturbed ?? "unexpected");
 }
 
-/** Share of a step's input that came from the cache, 0 to 1; undefined without a report. */
+/** Returns the share of a step's input from the cache, 0 to 1; undefined without reported usage. */
 export function hitRate({ usage }: Pick<StepRow, "usage">): number | undefined {
   return usage && inputTotal(usage) > 0 ? usage.cacheReadTokens / inputTotal(usage) : undefined;
 }
 
-/** How far the estimate was off, as a share of what was reported; negative when it was too low. */
+/** Returns the estimate's error as a share of the reported size; negative when too low. */
 export function estimateError({ usage, expected }: Pick<StepRow, "usage" | "expected">): number | undefined {
   return usage ? expected / inputTotal(usage) - 1 : undefined;
 }
 
-/** The middle and the 95th percentile of the estimate's errors, without their sign. */
+/** Returns the median and 95th percentile of the estimate's absolute errors. */
 export function estimateErrors(rows: readonly StepRow[]): { median: number; p95: number } {
   const errors = rows
     .flatMap((row) => estimateError(row) ?? [])

@@ -1,4 +1,4 @@
-/** The cost of a change of model: the cache that is lost, the context written anew, the thinking. Pure. */
+/** Computes the cost of changing the model: lost cache, rewritten context, lost thinking. Pure. */
 
 import { isThinking } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -9,7 +9,7 @@ import { blocksTokens, calibration, fixedTokens } from "../view/tokens.ts";
 import { applyEvents, firstChanged, type View } from "../view/view.ts";
 
 export type SwitchCost = {
-  /** Input tokens of the next request, by what the present model counts. */
+  /** Input tokens of the next request, as the present model counts them. */
   tokens: number;
   /** The part of them that the present model would read from its cache. */
   cached: number;
@@ -18,7 +18,7 @@ export type SwitchCost = {
   stay: number;
   /** Dollars for the input of each request after it, read from the cache. */
   later: number;
-  /** Tokens of thinking in the context. `gone`: for good; else it is only not sent to the other model. */
+  /** Tokens of thinking in the context. `gone`: lost for good; else merely not sent to the other model. */
   thinking: { tokens: number; gone: boolean };
   /** Tokens above which the engine shortens the context under the other model. */
   soft: number;
@@ -42,18 +42,18 @@ export function switchCost(events: readonly LogEvent[], to: ModelCard, now: numb
   };
 }
 
-/** Returns what the newest answered request left in the cache, while that lives. */
+/** Returns the tokens that the newest answered request left in the cache, until they expire. */
 function cachedTokens(events: readonly LogEvent[], { contract }: ModelCard, now: number): number {
   const reply = lastOf(events, "assistant_message");
   if (!reply || contract.cache.kind === "none" || now - reply.at > cacheLifeMs[usualLife(contract)]) return 0;
   if ((lastOf(events, "model_changed")?.seq ?? 0) > reply.seq) return 0;
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = reply.usage;
-  // A cache without breakpoints keeps whatever was sent.
+  // A cache without breakpoints keeps everything sent.
   const sent = contract.cache.kind === "automatic" ? inputTokens : 0;
   return sent + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
 }
 
-/** Calibrated tokens before the first that was edited since the newest reply. */
+/** Returns the calibrated tokens before the first edit since the newest reply. */
 function untouched(events: readonly LogEvent[], view: View): number {
   const reply = lastOf(events, "assistant_message")?.seq ?? 0;
   const edits = events.flatMap((event) =>
@@ -72,7 +72,7 @@ function inputCost(tokens: number, cached: number, { prices, contract }: ModelCa
   return costOf({ ...usage, [written ? "cacheWrite5mTokens" : "inputTokens"]: fresh }, prices);
 }
 
-/** A bound model takes no thinking but its own; another provider's API has no place for it. */
+/** Returns the thinking that is lost: a bound model takes only its own, and other providers' APIs take none. */
 function thinkingLost(view: View, from: ModelCard, to: ModelCard): SwitchCost["thinking"] {
   const tokens = view.entries.reduce((sum, { blocks }) => sum + blocksTokens(blocks.filter(isThinking)), 0);
   const gone = to.contract.history === "prefix_bound" && from.id !== to.id;

@@ -1,4 +1,4 @@
-/** Walks a log once and shows the view where a report needs it: at each request and at each edit. Pure. */
+/** Walks a log once and yields the view at each request and each edit, for reports. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { type View, type ViewReader, viewReader } from "../view/view.ts";
@@ -6,10 +6,10 @@ import { type View, type ViewReader, viewReader } from "../view/view.ts";
 /** A request with the view it was made of, or an edit with the view after it. */
 export type Moment = {
   event: EventOf<"model_request"> | EventOf<"context_edited">;
-  /** The events that `view` shows. Like the view extended in place: read both before asking for the next moment. */
+  /** The events that `view` shows. Both are extended in place: read them before asking for the next moment. */
   events: readonly LogEvent[];
   view: View;
-  /** Entries at the beginning of the view that stand as they did at the moment before. */
+  /** Entries at the beginning of the view unchanged since the moment before. */
   unchanged: number;
   /** Tokens of the view before the event, uncalibrated. */
   tokensBefore: number;
@@ -23,7 +23,7 @@ export function* momentsOf(
   events: readonly LogEvent[],
   reader: ViewReader = viewReader(),
 ): Generator<Moment> {
-  // One array that grows, so that whatever is asked of it reads each event once.
+  // One growing array, so that memoized reducers read each event once.
   const read: LogEvent[] = [];
   for (const event of events) {
     if (event.type !== "model_request" && event.type !== "context_edited") {

@@ -1,4 +1,4 @@
-/** The contents of the window now: by kind, the largest items, and what can be done about each. Pure. */
+/** Describes the window now: tokens by kind, the largest items, and how to reduce each. Pure. */
 
 import { type Block, isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -18,8 +18,8 @@ import { type Kind, kinds, type Part, partsReader, sumByKind } from "./kinds.ts"
 export type KindShare = { kind: Kind; tokens: number; share: number };
 
 /**
- * `step`: the reply it came with or after; 0 before the first. `advice`: what becomes of it by itself; `remedy`: what a
- * person can do about its size now.
+ * `step`: the reply it came with or after; 0 before the first. `advice`: what happens to it by itself; `remedy`: what
+ * the user can do about its size now.
  */
 export type LargestItem = {
   kind: Kind;
@@ -30,7 +30,7 @@ export type LargestItem = {
   remedy: Remedy;
 };
 
-/** Commands, and what has none: `yours` is what the person said, `file` their own instructions. */
+/** A command, or where none helps: `yours` is the user's own text, `file` their instructions. */
 export type Remedy = "/focus fold" | "/compact" | "yours" | "file" | "fixed" | "newest";
 
 export type WindowNow = {
@@ -40,7 +40,7 @@ export type WindowNow = {
   largest: LargestItem[];
 };
 
-/** The window as the next request would carry it. */
+/** Describes the window as of the next request. */
 export function windowNow(snapshot: PolicyInput, count = 5): WindowNow {
   const { events, view, calibration } = snapshot;
   const { fixed, partsOf } = partsReader(events);

@@ -78,7 +78,9 @@ export type SummaryPrice = { ownUsd: number; otherUsd?: number };
 /** `card`: the other model, when it wins. */
 export type SummaryChoice = { card?: ModelCard; price: SummaryPrice };
 
-/** A lesser model writes a lesser handoff, and a lost fact costs steps: it must cost half or less, and save two cents. */
+/**
+ * A lesser model writes a lesser handoff, and a lost fact costs steps: it must cost half or less, and save two cents.
+ */
 const worthIt = { share: 0.5, usd: 0.02 };
 
 /**

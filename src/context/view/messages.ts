@@ -83,7 +83,10 @@ function callsOf(entry: Entry): string[] {
   return entry.blocks.filter(isToolUse).map((block) => block.id);
 }
 
-/** Returns a reply's blocks that can be sent; undefined for one of thinking alone (cut by its length), which cannot be sent back. */
+/**
+ * Returns a reply's blocks that can be sent; undefined for one of thinking alone (cut by its length), which cannot be
+ * sent back.
+ */
 function spoken(entry: Entry): Block[] | undefined {
   const content = entry.blocks.filter((block) => block.type !== "text" || block.text.trim() !== "");
   return content.every(isThinking) ? undefined : content;

@@ -1,4 +1,6 @@
-/** Connections that a session's commands made or wanted to make, as the log keeps them, and the words for them. Pure. */
+/**
+ * Connections that a session's commands made or wanted to make, as the log keeps them, and the words for them. Pure.
+ */
 
 /** Why a connection was not made, or was cut. */
 export type EgressReason =

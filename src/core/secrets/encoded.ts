@@ -1,16 +1,16 @@
 /**
  * Finds known secrets in the forms that programs give them by accident: base64, hexadecimal, escaped for a URL or for
- * JSON, reversed, each also wrapped or spaced out. Against intent it is no wall: compressed or halved values pass. Pure.
+ * JSON, reversed, each also wrapped or spaced out. It does not stop intent: compressed or split values pass. Pure.
  */
 
 import { lowByteReader } from "./low-bytes.ts";
 import { type Secret, shortestSecret } from "./secrets.ts";
 
-/** Encoded forms of longer values (whole key files) are not looked for; keys have a shape of their own. */
+/** Encoded forms of longer values (whole key files) are not searched for; keys are found by their shape. */
 const longest = 512;
-/** Characters by which a form is recognized at first. */
+/** Number of characters in a window, by which a form is first recognized. */
 const windowLength = 4;
-/** The windows of a form that are in the table: as many as lie between two looks at the text. */
+/** Most windows of a form in the table: the distance between two looks at the text. */
 const mostWindows = 24;
 const tableSize = 0x10000;
 /** Spreads four characters over 32 bits, of which the upper ones are the key. */
@@ -18,16 +18,16 @@ const spread = 0x9e3779b1;
 const keyShift = 13;
 const blank = 0x20;
 
-/** `text` has no white space. `tight`: it may not be spaced out. */
+/** `text` has no white space. `tight`: spaced-out occurrences do not count. */
 type Form = { name: string; text: string; tight: boolean };
 
-/** `before`: how many characters of the form stand before the window. */
+/** `before`: number of characters of the form before the window. */
 type Window = { form: Form; before: number };
 
 type Found = { start: number; end: number; name: string };
 
 /**
- * A function that puts a mark for each secret, the first one and of those that begin there the longest. One pass over
+ * Returns a function that replaces each secret with a mark; the longest of those that start first wins. One pass over
  * the text, whatever the number of secrets, that looks at every few characters only: a table tells whether the four
  * from there, white space left out, are near the beginning of any form. The longer the shortest form, the fewer looks.
  */
@@ -72,21 +72,21 @@ function windowsOf(forms: readonly Form[], step: number): ReadonlyMap<number, re
   return windows;
 }
 
-/** The next place, `step` by `step` from `from`, whose four characters are in the table; -1 when there is none. */
+/** Returns the next offset, in steps from `from`, whose four characters are in the table; -1 when there is none. */
 function nextLook(
   bytes: Uint8Array,
   { from, length, step }: { from: number; length: number; step: number },
   table: Uint8Array,
 ): number {
   for (let at = from; at < length; at += step) {
-    // All places within white space have the same four characters after them.
+    // All offsets within white space are followed by the same four characters.
     while (at < length && (bytes[at] as number) <= blank) at++;
     if (table[keyAt(bytes, at, length)] === 1) return at;
   }
   return -1;
 }
 
-/** The place in the table of the four characters from `start` on, white space left out. */
+/** Returns the table key of the four characters from `start` on, white space left out. */
 function keyAt(bytes: Uint8Array, start: number, length: number): number {
   let key = 0;
   for (let index = start, left = windowLength; left > 0 && index < length; index++) {
@@ -98,7 +98,7 @@ function keyAt(bytes: Uint8Array, start: number, length: number): number {
   return (key >>> keyShift) & (tableSize - 1);
 }
 
-/** The form that begins first, not before `least`, and of those the longest. */
+/** Finds the form that begins first, not before `least`; the longest of several. */
 function firstOf(text: string, least: number, at: number, windows: readonly Window[]): Found | undefined {
   let first: Found | undefined;
   for (const { form, before } of windows) {
@@ -110,7 +110,7 @@ function firstOf(text: string, least: number, at: number, windows: readonly Wind
   return first;
 }
 
-/** Where `count` characters before `at` begin, or -1 when that is before `least`. */
+/** Returns the offset `count` characters before `at`, white space left out; -1 when that is before `least`. */
 function startOf(text: string, least: number, at: number, count: number): number {
   let left = count;
   let index = at;
@@ -118,7 +118,7 @@ function startOf(text: string, least: number, at: number, count: number): number
   return left === 0 ? index : -1;
 }
 
-/** Index after the form that stands at `start`, or -1. */
+/** Returns the index after the form at `start`, or -1. */
 function endOf(text: string, start: number, form: Form): number {
   if (form.tight) return text.startsWith(form.text, start) ? start + form.text.length : -1;
   let index = start;
@@ -157,7 +157,7 @@ function encoded(value: string): string[] {
   ];
 }
 
-/** The characters of base64 that are the same whatever stands around: `before` bytes stand in the same group of three. */
+/** Returns the base64 characters that do not depend on the context; `before` bytes precede in the group of three. */
 function base64Within(bytes: Uint8Array, before: number): string {
   const text = btoa("\0".repeat(before) + Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return text.slice(Math.ceil((8 * before) / 6), Math.floor((8 * (before + bytes.length)) / 6));

@@ -1,11 +1,11 @@
-/** The characters of a text as bytes, which are read several times as fast as the text itself. Pure. */
+/** Reads the characters of a text as bytes, several times as fast as from the text itself. Pure. */
 
-/** Texts up to so many characters share one array. */
+/** Texts up to this many characters share one array. */
 const most = 0x10000;
 
 /**
- * A function that gives the low byte of each character, at the same index: enough to tell quickly that something is not
- * in a text. The array is good until the next call, and may be longer than the text.
+ * Returns a function that gives the low byte of each character at the same index: enough to rule out quickly that
+ * a text contains something. The array is valid until the next call, and may be longer than the text.
  */
 export function lowByteReader(): (text: string) => Uint8Array {
   let shared: Buffer | undefined;

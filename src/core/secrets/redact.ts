@@ -1,12 +1,12 @@
-/** Keeps secrets out of what the model, the log and the screen get. Pure. */
+/** Keeps secrets away from the model, the log and the screen. Pure. */
 
 import { secretFinder } from "./encoded.ts";
 import { lowByteReader } from "./low-bytes.ts";
 import { type Secret, type Shape, secretShapes, shortestToken, tokenHead } from "./secrets.ts";
 
 /**
- * A function that puts `[redacted:NAME]` for each known secret value, for its usual encodings, and for each well-known
- * shape of a secret. What it returns is well-formed. Its time does not grow with the number of secrets.
+ * Returns a function that writes `[redacted:NAME]` for each known secret value, its usual encodings, and each known
+ * shape of a secret. Its result is well-formed. Its time does not grow with the number of secrets.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
   const withoutKnown = secretFinder(secrets, marked);
@@ -21,14 +21,14 @@ export function redactor(secrets: readonly Secret[]): (text: string) => string {
 
 const otherShapes = secretShapes.filter(({ token }) => !token);
 
-/** Letters, digits, `_` and `-`: 1. */
+/** 1 for letters, digits, `_` and `-`. */
 const inToken = Uint8Array.from({ length: 256 }, (_, code) =>
   /[\w-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
 /**
- * Returns true when the text may hold a token. Every one has a run of letters that is at least so long, so it is enough
- * to look at every so many characters, and at the runs that are found there.
+ * Returns true when the text may hold a token. Each token has a run of `shortestToken` characters, so it is enough to
+ * look at every `shortestToken`th character and the runs found there.
  */
 function holdsToken(text: string, bytes: Uint8Array): boolean {
   const { length } = text;
@@ -37,19 +37,19 @@ function holdsToken(text: string, bytes: Uint8Array): boolean {
     let start = at;
     while (start > 0 && inToken[bytes[start - 1] as number] === 1) start--;
     while (at < length && inToken[bytes[at] as number] === 1) at++;
-    // One character more: some runs are known by the dot before them.
+    // One more character: some runs are recognized by the dot before them.
     if (at - start >= shortestToken && tokenHead.test(text.slice(Math.max(0, start - 1), at))) return true;
   }
   return false;
 }
 
-/** A literal is found, or not found, several times as fast as the shape. */
+/** Looks for a literal first, several times as fast as for the shape. */
 function withoutShape(text: string, { name, hints, shape }: Shape): string {
   if (hints && !hints.some((hint) => text.includes(hint))) return text;
   return text.replace(shape, (...found) => `${labelBefore(found.at(-1))}${marked(name)}`);
 }
 
-/** The same value with every text in it redacted; the names of fields stay. */
+/** Returns the value with every string in it redacted; field names stay. */
 export function redactedValue<T>(value: T, redact: (text: string) => string): T {
   if (typeof value === "string") return redact(value) as T;
   if (Array.isArray(value)) return value.map((item) => redactedValue(item, redact)) as T;

@@ -1,11 +1,11 @@
 /**
- * The one list of what is a secret: by the name of a variable, by the shape of a value, by a password in a URL. Children
- * are started without these variables, and their values are taken out of what the model, the log and the screen get. Pure.
+ * Decides what is a secret: by the name of a variable, the shape of a value, or a password in a URL. Child processes
+ * start without these variables, and their values are redacted for the model, the log and the screen. Pure.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names that stand for a secret, wherever a word of the name begins or ends as written here. */
+/** Names of secrets: a word of the name begins or ends like this. */
 const secretName = new RegExp(
   [
     "SECRET|CREDENTIAL|COOKIE|WEBHOOK|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PRIVATE_?KEY|API_?KEY|ACCESS_?KEY|ACCOUNT_?KEY",
@@ -17,13 +17,13 @@ const secretName = new RegExp(
   "i",
 );
 
-/** Settings of providers and of CI systems: no secrets by themselves, and nothing that a command needs. */
+/** Settings of providers and CI systems: not secret in themselves, but no command needs them. */
 const withheld =
   /^(?:ANTHROPIC_|OPENAI_|AZURE_OPENAI_|GEMINI_|CLAUDE_CODE_|ACTIONS_|RUNNER_TRACKING|INPUT_)/i;
 
 /**
- * Doors: names of sockets and displays. They open something but hold no secret, and programs need them. They are to be
- * dropped where a sandbox hides the socket; without one the socket stays in reach, and hiding its name would help nobody.
+ * Names of sockets and displays: they grant access but hold no secret, and programs need them. They are dropped
+ * where a sandbox hides the socket; without one, hiding the name of a reachable socket would not help.
  */
 const doors =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GPG_AGENT_INFO|DBUS_SESSION_BUS_ADDRESS|DOCKER_HOST|DISPLAY|XAUTHORITY|WAYLAND_DISPLAY|TMUX|VSCODE_IPC_HOOK_CLI|XDG_RUNTIME_DIR|\w*_ASKPASS)$/;
@@ -31,18 +31,17 @@ const doors =
 const noSecrets = /^(?:OLD)?PWD$/;
 
 /**
- * `hints`: short literals of which each match holds one, where to look for them first is faster than to look for the shape.
- * `token`: each match has a run of at least 15 letters, digits, `_` and `-` that `tokenHead` knows. A group `kept` is no
- * secret.
+ * `hints`: short literals, one of which is in each match; set where searching for them first is faster. `token`: each
+ * match has a run of at least 15 letters, digits, `_` and `-` that `tokenHead` knows. A group `kept` is no secret.
  */
 export type Shape = { name: string; hints?: readonly string[]; token?: true; shape: RegExp };
 
 export const shortestToken = 15;
-/** Knows the run of a token, with the character before it: by how the token begins, or by the dot before its last part. */
+/** Matches the run of a token and the character before it: the token's beginning, or the dot before its last part. */
 export const tokenHead =
   /gh[pousr]_|github_pat_|glpat-|sk-|xox|xapp-|AIza|AKIA|ASIA|npm_|pypi-|k_live_|hf_|_v1_|^\./;
 
-/** How well-known secrets look. None had a false hit in 15 MB of recorded sessions. All are global. */
+/** Shapes of well-known secrets. None had a false positive in 15 MB of recorded sessions. All are global. */
 export const secretShapes: readonly Shape[] = [
   {
     name: "PRIVATE_KEY",
@@ -128,7 +127,7 @@ export function isSecret(name: string, value: string): boolean {
   return secretName.test(name) && !isPlain(name, value);
 }
 
-/** By its shape alone, whatever its name. */
+/** Returns true when the shape of the value alone marks it as a secret. */
 function hasSecretValue(value: string): boolean {
   return (
     passwordInUrl.test(value) ||
@@ -137,14 +136,14 @@ function hasSecretValue(value: string): boolean {
   );
 }
 
-/** A switch, a count, a path or an address is no secret, whatever its name. */
+/** Returns true for a switch, a count, a path or an address, which are no secrets whatever their name. */
 function isPlain(name: string, value: string): boolean {
   if (/^(?:true|false|yes|no|on|off|none|null|[01])?$/i.test(value)) return true;
   if (/TOKENS$/i.test(name) && /^\d{1,9}$/.test(value)) return true;
   return isPath(value) || (/^[a-z]+:\/\/[^@\s]*$/i.test(value) && !/WEBHOOK|DSN/i.test(name));
 }
 
-/** A key in base64 may begin with a slash too: its parts are long and of all kinds of letters. */
+/** Tells a path from a base64 key that begins with a slash: the parts of a key are long and mixed. */
 function isPath(value: string): boolean {
   if (!/^(?:\/|\.{1,2}\/|~)/.test(value)) return false;
   const parts = value.split("/");
@@ -156,7 +155,7 @@ export function isDoor(name: string): boolean {
   return doors.test(name);
 }
 
-/** `env` as a child may have it. `passed`: names that a person lets through all the same. */
+/** Returns `env` without secrets, for a child process. `passed`: names that the user lets through. */
 export function withoutSecrets(env: Environment, passed: ReadonlySet<string> = new Set()) {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && isKept(entry[0], entry[1], passed),
@@ -177,10 +176,10 @@ function isKept(name: string, value: string, passed: ReadonlySet<string>): boole
 
 export type Secret = { name: string; value: string };
 
-/** Shorter values would be found in text that has nothing to do with them. */
+/** Shorter values would match unrelated text. */
 export const shortestSecret = 8;
 
-/** The values of the variables that hold secrets, as far as taking them out of a text would not only confuse. */
+/** Returns the values of secret variables, except those too plain to redact without confusion. */
 export function secretsOf(env: Environment): Secret[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (!isSecret(name, value)) return [];
@@ -189,7 +188,7 @@ export function secretsOf(env: Environment): Secret[] {
   });
 }
 
-/** A plain word is found everywhere. */
+/** Returns false for a plain word, which would match everywhere. */
 function isTelling(value: string): boolean {
   return value.length >= shortestSecret && !/^(?:[a-z]{1,15}|[A-Z]{1,15})$/.test(value);
 }

@@ -1,4 +1,4 @@
-/** Removes from program output what is meant for a terminal: escape sequences, overwritten text, control codes. Pure. */
+/** Cleans program output of terminal effects: escape sequences, overwritten text, control codes. Pure. */
 
 /** CSI, then the string sequences (OSC, DCS, SOS, PM, APC) up to their end or the end of the line, then the rest. */
 const sequences =
@@ -7,8 +7,8 @@ const needsCleaning = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 const controls = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /**
- * One line (without its line feed) as a terminal would leave it, in well-formed Unicode. Of text that carriage
- * returns overwrote only the last state stays, with the number of the earlier ones.
+ * Returns one line (without its line feed) as a terminal would leave it, in well-formed Unicode. Text overwritten
+ * by carriage returns keeps only its last state, with the number of earlier ones.
  */
 export function cleanLine(raw: string): string {
   const text = raw.isWellFormed() ? raw : raw.toWellFormed();
@@ -23,7 +23,7 @@ export function cleanLine(raw: string): string {
   return earlier > 0 ? `${last} [${formatInteger(earlier)} earlier states of this line]` : last;
 }
 
-/** Many lines, each cleaned. */
+/** Cleans many lines. */
 export function cleanText(raw: string): string {
   return raw.split("\n").map(cleanLine).join("\n");
 }
@@ -48,7 +48,7 @@ export function isBinary(raw: string): boolean {
   return strange > 8 && strange > sample.length / 8;
 }
 
-/** Length in UTF-8, in bytes. A lone surrogate counts as the three bytes of its replacement. */
+/** Returns the length in UTF-8, in bytes. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
@@ -63,7 +63,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** The longest beginning of `text` within `maxBytes`; never half a character. */
+/** Returns the longest beginning of `text` within `maxBytes`; never half a character. */
 export function headOf(text: string, maxBytes: number): string {
   let used = 0;
   let end = 0;
@@ -75,7 +75,7 @@ export function headOf(text: string, maxBytes: number): string {
   return text.slice(0, end);
 }
 
-/** The longest end of `text` within `maxBytes`; never half a character. */
+/** Returns the longest end of `text` within `maxBytes`; never half a character. */
 export function tailOf(text: string, maxBytes: number): string {
   let used = 0;
   let start = text.length;
@@ -89,7 +89,7 @@ export function tailOf(text: string, maxBytes: number): string {
   return text.slice(start);
 }
 
-/** A whole number with thousands separated by commas. */
+/** Formats a whole number with commas between thousands. */
 export function formatInteger(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -103,7 +103,7 @@ function isHigh(unit: number): boolean {
 }
 
 /**
- * The same value with every string valid Unicode: lone surrogates are replaced by U+FFFD, since one would make the whole
+ * Returns the value with every string valid Unicode: U+FFFD replaces lone surrogates, since one would make the whole
  * session invalid. Key order is kept.
  */
 export function wellFormedValue(value: unknown): unknown {

@@ -1,9 +1,9 @@
 /**
- * Characters that show nothing on a screen, or turn text around, and still reach a model: spelled out as `\u{202e}`,
- * but where a script or an emoji needs them. Pure.
+ * Spells out, as `\u{202e}`, characters that are invisible on a screen or reverse text and still reach a model,
+ * except where a script or an emoji needs them. Pure.
  */
 
-/** One code unit of every character that may be hidden: most texts have none, and are done with that. */
+/** One code unit of every character that may be hidden: most texts have none and need no closer look. */
 const suspect =
   /\u034f|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud82f\ud834\udb40-\udb43]/;
 
@@ -17,12 +17,12 @@ const flags =
 const emoji = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u;
 const presented = /[\p{Emoji}\p{S}\p{P}]$/u;
 const varied = /[\p{Ideographic}\p{Sm}\p{Script=Mongolian}\p{Script=Myanmar}]$/u;
-/** Scripts whose letters take another form beside a joiner, or whose words have no space between them. */
+/** Scripts whose letters change beside a joiner, or whose words have no space between them. */
 const joined =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Lao}\p{Script=Tibetan}]$/u;
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** The text with every character that hides spelled out; letters, marks and emoji that need one keep it. */
+/** Spells out every hidden character; letters, marks and emoji that need one keep it. */
 export function showHidden(text: string): string {
   if (!suspect.test(text)) return text;
   const kept = new Set<number>();
@@ -38,7 +38,7 @@ export function hasHidden(text: string): boolean {
   return suspect.test(text) && showHidden(text) !== text;
 }
 
-/** The text with what `showHidden` spelled out as the characters themselves; other escapes stay as they are. */
+/** Undoes `showHidden`; other escapes stay as they are. */
 export function readHidden(text: string): string {
   return text.replace(/\\u\{([0-9a-f]{2,5})\}/gi, (written, digits: string) => {
     const character = String.fromCodePoint(Number.parseInt(digits, 16));
@@ -57,7 +57,7 @@ function isNeeded(character: string, text: string, at: number): boolean {
   if (code === 0x200d)
     return (emoji.test(before) && /^\p{Extended_Pictographic}/u.test(after)) || joined.test(before);
   if (code === 0x200c || code === 0x200b) return joined.test(before);
-  // Marks of direction, without effect on other text: only beside letters that are read from the right.
+  // Direction marks have no effect on other text: allow them only beside right-to-left letters.
   if (code === 0x200e || code === 0x200f || code === 0x61c) return rightToLeft.test(before + after);
   if (code === 0xfe0e || code === 0xfe0f) return presented.test(before);
   if ((code >= 0xfe00 && code < 0xfe0e) || code >= 0xe0100 || (code >= 0x180b && code <= 0x180f))

@@ -1,4 +1,4 @@
-/** The words for a sandbox: its engine and its walls, on one line. Pure. */
+/** Describes a sandbox in one line: its engine and its walls. Pure. */
 
 import type { SandboxEngine, SandboxStatus } from "../sandbox.ts";
 

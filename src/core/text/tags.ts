@@ -1,17 +1,17 @@
-/** Text of others in a message to the model, between tags that it cannot close. Pure. */
+/** Encloses untrusted text for the model in tags that the text cannot close. Pure. */
 
 /** The tags that we write. */
 const closing = "environment|project_instructions|stdin|ran_in_shell|reminder|check";
-/** Those that would pass for words of ours; `<stdin>` is also what Python calls its input. */
+/** Tags that could pass for ours; `<stdin>` is left out because Python names its input so. */
 const opening = "environment|project_instructions|ran_in_shell|reminder";
 const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`, "gi");
 
-/** The text between a tag and its end; a tag of ours in it gets a backslash. `attributes`: as they stand in the tag. */
+/** Puts text between tags; a tag of ours in it gets a backslash. `attributes`: as written in the tag. */
 export function enclosed(tag: string, text: string, attributes = ""): string {
   return `<${tag}${withoutTags(attributes)}>\n${withoutTags(text)}\n</${tag}>`;
 }
 
-/** Text of others that stands without a tag of its own: those of ours in it get a backslash. */
+/** Escapes our tags with a backslash in untrusted text that gets no tag of its own. */
 export function withoutTags(text: string): string {
   return text.replace(ours, "<\\");
 }
@@ -23,7 +23,7 @@ export function shellText(command: string, output: string): string {
 
 /** Returns the output in a text that `shellText` made for `command`. */
 export function shellOutput(text: string, command: string): string {
-  // The tag, the command's lines and a blank line before it; the end of the tag behind it.
+  // Before the output: the tag, the command's lines and a blank line; after it: the closing tag.
   return text
     .split("\n")
     .slice(2 + command.split("\n").length, -1)

@@ -1,8 +1,8 @@
-/** From the output of a program to what the model reads of it: cleaned, folded, and within a budget. Pure. */
+/** Shortens program output for the model: cleaned, folded, and within a budget. Pure. */
 
 import { cleanLine, formatInteger, headOf, isBinary, tailOf, utf8Length } from "./clean-text.ts";
 
-/** Cleaned text that stands for `lines` lines of the raw output from `line` on, and for its `bytes` from `offset` on. */
+/** Cleaned text of `lines` raw lines from `line` on: the `bytes` raw bytes from `offset` on. */
 export type Line = {
   text: string;
   line: number;
@@ -15,15 +15,15 @@ export type Line = {
 export type Size = { lines: number; bytes: number };
 
 export type ViewOptions = {
-  /** The bytes that the shortened text may take, its marks included. */
+  /** Most bytes of the shortened text, its marks included. */
   maxBytes: number;
-  /** Words to look for in the middle, where lines that speak of errors are kept otherwise. */
+  /** Words to look for in the middle, instead of words for errors. */
   want?: string | undefined;
-  /** File that holds the whole output. */
+  /** File with the whole output. */
   path?: string | undefined;
 };
 
-/** `omitted` counts raw lines that are nowhere in `text`, and raw bytes. */
+/** `omitted`: raw lines and raw bytes that are not in `text`. */
 export type ShortenedOutput = { text: string; total: Size; omitted: Size };
 
 /** Lines of these kinds are kept from the middle of long output. Each is a word, or a word at its beginning. */
@@ -36,7 +36,7 @@ const errorPatterns =
 const footerBytes = 120;
 const gapBytes = 60;
 
-/** The view of a whole output. */
+/** Shortens a whole output. */
 export function truncateOutput(raw: string, options: ViewOptions): ShortenedOutput {
   const lines = linesOf(raw);
   const last = lines.at(-1);
@@ -44,7 +44,7 @@ export function truncateOutput(raw: string, options: ViewOptions): ShortenedOutp
   return renderView(lines, total, options);
 }
 
-/** Raw text as cleaned lines. */
+/** Splits raw text into cleaned lines. */
 export function linesOf(raw: string, start = { line: 0, offset: 0 }): Line[] {
   const lines: Line[] = [];
   let offset = start.offset;
@@ -59,14 +59,14 @@ export function linesOf(raw: string, start = { line: 0, offset: 0 }): Line[] {
   return lines;
 }
 
-/** One raw line, cleaned. A binary line has no text; views count it as omitted. */
+/** Cleans one raw line. A binary line has no text and counts as omitted. */
 export function lineOf(raw: string, at: { line: number; offset: number; bytes: number }): Line {
   return isBinary(raw)
     ? { ...at, lines: 1, text: "", binary: true }
     : { ...at, lines: 1, text: cleanLine(raw) };
 }
 
-/** The view of `lines`, in order, that may leave out parts of an output of size `total`. */
+/** Shortens `lines`, in order; they may already leave out parts of an output of size `total`. */
 export function renderView(lines: readonly Line[], total: Size, options: ViewOptions): ShortenedOutput {
   const usable = foldRepeats(lines.filter((line) => !line.binary));
   const whole = usable.map((line) => line.text).join("\n");
@@ -86,7 +86,7 @@ function covers(lines: readonly Line[], total: Size): boolean {
   return lines.reduce((bytes, line) => bytes + line.bytes, 0) === total.bytes;
 }
 
-/** Three or more equal lines in a row become one. */
+/** Folds three or more equal lines in a row into one. */
 function foldRepeats(lines: readonly Line[]): Line[] {
   const folded: Line[] = [];
   for (let index = 0; index < lines.length; ) {
@@ -108,7 +108,7 @@ function repeated(first: Line, run: readonly Line[]): Line {
   return { ...first, text, lines: sum((line) => line.lines), bytes: sum((line) => line.bytes) };
 }
 
-/** Lines that would eat the budget alone become their head and their tail. */
+/** Cuts lines that would use up the budget alone to their head and tail. */
 function clipLong(lines: readonly Line[], budget: number): Line[] {
   const limit = Math.floor(budget * Math.max(1 / 8, 0.6 / Math.max(1, lines.length)));
   return lines.flatMap((line) => {
@@ -124,7 +124,7 @@ function clipLong(lines: readonly Line[], budget: number): Line[] {
   });
 }
 
-/** Which lines to show: the head, the tail, and from the middle those that match, with two lines around each. */
+/** Chooses the lines to show: the head, the tail, and matches from the middle with two lines around each. */
 function choose(lines: readonly Line[], budget: number, words: RegExp): Line[] {
   const cost = lines.map((line) => utf8Length(line.text) + 1);
   const taken = new Set<number>();
@@ -157,7 +157,7 @@ function choose(lines: readonly Line[], budget: number, words: RegExp): Line[] {
   return lines.filter((_, index) => taken.has(index));
 }
 
-/** Indices of matching lines: those with most different matches first, among equals from both ends inwards. */
+/** Ranks matching lines: most different matches first, then from both ends inwards. */
 function rankMatches(lines: readonly Line[], words: RegExp): number[] {
   const ranked: { index: number; score: number }[] = [];
   lines.forEach((line, index) => {
@@ -175,7 +175,7 @@ function rankMatches(lines: readonly Line[], words: RegExp): number[] {
 /** A pattern (case-insensitive, global) and the texts that all its matches are, but for their case. */
 export type Words = { pattern: RegExp; texts: string[] };
 
-/** The words of `want` (longer than two characters), as text encodes them, else those for errors. */
+/** Returns the words of `want` longer than two characters, as the text encodes them; else the words for errors. */
 export function wordsOf(want: string | undefined, encode = (word: string) => word): Words {
   const wanted = (want?.match(/[\p{L}\p{N}_.-]{3,}/gu) ?? []).map(encode);
   const patterns = wanted.length > 0 ? wanted.map((word) => word.replace(/[^\w]/g, "\\$&")) : errorPatterns;

@@ -1,4 +1,6 @@
-/** The targeted evals (context-engine §11): what must outlive forgetting, each with a check of what became of it. Pure. */
+/**
+ * The targeted evals (context-engine §11): what must outlive forgetting, each with a check of what became of it. Pure.
+ */
 
 import type { LogEvent } from "../../core/events.ts";
 import { type Action, type ReaderState, run } from "./scripted-reader.ts";

@@ -45,7 +45,9 @@ export function nextAction(messages: readonly SeenMessage[], answer: (seen: Read
   };
 }
 
-/** It talks so much that masking alone cannot keep a session small: a summary is forced under every stack that has one. */
+/**
+ * It talks so much that masking alone cannot keep a session small: a summary is forced under every stack that has one.
+ */
 const talk = "Nothing in it looks like it could matter, so I go on as I was told to. ".repeat(30).trim();
 
 function look(messages: readonly SeenMessage[]): ReaderState {

@@ -108,7 +108,10 @@ function piecesIn(
   return [...results, ...thinking].sort((a, b) => a.from - b.from || a.at - b.at);
 }
 
-/** `freed[j]`, `kept[j]`, `next[j]`: bytes out after a flush at j; bytes that the flush after it can still read; its first step. */
+/**
+ * `freed[j]`, `kept[j]`, `next[j]`: bytes out after a flush at j; bytes that the flush after it can still read; its
+ * first step.
+ */
 type Tables = { freed: number[]; kept: number[]; next: number[] };
 
 function tablesOf(steps: readonly Step[], pieces: readonly Piece[]): Tables {

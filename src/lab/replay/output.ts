@@ -4,7 +4,9 @@ import { proseTokens } from "../../context/request/summary-call.ts";
 import { blockTokens, textTokens } from "../../context/view/tokens.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 
-/** As recorded; estimated from the content where the recording plainly has too few (Claude Code's, while it streams). */
+/**
+ * As recorded; estimated from the content where the recording plainly has too few (Claude Code's, while it streams).
+ */
 export function outputTokens({ content, usage }: EventOf<"assistant_message">): number {
   const written = content.reduce(
     (sum, block) => sum + (block.type === "thinking" ? textTokens(block.thinking) : blockTokens(block)),

@@ -1,4 +1,6 @@
-/** The calls of recordings judged under sets of rules and modes, with and without a sandbox: what would be asked? Pure. */
+/**
+ * The calls of recordings judged under sets of rules and modes, with and without a sandbox: what would be asked? Pure.
+ */
 
 import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";

@@ -278,7 +278,9 @@ function plan(player: Player, now: number): number {
 /** Stands for prompts/summary.md. */
 const question = "Write down what is needed to continue the work.";
 
-/** No model is asked: the answer is what the recorded model said last, to the usual length, and is judged as an answer. */
+/**
+ * No model is asked: the answer is what the recorded model said last, to the usual length, and is judged as an answer.
+ */
 function askForProse(
   player: Player,
   { view, replaced }: { view: View; replaced: number },

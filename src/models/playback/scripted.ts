@@ -16,7 +16,9 @@ import {
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
 import { playReply, replyAt, type Script, type ScriptedReply, type Turns } from "./script.ts";
 
-/** The card of `scripted/<file>`: a mid-priced model with thinking and a window of 200,000, as the script changes it. */
+/**
+ * The card of `scripted/<file>`: a mid-priced model with thinking and a window of 200,000, as the script changes it.
+ */
 export function scriptedCard({ file, model = {} }: Pick<Script, "file" | "model">): ModelCard {
   const prices = { input: 2, output: 10, cacheRead: 0.1, cacheWrite5m: 2.5, cacheWrite1h: 4 };
   return {

@@ -1,6 +1,6 @@
 /** Reads IP addresses in their canonical spelling and says which network they belong to. Pure. */
 
-/** The network of an address. Only `public` may be dialled without a rule that names the address. */
+/** The network of an address. Only `public` may be connected to without a rule that names the address. */
 export type AddressClass =
   | "public"
   | "loopback"
@@ -11,7 +11,7 @@ export type AddressClass =
   | "multicast"
   | "reserved";
 
-/** Networks of IPv4 that are not public: first address, bits of the prefix, class. The first that fits counts. */
+/** IPv4 networks that are not public: first address, bits of the prefix, class. The first match counts. */
 const networks4: [string, number, AddressClass][] = [
   // Instance metadata of clouds: AWS and others, Alibaba, Oracle, Azure.
   ["169.254.169.254", 32, "metadata"],
@@ -31,7 +31,7 @@ const networks4: [string, number, AddressClass][] = [
   ["240.0.0.0", 4, "reserved"],
 ];
 
-/** The four numbers of a dotted address as one; undefined for anything else. */
+/** Returns a dotted address as one number; undefined for anything else. */
 function number4(text: string): number | undefined {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256))
@@ -43,7 +43,7 @@ function dotted(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }
 
-/** The eight words of an IPv6 address without brackets; undefined for anything else. */
+/** Returns the eight words of an IPv6 address without brackets; undefined for anything else. */
 function words6(text: string): number[] | undefined {
   const [, front = "", tail = ""] = /^(.*:)?(\d+\.\d+\.\d+\.\d+)$/.exec(text) ?? [undefined, text, ""];
   const last = tail === "" ? undefined : number4(tail);
@@ -70,7 +70,7 @@ export function isAddress(text: string): boolean {
   return number4(text) !== undefined || words6(text) !== undefined;
 }
 
-/** The IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4), undefined where there is none. */
+/** Returns the IPv4 address inside an IPv6 one (mapped, compatible, NAT64, 6to4); undefined if there is none. */
 export function embedded4(text: string): string | undefined {
   const words = words6(text);
   if (!words) return undefined;
@@ -84,7 +84,7 @@ export function embedded4(text: string): string | undefined {
   return zeros(0, 6) && low > 1 ? dotted(low) : undefined;
 }
 
-/** Returns the network of an address, without brackets; text that is no address is `reserved`. */
+/** Returns the network of an address without brackets; any other text is `reserved`. */
 export function addressClass(text: string): AddressClass {
   const value = number4(text);
   if (value !== undefined) return class4(value);
@@ -111,7 +111,7 @@ function class6(words: number[]): AddressClass {
   if ((a & 0xfe00) === 0xfc00 || (a & 0xffc0) === 0xfec0) return "private";
   if ((a & 0xffc0) === 0xfe80) return "link-local";
   if ((a & 0xff00) === 0xff00) return "multicast";
-  // Only 2000::/3 is in use; Teredo hides an address of either end.
+  // Only 2000::/3 is in use; Teredo addresses embed others.
   if ((a & 0xe000) !== 0x2000 || (a === 0x2001 && b === 0)) return "reserved";
   return "public";
 }

@@ -1,6 +1,6 @@
 /**
- * Notes for the model about what the sandbox kept a command from. A line of output is only where to look: a note is made
- * when the plan refuses the path in it, and the machine itself would not. Pure.
+ * Notes for the model on what the sandbox denied a command. A line of output is only a hint: a note is made only
+ * when the plan denies the path in it and the machine itself would not. Pure.
  */
 
 import type { SandboxPlan } from "../../core/sandbox.ts";
@@ -10,7 +10,7 @@ import { protectionOf } from "./plan.ts";
 
 export type EndedCommand = {
   command: string;
-  /** The output as the model is shown it. */
+  /** The output as the model sees it. */
   output: string;
   /** Real folder in which it ended. */
   cwd: string;
@@ -20,7 +20,7 @@ export type EndedCommand = {
 export type Machine = {
   realPath(path: string): string;
   exists(path: string): boolean;
-  /** As `access(2)` says of the path, or of the nearest folder above it that exists. */
+  /** Returns the answer of `access(2)` for the path, or for the nearest existing folder above it. */
   mayWrite(path: string): boolean;
 };
 
@@ -46,7 +46,7 @@ const anyError = new RegExp(
   "i",
 );
 
-/** Returns at most five notes, one for each cause, in the order in which the causes show. */
+/** Returns at most five notes, one per cause, in order of appearance. */
 export function denialNotes(ended: EndedCommand, scope: DenialScope): string[] {
   const notes = new Map<string, string>();
   const add = (cause: string | undefined, note: string): void => {
@@ -67,7 +67,7 @@ export function denialNotes(ended: EndedCommand, scope: DenialScope): string[] {
   return [...notes.values()].slice(0, mostNotes);
 }
 
-/** Returns the note about a connection that the proxy refused. `asked`: a person was there, and said no or nothing. */
+/** Returns the note about a connection that the proxy refused. `asked`: a person was asked and did not allow it. */
 export function connectionNote(refused: RefusedConnection, asked: boolean): string {
   const { host } = refused;
   switch (refused.why) {
@@ -97,7 +97,7 @@ function firstDenial(line: string, cwd: string, scope: DenialScope): Denial | un
   return undefined;
 }
 
-/** Returns what the plan has against a path that an error names; undefined when the machine would refuse it as well. */
+/** Returns how the plan denies a path that an error names; undefined when the machine would deny it too. */
 function denialOf(path: string, isWrite: boolean, scope: DenialScope): Denial | undefined {
   const { plan, machine } = scope;
   const socket = plan.sockets.mask.find((one) => one === path || one === machine.realPath(path));
@@ -159,7 +159,7 @@ function shown(path: string, { home, workspace }: DenialScope): string {
   return isInside(path, home) ? `~${path.slice(home.length)}` : path;
 }
 
-/** Returns what in a line can be a path, the likeliest first: quoted words, what stands between colons, words. */
+/** Lists the possible paths in a line, likeliest first: quoted words, text between colons, other words. */
 function pathsIn(line: string, cwd: string, { home }: DenialScope): string[] {
   const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]+)['"`’”]/g)].map(([, text = ""]) => text);
   const words = line.split(/\s+/).map((word) => word.replace(/^[("'`]+|[)"'`.,;]+$/g, ""));

@@ -1,4 +1,4 @@
-/** Reads off a log which text from outside and which private data a session has seen. Pure. */
+/** Finds the outside text and the private data that a session has seen, from its log. Pure. */
 
 import { resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -7,27 +7,27 @@ import { hostText } from "../../core/network/egress.ts";
 import { holdsSecret } from "../names.ts";
 import { isInside } from "../paths.ts";
 
-/** Something that was read. `step`: the model call before it, counted from 1. `from`: a host, or a path. */
+/** Something the session read. `step`: the preceding model call, counted from 1. `from`: a host or a path. */
 export type Source = { step: number; from: string; call?: string };
 
 /** The newest source of each kind; absent where nothing of that kind was read. */
 export type Exposure = { outside?: Source; private?: Source };
 
 export type ExposureOptions = {
-  /** `workspace`: every file of the workspace is private. `secrets`: only secrets and what lies outside of it. */
+  /** `workspace`: every file of the workspace is private. `secrets`: only secrets and files outside of it. */
   private: "workspace" | "secrets";
   /** Absolute folders of the workspace. */
   workspace: readonly string[];
 };
 
-/** Folders whose files were written elsewhere. */
+/** Folders with files from elsewhere. */
 const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/registry|go\/pkg\/mod)\//;
 
 type Reading = { seen: Exposure; step: number };
 
 /**
- * Returns the question what a session has seen so far. Forgetting takes nothing away: the model may have acted on it. Of a
- * growing log only what is new is read.
+ * Returns a function from a log to what the session has seen. Forgetting does not undo it: the model may have acted
+ * on it. Of a growing log only new events are read.
  */
 export function exposureBy(options: ExposureOptions): (events: readonly LogEvent[]) => Exposure {
   const reading = memoizedReduce<Reading>(
@@ -63,12 +63,12 @@ function resultSources(
     if (holdsSecret(path) || !workspace.some((folder) => isInside(path, folder)))
       found.private = { step, from: path };
   }
-  // The mark that redaction leaves.
+  // The mark left by redaction.
   if (/\[redacted:\w+\]/.test(resultText(event.content))) found.private = { step, from: "a secret" };
   return found;
 }
 
-/** True when what the session has read could be sent on by order of somebody else. */
+/** Returns true when outside text could make the model leak private data. */
 export function isExposed(seen: Exposure): seen is Required<Exposure> {
   return seen.outside !== undefined && seen.private !== undefined;
 }

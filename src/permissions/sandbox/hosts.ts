@@ -1,10 +1,10 @@
-/** Rules about hosts: how they are written, the one spelling of a host, and which rule decides. Pure. */
+/** Rules about hosts: their syntax, the canonical spelling of a host, and which rule decides. Pure. */
 
 import type { HostGrant, HostRule } from "../../core/sandbox.ts";
 import { RuleError } from "../rule-error.ts";
 import { embedded4, isAddress } from "./addresses.ts";
 
-/** The name inside the sandbox that stands for services of this machine, each by a rule with a port. */
+/** The name inside the sandbox for services of this machine, each allowed by a rule with a port. */
 export const machineName = "host.sawtooth";
 
 /** Ports that a rule without a port covers: ssh, http, https. */
@@ -27,8 +27,8 @@ const presets: Record<string, readonly string[]> = {
 };
 
 /**
- * Parses what stands between the parentheses of `host(…)`: a name, `*.name`, `*`, an address or a preset, perhaps with
- * `:port`, perhaps with `fetch` or `full`. A preset is several rules. Throws `RuleError`.
+ * Parses the pattern of `host(…)`: a name, `*.name`, `*`, an address or a preset, optionally with
+ * `:port`, `fetch` or `full`. A preset is several rules. Throws `RuleError`.
  */
 export function parseHostRule(pattern: string, kind: "allow" | "deny" = "allow"): HostRule[] {
   const text = `host(${pattern.trim()})`;
@@ -72,11 +72,11 @@ function partsOf(text: string, wrong: (what: string) => Error): { name: string; 
   return port === undefined ? { name: whole } : { name: whole, port };
 }
 
-/** Splits `host:port`, `[address]:port`, or a host alone; undefined when the port is none. */
+/** Splits `host:port`, `[address]:port`, or a host alone; undefined for an invalid port. */
 export function splitPort(text: string): { host: string; port?: number } | undefined {
   const bracketed = /^(\[[^\]]*\])(?::(.*))?$/s.exec(text);
   const plain = bracketed ?? /^([^:]*)(?::([^:]*))?$/s.exec(text);
-  // An address of IPv6 without brackets has no port.
+  // An IPv6 address without brackets has no port.
   if (!plain) return { host: text };
   const [, host = "", digits] = plain;
   if (digits === undefined) return { host };
@@ -85,9 +85,9 @@ export function splitPort(text: string): { host: string; port?: number } | undef
 }
 
 /**
- * Returns the one spelling of a host: lower case, without a final dot, names as punycode, addresses in their usual form
- * without brackets (an IPv4 address also where it came inside an IPv6 one). Undefined for anything odd: two readers of
- * such a text could take it for two hosts.
+ * Returns the canonical spelling of a host: lower case, without a final dot, names as punycode, addresses in usual form
+ * without brackets (an IPv4 address embedded in IPv6 as IPv4). Undefined for anything odd: two parsers of
+ * such a text could read different hosts.
  */
 export function canonicalHost(text: string): string | undefined {
   if (text === "" || text.length > 1024 || /[\x00-\x20\x7f-\x9f%@/\\?#]/.test(text)) return undefined;
@@ -104,7 +104,7 @@ export function canonicalHost(text: string): string | undefined {
   return labels.every(fits) && !/^\d+$/.test(labels.at(-1) ?? "") ? host : undefined;
 }
 
-/** Names that are their own canonical form: most of those that are ever seen. */
+/** Matches names already in canonical form, as most are. */
 const plainName = /^(?!xn--)[a-z_][a-z0-9_-]*(\.(?!xn--)[a-z_][a-z0-9_-]*)*$/;
 
 /** Reads a host as URLs do (WHATWG). */
@@ -113,7 +113,7 @@ function hostOf(text: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Why a connection may be made, may not, or is left to a person. */
+/** The decision on a connection and its reason. */
 export type HostDecision =
   | { decision: "allow"; rule: HostRule }
   | { decision: "deny"; reason: "rule"; rule: HostRule }
@@ -123,8 +123,8 @@ export type HostDecision =
   | { decision: "deny"; reason: "address" | "machine" };
 
 /**
- * Decides about a host in its canonical spelling. Deny rules beat allow rules, and of these one that may send counts
- * before one that may only fetch. Nothing is allowed without a rule.
+ * Decides on a host in its canonical spelling. Deny rules beat allow rules, and `full` allow rules beat `fetch` ones.
+ * Nothing is allowed without a rule.
  */
 export function decideHost(rules: readonly HostRule[], host: string, port: number): HostDecision {
   const address = isAddress(host);
@@ -151,7 +151,7 @@ function coversPort({ port }: HostRule, wanted: number): boolean {
   return port === undefined ? usualPorts.includes(wanted) : port === wanted;
 }
 
-/** A deny rule without a port denies them all. */
+/** Returns true when a deny rule covers the port; one without a port denies all. */
 function deniesPort({ port }: HostRule, wanted: number): boolean {
   return port === undefined || port === wanted;
 }

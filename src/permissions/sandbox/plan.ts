@@ -1,4 +1,4 @@
-/** The plan of a session's sandbox: a function of the person's rules, the mode, and what exists on the machine. Pure. */
+/** Plans a session's sandbox from the user's rules, the mode, and the state of the machine. Pure. */
 
 import type { PermissionMode } from "../../core/decision.ts";
 import type { SandboxPlan } from "../../core/sandbox.ts";
@@ -14,7 +14,7 @@ export type Repository = {
   folder: string;
   /** The folders that hold its git data: `.git`, or the two of a linked worktree. */
   gitFolders: string[];
-  /** True when git data outside of the workspace names this very folder as its work tree. */
+  /** True when git data outside the workspace names this folder as its work tree. */
   vouched: boolean;
 };
 
@@ -23,13 +23,13 @@ export type Found = {
   kind(path: string): "file" | "folder" | undefined;
   /** Resolves links as far as the path exists. */
   realPath(path: string): string;
-  /** Lists what a glob matches; undefined when that is too much. */
+  /** Lists the matches of a glob; undefined when there are too many. */
   matches(glob: string): string[] | undefined;
   names(folder: string): string[];
   repositories: readonly Repository[];
   /** Files and folders of Sawtooth and Node. */
   programs: readonly string[];
-  /** Sockets of the machine that the sandbox would show. */
+  /** Sockets of the machine that the sandbox would expose. */
   sockets: readonly string[];
   /** Paths of the sockets that a `socket(…)` rule can name. */
   namedSockets: Readonly<Record<string, readonly string[]>>;
@@ -44,7 +44,7 @@ export type PlanInput = {
   home: string;
   /** Sawtooth's own configuration and state, and the folder of all sessions. */
   own: readonly string[];
-  /** Folders of the session that commands need, although `own` is hidden. */
+  /** Folders of the session that commands need although `own` is hidden. */
   session: { readable: readonly string[]; writable: readonly string[] };
   found: Found;
 };
@@ -52,7 +52,7 @@ export type PlanInput = {
 type Kind = "writable" | "readOnly" | "hidden" | "withoutTokens";
 type Entry = { kind: Kind; path: string; why: string };
 
-/** Returns the plan. Paths that do not exist are left out, but for the names to watch. */
+/** Returns the plan. Missing paths are left out, except the names to watch. */
 export function sandboxPlan(input: PlanInput): SandboxPlan {
   const { found, allow, deny } = input;
   const entries = [
@@ -117,7 +117,7 @@ function writableEntries({ mode, allow, workspace, home, session, found }: PlanI
   ];
 }
 
-/** Returns the paths that a glob gives away whole; single matches where it ends in a name. */
+/** Returns the folders that a glob covers whole, or its matches when it ends in a name. */
 function rootsOf(glob: string, found: Found): string[] {
   const root = glob.replace(/\/\*\*$/, "");
   return hasGlob(root) ? (found.matches(root) ?? []) : [root];
@@ -156,7 +156,7 @@ function readOnlyEntries({ deny, workspace, home, session, found }: PlanInput): 
   ];
 }
 
-/** Lists the entries of a git folder that name programs, those of its submodules too. */
+/** Lists the entries of a git folder, and of its submodules, that name programs. */
 function programsOfGit(folder: string, found: Found): string[] {
   const modules = `${folder}/modules`;
   const below = found.names(modules).flatMap((name) => programsOfGit(`${modules}/${name}`, found));
@@ -189,7 +189,7 @@ function hiddenEntries(input: PlanInput): Entry[] {
   ];
 }
 
-/** Returns true when a rule shows a path with all that it holds. */
+/** Returns true when a rule makes a path readable with all its contents. */
 function isShown({ allow, workspace, home }: PlanInput, path: string): boolean {
   return allow.some(
     (rule) =>
@@ -206,7 +206,7 @@ function tokenEntries(input: PlanInput): Entry[] {
     .map((path): Entry => ({ kind: "withoutTokens", path, why: "built in: shown without its tokens" }));
 }
 
-/** Returns the folders between a writable root and a closed path: one that is renamed would take its wall with it. */
+/** Returns the folders between a writable root and a closed path, which must not be renamed either. */
 function pinnedFolders(writable: readonly string[], closed: readonly string[]): string[] {
   const between = closed.flatMap((path) => {
     const root = writable.find((one) => path !== one && isInside(path, one));
@@ -232,7 +232,7 @@ function gpuDevices(found: Found): string[] {
   );
 }
 
-/** How the plan treats a path: by the deepest entry that covers it. `open`: no entry does, so it can be read only. */
+/** Protection of a path, by the deepest entry that covers it. `open`: no entry does, so it can only be read. */
 export type Protection = "writable" | "readOnly" | "hidden" | "open";
 
 /** Returns how the plan treats a real, absolute path. */

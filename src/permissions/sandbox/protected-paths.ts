@@ -1,4 +1,4 @@
-/** The built-in lists of the sandbox: what is hidden, what other programs would run, what is only told. Pure. */
+/** The sandbox's built-in lists: hidden paths, files that other programs run, files only reported. Pure. */
 
 import { isRunElsewhere } from "../names.ts";
 
@@ -36,7 +36,7 @@ const belowHome: readonly Hidden[] = [
   ).map((path) => ({ path, why: "the folder of another agent" })),
 ];
 
-/** Files of package managers that hold settings and tokens: shown without the lines of their tokens. */
+/** Files of package managers with settings and tokens: shown without the lines that hold tokens. */
 export const tokenFiles = [
   ".npmrc",
   ".pypirc",
@@ -81,7 +81,7 @@ export function isWatched(name: string): boolean {
   return name !== ".git" && name.toLowerCase() !== "head" && isRunElsewhere(name);
 }
 
-/** Names that are watched where they do not exist yet. */
+/** Names watched where they do not exist yet. */
 export const watchedNames = lines(
   `.vscode .idea .devcontainer .envrc .husky .githooks .mcp.json .claude .codex .cursor .gemini .agents .sawtooth
    .gitmodules`,

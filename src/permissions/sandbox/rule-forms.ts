@@ -30,7 +30,7 @@ function isPort(pattern: string): boolean {
   return /^[1-9]\d{0,4}$/.test(pattern) && Number(pattern) <= 65_535;
 }
 
-/** Throws a `RuleError` for a rule about the sandbox that stands for nothing. Rules about tools pass. */
+/** Throws a `RuleError` for a meaningless rule about the sandbox. Rules about tools pass. */
 export function checkForm({ text, tool, pattern }: { text: string; tool: string; pattern?: string }): void {
   if (tool === "host") parseHostRule(pattern ?? "");
   if (tool === "edit" && pattern?.startsWith("@")) checkCache(text, pattern.slice(1));
@@ -39,7 +39,7 @@ export function checkForm({ text, tool, pattern }: { text: string; tool: string;
   throw new RuleError(`the rule "${text}" cannot be used: write ${form.how}`);
 }
 
-/** Returns the patterns that a pattern stands for: the folders of a named cache, else itself. */
+/** Expands a pattern: a named cache into its folders, any other into itself. */
 export function withoutPreset(pattern: string): readonly string[] {
   if (!pattern.startsWith("@")) return [pattern];
   return (caches[pattern.slice(1)] ?? []).map((folder) => `~/${folder}`);

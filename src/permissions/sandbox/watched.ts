@@ -1,21 +1,21 @@
-/** Files that programs outside of the sandbox run or obey: kept away when they appear, or told when they change. Pure. */
+/** Files that programs outside the sandbox run or obey: new ones are quarantined, changed ones reported. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { changedFiles, started } from "../../core/questions.ts";
 import { folded, isRunElsewhere } from "../names.ts";
 import { isInside, nameOf } from "../paths.ts";
 
-/** Names that commands may change freely, and that other programs run nevertheless: builds, tests, installs. */
+/** Names that commands may change freely although other programs run them: builds, tests, installs. */
 const notedNames =
   /^(?:package\.json|makefile|gnumakefile|justfile|rakefile|\.npmrc|\.yarnrc(?:\.yml)?|\.gitattributes|conftest\.py|setup\.py|build\.rs|dockerfile|(?:docker-)?compose\.ya?ml|\.gitlab-ci\.yml|jenkinsfile)$/;
 
-/** Returns true for a file whose change is told at the end, though nobody is asked. */
+/** Returns true for a file whose change is reported at the end without a question. */
 export function isNoted(path: string): boolean {
   const plain = folded(path);
   return notedNames.test(nameOf(plain)) || /(?:^|\/)\.github\/(?:workflows|actions)\//.test(plain);
 }
 
-/** The names at the top of a workspace that a command may have changed; folders with their files. */
+/** Names at the top of a workspace to check for changes by a command; folders with their files. */
 export const notedAtTop = [
   ...[
     "package.json",
@@ -39,7 +39,7 @@ export const notedAtTop = [
   ...["Jenkinsfile", ".github/workflows", ".github/actions"],
 ] as const;
 
-/** Lists the files that the session changed and that other programs run, in the order of their first change. */
+/** Lists the files changed by the session that other programs run, in order of first change. */
 export function runsElsewhere(events: readonly LogEvent[]): string[] {
   const root = started(events)?.cwd ?? "/";
   const isRun = (path: string) =>
@@ -48,7 +48,7 @@ export function runsElsewhere(events: readonly LogEvent[]): string[] {
   return [...new Set([...changedFiles(events).filter(isRun), ...byCommands])];
 }
 
-/** Lists what is in quarantine, and has not been put back. */
+/** Lists the files in quarantine that were not restored. */
 export function inQuarantine(events: readonly LogEvent[]): EventOf<"quarantined">[] {
   const kept = new Map<string, EventOf<"quarantined">>();
   for (const event of events) {

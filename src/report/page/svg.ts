@@ -1,4 +1,7 @@
-/** The context over the steps as an inline SVG that stretches to its box; labels and marks stand around it as HTML. Pure. */
+/**
+ * The context over the steps as an inline SVG that stretches to its box; labels and marks stand around it as HTML.
+ * Pure.
+ */
 
 import { formatTokens } from "../../context/report/amounts.ts";
 import type { EditRow } from "../../context/report/edits.ts";

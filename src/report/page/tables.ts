@@ -26,7 +26,9 @@ type Cell = string | number;
 
 const classes: Record<string, string> = { ">": "n", _: "wide", "": "bars" };
 
-/** `columns`: titles; one that begins with ">" is for numbers, with "_" for words, "" for bars. Cells are HTML already. */
+/**
+ * `columns`: titles; one that begins with ">" is for numbers, with "_" for words, "" for bars. Cells are HTML already.
+ */
 function table(
   columns: readonly string[],
   rows: readonly { attributes?: string; cells: readonly Cell[] }[],

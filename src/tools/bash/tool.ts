@@ -133,7 +133,9 @@ async function inForeground(call: Call, command: string, notes: string[]): Promi
   );
 }
 
-/** Runs a command in a fresh shell outside of the sandbox. One that waits for an answer keeps its shell until the next. */
+/**
+ * Runs a command in a fresh shell outside of the sandbox. One that waits for an answer keeps its shell until the next.
+ */
 async function outOfSandbox(call: Call, command: string, shell: Shell): Promise<ToolOutput> {
   if (call.request.background)
     return failure(

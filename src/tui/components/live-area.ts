@@ -1,4 +1,6 @@
-/** The live area below the transcript, from top to bottom. Its state is the reducer's (`state.ts`); these are its views. */
+/**
+ * The live area below the transcript, from top to bottom. Its state is the reducer's (`state.ts`); these are its views.
+ */
 
 import { Box } from "ink";
 import { createElement as h, type ReactNode } from "react";

@@ -36,7 +36,10 @@ const yesOrNo: Choice[] = [
   { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
 ];
 
-/** The answers about a connection. It waits, so there is nothing to type; a host is not allowed for every project at once. */
+/**
+ * The answers about a connection. It waits, so there is nothing to type; a host is not allowed for every project at
+ * once.
+ */
 function connectionWays(remembered: Choice[]): Choice[] {
   return [
     { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
@@ -49,7 +52,10 @@ export function isConfirmation(question: Question | Confirmation): question is C
   return "rows" in question;
 }
 
-/** Opens a question. A confirmation starts on no, and so does a question that may come while somebody types, so that a stray Enter changes nothing. */
+/**
+ * Opens a question. A confirmation starts on no, and so does a question that may come while somebody types, so that a
+ * stray Enter changes nothing.
+ */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
   const choice = isConfirmation(question) || question.connection ? choicesOf(question).length - 1 : 0;
   return { id, question, choice };

@@ -1,4 +1,6 @@
-/** Colours for code: comments, strings, numbers and words, by family of language. Line by line, so approximate. Pure. */
+/**
+ * Colours for code: comments, strings, numbers and words, by family of language. Line by line, so approximate. Pure.
+ */
 
 import type { Row, Tone } from "./rows.ts";
 

@@ -70,7 +70,9 @@ function run(
   return new Promise((done) => child.on("close", (code) => done({ code, output })));
 }
 
-/** Runs the steps of the action one after the other, as a runner does. Steps that use another action are passed over. */
+/**
+ * Runs the steps of the action one after the other, as a runner does. Steps that use another action are passed over.
+ */
 async function runAction(place: Place, given: Record<string, string>) {
   const temp = join(place.home, "runner");
   mkdirSync(temp);

@@ -1,4 +1,7 @@
-/** Repairs and batches in repositories that name programs, and crashes while they run: nothing runs, nothing stays in a patch. */
+/**
+ * Repairs and batches in repositories that name programs, and crashes while they run: nothing runs, nothing stays in a
+ * patch.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

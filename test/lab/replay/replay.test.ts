@@ -24,7 +24,9 @@ import { seededRandom } from "../../support/random.ts";
 const bound = priceCard("anthropic/claude-sonnet-5-5");
 const free = priceCard("anthropic/claude-sonnet-4-6");
 
-/** `steps` steps with results of `size` tokens on average, different in every seed; `pauseAt`: a long pause before it. */
+/**
+ * `steps` steps with results of `size` tokens on average, different in every seed; `pauseAt`: a long pause before it.
+ */
 function recording({ steps = 60, size = 900, seed = 1, pauseAt = -1 } = {}): readonly LogEvent[] {
   const random = seededRandom(seed);
   let now = Date.UTC(2026, 0, 1);

@@ -1,4 +1,6 @@
-/** Both readers against real bash on lines made of luck. No program is found there: bash only says what it looked for. */
+/**
+ * Both readers against real bash on lines made of luck. No program is found there: bash only says what it looked for.
+ */
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 

@@ -1,4 +1,6 @@
-/** What real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down. */
+/**
+ * What real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down.
+ */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** Every way a session's shell ends: nothing runs on, bash does not crash, and nothing of ours lies in the workspace. */
+/**
+ * Every way a session's shell ends: nothing runs on, bash does not crash, and nothing of ours lies in the workspace.
+ */
 
 import type { ChildProcess } from "node:child_process";
 

@@ -159,7 +159,9 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   return restored;
 }
 
-/** Returns true when the state comes from a sandbox and the new shell has none: nothing of it but the folder is taken. */
+/**
+ * Returns true when the state comes from a sandbox and the new shell has none: nothing of it but the folder is taken.
+ */
 function leavesSandbox({ mark }: State, place: Boxed | undefined): boolean {
   const file = join(mark, sandboxedFile);
   if (place || !existsSync(file)) return false;

@@ -52,8 +52,8 @@ function quote(text: string): string {
  * input buffer, and the memory behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies
  * by SIGSEGV. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
  * number stands at both ends, so that a half-written one is recognised. The traps run within a command that may be
- * traced: their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of a
- * status. CDPATH never outlives a command: with it `cd src` may lead anywhere.
+ * traced: their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of
+ * a status. CDPATH never outlives a command: with it `cd src` may lead anywhere.
  */
 export function initScript(options: {
   folders: ShellFolders;

@@ -146,7 +146,9 @@ function stage(folder: string, name: string, text: string): string {
   return path;
 }
 
-/** Gives the output file a second name, under which a sandboxed command can write it: under its own it can only read. */
+/**
+ * Gives the output file a second name, under which a sandboxed command can write it: under its own it can only read.
+ */
 function linkInto(folder: string, outputPath: string): string {
   const path = join(folder, randomBytes(8).toString("hex"));
   linkSync(outputPath, path);
