@@ -41,6 +41,7 @@ import { offloadPastes } from "./paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
 import { readPrompt } from "./prompts.ts";
 import { standingRules } from "./rules.ts";
+import { commandSandbox } from "./sandbox/command-sandbox.ts";
 import { notesOnLeaving } from "./sandbox/leaving.ts";
 import { sandboxWithNetwork } from "./sandbox/sandbox-with-network.ts";
 import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
@@ -102,7 +103,12 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
-  const { sandbox, network, shell, tools } = workplaceOf(session, options, { cwd, settings, mode, standing });
+  const { sandbox, network, shell, tools, acceptQuarantined } = workplaceOf(session, options, {
+    cwd,
+    settings,
+    mode,
+    standing,
+  });
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model, tools });
   const parser = shellParser(options.warn);
@@ -124,7 +130,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     snapshots: fileSnapshots.snapshots,
     rules: standing,
     models,
-    sandbox,
+    sandbox: { ...sandbox, acceptQuarantined },
     judgeAgain() {
       for (const again of [...questions]) again();
     },
@@ -164,15 +170,18 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
     mode: () => options.person?.mode() ?? mode,
     jobs: () => shell.jobs(),
   });
-  const { forShell, onMachine } = sandbox;
-  const shell = createShell({
-    ...{ cwd, env, sessionId: session.id, stateFolder: session.folder, sandbox: forShell },
+  const { id: sessionId, folder, log } = session;
+  const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
+  const { shell, commands, acceptQuarantined } = commandSandbox({
+    ...{ shell: inside, log, sessionId, folder, env, sandbox },
+    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
   });
-  const { watched } = network;
+  const { onMachine } = sandbox;
   const tools = sessionTools({
-    ...{ folder: session.folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched },
+    ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched: network.watched },
+    commands: sandbox.choice === "off" ? undefined : commands,
   });
-  return { sandbox, network, shell, tools };
+  return { sandbox, network, shell, tools, acceptQuarantined };
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */

@@ -5,7 +5,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Tool } from "../core/ports.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
-import { bashTool } from "../tools/bash/tool.ts";
+import { bashTool, type CommandSandbox } from "../tools/bash/tool.ts";
 import { editorTool } from "../tools/editor/tool.ts";
 import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { todoTool } from "../tools/session/todo.ts";
@@ -21,16 +21,21 @@ export type ToolParts = {
   onMachine(path: string): string;
   /** Returns the tool that runs commands, with their connections watched. */
   watched(tool: Tool): Tool;
+  /** The sandbox of the commands; absent where the person wants none. */
+  commands: CommandSandbox | undefined;
 };
 
 /** Every tool of a session, in the order in which they are declared to the model. */
-export function sessionTools({ folder, workspace, shell, settings, onMachine, watched }: ToolParts): Tool[] {
+export function sessionTools(parts: ToolParts): Tool[] {
+  const { folder, workspace, shell, settings, onMachine, watched, commands } = parts;
   const description = (name: string) => readPrompt(`tools/${name}`);
+  const ofSandbox = commands ? `\n${description("bash-sandbox")}` : "";
   return [
     watched(
       bashTool({
-        description: description(toolNames.bash),
+        description: description(toolNames.bash) + ofSandbox,
         shell,
+        sandbox: commands,
         timeoutSeconds: settings.shellTimeoutSeconds,
       }),
     ),

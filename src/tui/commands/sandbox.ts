@@ -8,15 +8,18 @@ import { busyNotice, type Command, type CommandContext } from "./command.ts";
 export const sandboxCommands: readonly Command[] = [
   {
     name: "sandbox",
-    summary: "what commands may touch and why; off: let them run without walls",
-    argument: "off",
-    run: (argument, context) =>
-      argument === "off" ? switchOff(context) : argument === "" ? show(context) : usage(context),
+    summary: "what commands may touch and why; accept: put files in quarantine back; off: run without walls",
+    argument: "accept|off",
+    run(argument, context) {
+      if (argument === "accept") return accept(context);
+      if (argument === "off") return switchOff(context);
+      return argument === "" ? show(context) : usage(context);
+    },
   },
 ];
 
 function usage({ notice }: CommandContext): void {
-  notice("Usage: /sandbox [off]");
+  notice("Usage: /sandbox [accept|off]");
 }
 
 async function show({ host, columns, print }: CommandContext): Promise<void> {
@@ -59,6 +62,13 @@ function planRows(plan: SandboxPlan, columns: number): Row[] {
     ...listed("ports", ports.map(String)),
     ...listed("variables passed in", environment.pass),
   ];
+}
+
+function accept({ host, notice }: CommandContext): void {
+  const { accepted, problems } = host.sandbox.acceptQuarantined();
+  if (accepted.length + problems.length === 0) notice("Nothing is in quarantine.");
+  for (const problem of problems) notice(problem);
+  if (accepted.length > 0) notice(`Put back: ${accepted.join(", ")}. Other programs may run it.`);
 }
 
 async function switchOff({ host, busy, notice, confirm }: CommandContext): Promise<void> {

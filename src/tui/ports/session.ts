@@ -44,6 +44,8 @@ export type Host = {
     inForce(): { plan: SandboxPlan } | undefined;
     /** Lets later commands run on the machine as they are. */
     switchOff(): void;
+    /** Puts files in quarantine back; says in a sentence each why one could not be. */
+    acceptQuarantined(): { accepted: string[]; problems: string[] };
   };
   sessions: Sessions;
   undo: Undoing;

@@ -1,0 +1,136 @@
+/** Joins the bash tool and the sandbox: commands that leave it, and what is told after one that ran inside. */
+
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { LogEvent } from "../../core/events.ts";
+import type { EventLog } from "../../core/ports.ts";
+import { changedFiles } from "../../core/questions.ts";
+import type { SandboxPlan } from "../../core/sandbox.ts";
+import { realTarget } from "../../disk/real-path.ts";
+import { isInside } from "../../permissions/paths.ts";
+import { denialNotes } from "../../permissions/sandbox/denials.ts";
+import { inQuarantine } from "../../permissions/sandbox/watched.ts";
+import { openQuarantine, type Quarantined } from "../../sandbox/quarantine.ts";
+import { type OutsideShell, outsideShell } from "../../tools/bash/outside.ts";
+import type { Shell } from "../../tools/bash/shell/shell.ts";
+import type { CommandSandbox } from "../../tools/bash/tool.ts";
+
+type Parts = {
+  /** The shell inside. */
+  shell: Shell;
+  log: EventLog;
+  sessionId: string;
+  /** The session's own folder. */
+  folder: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Real folders; the first is where the agent works. */
+  workspace: readonly string[];
+  home: string;
+  sandbox: {
+    inForce(): { plan: SandboxPlan } | undefined;
+    onMachine(path: string): string;
+  };
+};
+
+export type SessionCommands = {
+  /** The shell inside, whose end is also that of commands outside. */
+  shell: Shell;
+  /** For the bash tool. */
+  commands: CommandSandbox;
+  /** Puts everything in quarantine back, and lists what could not be. */
+  acceptQuarantined(): { accepted: string[]; problems: string[] };
+};
+
+/** Creates both sides. Nothing is loaded before a command ran in a sandbox. */
+export function commandSandbox(parts: Parts): SessionCommands {
+  const { shell, log, sessionId, folder, env, workspace, home, sandbox } = parts;
+  const [root = "/"] = workspace;
+  const plan = () => sandbox.inForce()?.plan;
+  const outside = outsideShell({
+    ...{ env, sessionId, stateFolder: folder, workspace: root },
+    writable: () => [...workspace, ...(plan()?.writable ?? [])],
+    hostPath: sandbox.onMachine,
+  });
+  const machine = {
+    realPath: (path: string) => realOf(sandbox.onMachine(path)),
+    exists: existsSync,
+    mayWrite,
+  };
+  const quarantine = openQuarantine({
+    folder: join(folder, "quarantine"),
+    workspace,
+    watched: () => plan()?.watched ?? [],
+    isApproved: (path) => isApproved(log.events(), path),
+  });
+  return {
+    shell: endingWith(shell, outside),
+    commands: {
+      isOn: () => plan() !== undefined,
+      outside,
+      after(ended) {
+        const now = plan();
+        if (!now) return [];
+        const { moved, noted } = quarantine.look();
+        for (const one of moved) log.append({ type: "quarantined", ...one });
+        if (noted.length > 0) log.append({ type: "runs_elsewhere", paths: noted });
+        return [...moved.map(quarantineNote), ...denialNotes(ended, { plan: now, workspace, home, machine })];
+      },
+    },
+    acceptQuarantined() {
+      const results = inQuarantine(log.events()).map((one) => {
+        const problem = quarantine.accept(one);
+        if (problem === undefined)
+          log.append({ type: "quarantined", path: one.path, kept: one.kept, accepted: true });
+        return { path: one.path, problem };
+      });
+      return {
+        accepted: results.flatMap(({ path, problem }) => (problem === undefined ? [path] : [])),
+        problems: results.flatMap(({ problem }) => problem ?? []),
+      };
+    },
+  };
+}
+
+function endingWith(shell: Shell, outside: OutsideShell): Shell {
+  return {
+    ...shell,
+    async close() {
+      await Promise.all([outside.close(), shell.close()]);
+    },
+    killAll() {
+      outside.killAll();
+      shell.killAll();
+    },
+  };
+}
+
+/** Returns true for a path that an allowed edit wrote below, or that was put back from quarantine. */
+function isApproved(events: readonly LogEvent[], path: string): boolean {
+  return (
+    changedFiles(events).some((file) => isInside(file, path)) ||
+    events.some((event) => event.type === "quarantined" && event.accepted === true && event.path === path)
+  );
+}
+
+function quarantineNote({ path, kept }: Quarantined): string {
+  return `sandbox: ${path} appeared. Other programs would run it, so it was moved to ${kept}. Say so in your answer if the task needs it.`;
+}
+
+function realOf(path: string): string {
+  try {
+    return realTarget(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Asks the machine itself about a path, or about the nearest folder above it that exists. */
+function mayWrite(path: string): boolean {
+  if (!existsSync(path) && dirname(path) !== path) return mayWrite(dirname(path));
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
