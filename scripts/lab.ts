@@ -1,9 +1,12 @@
-/** `npm run lab [-- <folder>]`: replays recordings and writes what was found to docs/evidence.md. */
+/**
+ * `npm run lab [-- <folder>]`: replays recordings and writes what was found to docs/evidence.md. Exit code 1 when a file
+ * could not be replayed or a request would be refused.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { evidencePage } from "../src/lab/evidence/evidence.ts";
+import { evidenceOf } from "../src/lab/evidence/evidence.ts";
 import { recordingsIn } from "../src/lab/replay/jobs.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -17,11 +20,13 @@ else {
 }
 
 async function write(files: readonly string[]): Promise<void> {
-  const text = await evidencePage({
+  const { page: text, problems } = await evidenceOf({
     files,
     jobs: availableParallelism(),
     onProgress: (done, all) => process.stderr.write(`\r${done}/${all}`),
   });
   writeFileSync(page, text);
   process.stderr.write(`\r${page}: ${text.split("\n").length} lines\n`);
+  for (const problem of problems) process.stderr.write(`lab: ${problem}\n`);
+  if (problems.length > 0) process.exitCode = 1;
 }

@@ -12,6 +12,7 @@ import { user } from "../support/logs.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { seededRandom } from "../support/random.ts";
+import { sized } from "../support/size.ts";
 
 let server: MockServer | undefined;
 afterEach(() => server?.close());
@@ -52,13 +53,19 @@ function randomTurns(seed: number, steps: number): (body: WireBody, index: numbe
 
 async function session(modelId: string, context: string, seed: number) {
   const card = findCard(`anthropic/${modelId}`).card;
-  server = await startMockServer({ turns: randomTurns(seed, 45) });
+  server = await startMockServer({ turns: randomTurns(seed, sized(45, 70)) });
   const output = (input: Record<string, unknown>) => {
     const lines = Number(input.lines ?? 80);
     return { content: "src/a.ts:12: something happened here\n".repeat(lines), isError: lines % 7 === 1 };
   };
   const tools = [fakeTool("bash", output), fakeTool("str_replace_editor", output)];
-  const made = testAgent({ turns: [], tools, context, realCard: card, engine: { window: 9_000 } });
+  const made = testAgent({
+    turns: [],
+    tools,
+    context,
+    realCard: card,
+    engine: { window: sized(9_000, 12_000) },
+  });
   const { agent, log } = made;
   tools.push(
     startFocusTool({ description: "" }),

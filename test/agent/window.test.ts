@@ -9,6 +9,7 @@ import { todoTool } from "../../src/tools/session/todo.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";
 import { startMockServer } from "../support/mock-server.ts";
+import { sized } from "../support/size.ts";
 
 const never = new AbortController().signal;
 const bash = (command: string) => ({ bash: { command } });
@@ -62,8 +63,11 @@ describe("a window that fills up", () => {
   });
 });
 
+const turnLength = sized(25, 50);
+const window = sized(30_000, 60_000);
+
 describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
-  "200 steps on %s with a soft window of 30,000, which they fill ten times over",
+  `${8 * turnLength} steps on %s with a soft window of ${window}, which they fill ten times over`,
   (id) => {
     test("never overflow, and the last request still holds every user message and the true todo state", async () => {
       const { card } = findCard(`anthropic/${id}`);
@@ -75,10 +79,10 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
           step += 1;
           const items = [1, 2, 3].map((item) => ({
             text: `part ${item}`,
-            status: step > item * 50 ? "done" : "open",
+            status: step > item * 2 * turnLength ? "done" : "open",
           }));
-          if (step % 25 === 0) return { text: `rest at ${step}` };
-          if (step % 12 === 1) return { calls: [{ todo: { items } }] };
+          if (step % turnLength === 0) return { text: `rest at ${step}` };
+          if (step % Math.floor(turnLength / 2) === 1) return { calls: [{ todo: { items } }] };
           return { thinking: `why ${step} ${"because ".repeat(20)}`, calls: [bash(`make ${step}`)] };
         },
       });
@@ -90,7 +94,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
         tools: [lines],
         context: "economist",
         realCard: card,
-        engine: { window: 30_000 },
+        engine: { window },
       });
       made.agent.tools.push(todoTool({ description: "", file: `${made.agent.artifacts.folder}/todo.md` }));
       made.agent.model = anthropicModel({ card, apiKey: "k", baseUrl: server.url });
@@ -100,7 +104,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
       }
       await server.close();
       expect(server.exchanges.filter((exchange) => exchange.status !== 200)).toEqual([]);
-      expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(30_000);
+      expect(Math.max(...contextSizes(made.log.events()))).toBeLessThanOrEqual(window);
       const last = server.rawBodies.at(-1) ?? "";
       for (let turn = 1; turn <= 8; turn++) expect(last).toContain(`ORDER-${turn}!`);
       for (const item of [1, 2, 3]) expect(last).toContain(`[x] part ${item}`);

@@ -9,6 +9,7 @@ import type { Turns } from "../../src/models/playback/script.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, madePlace, serve } from "../support/served.ts";
+import { sized } from "../support/size.ts";
 
 /** The result, which is there once, and last. */
 function resultOf(stdout: string): Record<string, unknown> {
@@ -78,7 +79,9 @@ describe("ceilings", () => {
   );
 });
 
-describe("six runs into a slow reader", () => {
+const rounds = sized(2, 4);
+
+describe(`${3 * rounds} runs into a slow reader`, () => {
   let text = "";
   beforeAll(() => {
     const line = (_: unknown, index: number) => hash("sha512", String(index), "base64url");
@@ -100,6 +103,6 @@ describe("six runs into a slow reader", () => {
       expect(code).toBe(0);
       expect(resultOf(stdout).result).toBe(text.trim());
     };
-    for (let round = 0; round < 2; round++) await Promise.all([one(), one(), one()]);
+    for (let round = 0; round < rounds; round++) await Promise.all([one(), one(), one()]);
   });
 });

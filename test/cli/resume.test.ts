@@ -23,6 +23,7 @@ import type { MockServer } from "../support/mock-server.ts";
 import { seededRandom } from "../support/random.ts";
 import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
+import { sized } from "../support/size.ts";
 import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
@@ -41,6 +42,7 @@ function wholeEvents(file: string): LogEvent[] {
 }
 
 describe("kill -9", () => {
+  const rounds = sized(20, 50);
   /** A few ways of working, so that the kill falls into different things. */
   const kinds: ScriptedReply[] = [
     {
@@ -55,13 +57,13 @@ describe("kill -9", () => {
     { text: "a pause", calls: [bash("sleep 0.3; echo $RANDOM")], fault: { pauseMs: 20 } },
   ];
 
-  test("at 20 random moments of one session: nothing that was told is lost, and it goes on each time", {
+  test(`at ${rounds} random moments of one session: nothing that was told is lost, and it goes on each time`, {
     timeout: 240_000,
   }, async () => {
     const { place, server } = await serve((_, index) => kinds[index % kinds.length] ?? { text: "" });
-    const random = seededRandom(20);
+    const random = seededRandom(rounds);
     let told: unknown[] = [];
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < rounds; round++) {
       const run = start(place, ["-p", `round ${round}`, ...(round > 0 ? ["-c"] : []), ...auto]);
       await run.until(['"init"', '"assistant"', '"user"'][round % 3] ?? "");
       await delay(random() * 250);
@@ -78,7 +80,7 @@ describe("kill -9", () => {
     expect(code).toBe(3);
     expect(server.exchanges.filter((one) => one.status >= 400).map((one) => one.error)).toEqual([]);
     const prompts = wholeEvents(logOf(place)).filter((event) => event.type === "user_message");
-    expect(prompts.length).toBe(21);
+    expect(prompts.length).toBe(rounds + 1);
   });
 
   test("leaves nothing running that the next start does not end or name", async () => {

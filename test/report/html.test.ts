@@ -10,6 +10,7 @@ import { reportHtml } from "../../src/report/page/html.ts";
 import { packBodies } from "../../src/report/page/request-pieces.ts";
 import { call, memoryLog, reply, result, started, testCard, user } from "../support/logs.ts";
 import { longLog, sessionLog } from "../support/report-log.ts";
+import { sized } from "../support/size.ts";
 
 type Packed = ReturnType<typeof packBodies>;
 type Data = { steps: string[]; edits: string[]; requests: Packed; summaries: Packed };
@@ -107,7 +108,7 @@ test("a summary call opens to its exact request, of whichever model was asked", 
 
 test("it grows with the log, not with its square", () => {
   const sizeOf = (count: number) => reportHtml(longLog(count), encodeAnthropic).length - 30_000;
-  expect(sizeOf(400) / sizeOf(100)).toBeLessThan(6);
+  expect(sizeOf(sized(400, 800)) / sizeOf(sized(100, 200))).toBeLessThan(6);
 });
 
 test("text from models, tools and users stays text", () => {

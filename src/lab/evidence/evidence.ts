@@ -1,10 +1,10 @@
 /** The page of evidence: what each technique does to size and cost on real recordings, beside what was published. */
 
 import { formatPercent, formatTokens, signedPercent } from "../../context/report/amounts.ts";
-import { importRecording } from "../recordings/import.ts";
+import { importRecordings, type Recording } from "../recordings/import.ts";
 import { replayFiles } from "../replay/jobs.ts";
 import type { ReplayRow } from "../replay/run.ts";
-import { type Figures, figuresOf, nameOf, optimumName } from "../replay/table.ts";
+import { brokenText, type Figures, figuresOf, nameOf, optimumName } from "../replay/table.ts";
 import { checkUsage } from "../replay/usage-check.ts";
 import { knownLimits, published, readingNotes } from "./published.ts";
 
@@ -41,23 +41,38 @@ const techniques = [
   "economist-auto+ingest",
 ];
 
-/** The page as Markdown. The same recordings give the same bytes. */
-export async function evidencePage({ files, jobs, onProgress }: EvidenceOptions): Promise<string> {
-  const common = { files, jobs, gaps: "recorded" as const, ...(onProgress ? { onProgress } : {}) };
+export type Evidence = {
+  /** The page as Markdown. The same recordings give the same bytes. */
+  page: string;
+  /** One sentence each: recordings that could not be replayed, and stacks under which a request would be refused. */
+  problems: string[];
+};
+
+/** Replays the recordings under every technique at every price, on both kinds of history. */
+export async function evidenceOf({ files, jobs, onProgress }: EvidenceOptions): Promise<Evidence> {
+  const { recordings, problems: unread } = importRecordings(files);
+  const common = {
+    files: recordings.map(({ file }) => file),
+    jobs,
+    gaps: "recorded" as const,
+    ...(onProgress ? { onProgress } : {}),
+  };
   const first = await replayFiles({ ...common, contexts: schedules, prices: shares });
   const second = await replayFiles({ ...common, contexts: techniques, prices: models });
   const rows = [...first.rows, ...second.rows];
-  return [
+  const parts = [
     "# Evidence",
     "",
     "`npm run lab` writes this page from recordings of real sessions. Every figure of ours is computed in that run.",
     "",
-    recordingsPart(files, first.rows),
+    recordingsPart(recordings, first.rows),
     schedulesPart(figuresOf(first.rows)),
     techniquesPart(figuresOf(second.rows)),
     legalPart(rows),
     knownLimits,
-  ].join("\n");
+  ];
+  const problems = new Set([...unread, ...first.problems, ...second.problems, ...brokenText(rows)]);
+  return { page: parts.join("\n"), problems: [...problems] };
 }
 
 function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
@@ -66,9 +81,8 @@ function table(head: readonly string[], lines: readonly (readonly string[])[]): 
   return [row(head), row(rule), ...lines.map(row), ""].join("\n");
 }
 
-function recordingsPart(files: readonly string[], rows: readonly ReplayRow[]): string {
-  const lines = files.map((file) => {
-    const { format, events } = importRecording(file);
+function recordingsPart(recordings: readonly Recording[], rows: readonly ReplayRow[]): string {
+  const lines = recordings.map(({ file, format, events }) => {
     const raw = rows.find((row) => row.file === file && row.context === "raw");
     const check = checkUsage(events);
     const usage = check

@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { bash } from "../../support/served.ts";
+import { sized } from "../../support/size.ts";
 import { fix, git, repairing, setUp, smallCheck } from "./fix-workspace.ts";
 
 const check = ["--check", smallCheck];
 
+const runTests = sized("node --test --test-isolation=none", "node --test");
+
 describe("cheating is seen, taken back and told", () => {
   const files = {
     "value.txt": "bad\n",
-    "package.json": '{ "type": "module", "scripts": { "test": "node --test --test-isolation=none" } }\n',
+    "package.json": `{ "type": "module", "scripts": { "test": "${runTests}" } }\n`,
     "test/value.test.js": [
       'import assert from "node:assert/strict";',
       'import { readFileSync } from "node:fs";',
@@ -22,7 +25,7 @@ describe("cheating is seen, taken back and told", () => {
   };
   // npm itself only where it is npm that is cheated: it takes longer to start than the tests.
   const npm = "npm test";
-  const node = "node --test --test-isolation=none";
+  const node = sized(runTests, npm);
   const cheats: [string, string, string, string][] = [
     ["deleting the test", "rm test/value.test.js", "deleted-test", node],
     ["moving it away", "mv test old", "deleted-test", node],

@@ -6,6 +6,7 @@ import type { LogEvent } from "../../../src/core/events.ts";
 import type { Prices } from "../../../src/core/model-card.ts";
 import { plannedLog } from "../../support/planned-log.ts";
 import { sessionLog } from "../../support/report-log.ts";
+import { sized } from "../../support/size.ts";
 import { slowEdits, slowExpected, slowKinds } from "../../support/slow-report.ts";
 
 /** The same session at other prices: with a tier that some steps pass, and some would with what was forgotten. */
@@ -37,7 +38,7 @@ function expectSame(events: readonly LogEvent[]): void {
 
 describe.each(["economist", "masking", "focus", "summary", "raw"])("under %s", (stack) => {
   test.each([1, 2, 3, 4])("the report of session %i says what the slow definition says", (seed) => {
-    const events = plannedLog(40 + 15 * seed, stack, seed);
+    const events = plannedLog(sized(40 + 15 * seed, 60 + 20 * seed), stack, seed);
     expectSame(events);
     expectSame(tiered(events));
   });

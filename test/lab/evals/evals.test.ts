@@ -6,6 +6,7 @@ import { evaluations } from "../../../src/lab/evals/evals.ts";
 import { nextAction } from "../../../src/lab/evals/scripted-reader.ts";
 import { evalTable } from "../../../src/lab/evals/table.ts";
 import { runEval } from "../../support/evals.ts";
+import { sized } from "../../support/size.ts";
 
 const free = "anthropic/claude-sonnet-4-6";
 const bound = "anthropic/claude-sonnet-5-5";
@@ -101,8 +102,7 @@ describe("npm run evals", () => {
       "words",
       "--context",
       "economist",
-      "--eval",
-      "needle,objective",
+      ...sized(["--eval", "needle,objective"], []),
     );
     expect(status).toBe(1);
     expect(stdout).toMatch(/^economist +ok ok +LOST LOST/m);

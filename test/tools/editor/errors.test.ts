@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { editorHere } from "../../support/editor.ts";
+import { sized } from "../../support/size.ts";
 
 const code = `import { a } from "a";
 
@@ -114,10 +115,11 @@ test("the same failing call is told something else the third time and again the 
 });
 
 describe("in large files", () => {
-  const large = Array.from(
-    { length: 100_000 },
-    (_, n) => `const value${n} = compute(${n}, "${n * 7}");`,
-  ).join("\n");
+  const lines = sized(100_000, 240_000);
+  const middle = lines / 2;
+  const large = Array.from({ length: lines }, (_, n) => `const value${n} = compute(${n}, "${n * 7}");`).join(
+    "\n",
+  );
 
   /** Each is a fraction of a second; a cost that grew with the square of the size would meet the test's time limit. */
   function replaced(text: string, input: object): Promise<string> {
@@ -127,27 +129,32 @@ describe("in large files", () => {
   }
 
   test.each([
-    ["an edit", large, { old_str: "const value50000 = ", new_str: "let x = " }, "Edited"],
+    ["an edit", large, { old_str: `const value${middle} = `, new_str: "let x = " }, "Edited"],
     [
       "an edit of CRLF",
       large.replaceAll("\n", "\r\n"),
-      { old_str: "value50000 = ", new_str: "x = " },
+      { old_str: `value${middle} = `, new_str: "x = " },
       "Edited",
     ],
     [
       "an edit everywhere",
       large,
       { old_str: "const ", new_str: "let ", replace_all: true },
-      "100000 replacements",
+      `${lines} replacements`,
     ],
-    ["a near miss", large, { old_str: "const value50000 = computed(50000", new_str: "" }, "50001"],
+    [
+      "a near miss",
+      large,
+      { old_str: `const value${middle} = computed(${middle}`, new_str: "" },
+      `${middle + 1}`,
+    ],
     [
       "a near miss beyond ASCII",
       `“${large}”`,
-      { old_str: "const value50000 = computed(50000", new_str: "" },
-      "50001",
+      { old_str: `const value${middle} = computed(${middle}`, new_str: "" },
+      `${middle + 1}`,
     ],
-    ["far too many matches", large, { old_str: "compute", new_str: "" }, "100000 times"],
+    ["far too many matches", large, { old_str: "compute", new_str: "" }, `${lines} times`],
     [
       "one line of 2 MB",
       large.slice(0, 2e6).replaceAll("\n", " "),

@@ -1,0 +1,5 @@
+/** How much of an input a test takes: a usual run takes less of the same, `SAWTOOTH_TEST_FULL=1` the whole of it. */
+
+const isFull = process.env.SAWTOOTH_TEST_FULL === "1";
+
+export const sized = <T>(usual: T, full: T): T => (isFull ? full : usual);
