@@ -166,7 +166,8 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
   const { sandbox, network } = sandboxWithNetwork({
     ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
     ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
-    folders: () => readableFolders(session),
+    // A new session has no ancestors, and no first event yet.
+    folders: () => (session.log.events().length === 0 ? [session.folder] : readableFolders(session)),
     mode: () => options.person?.mode() ?? mode,
     jobs: () => shell.jobs(),
   });

@@ -43,6 +43,8 @@ export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): 
     ...["--cap-drop", "ALL", ...(forbidsNamespaces ? ["--disable-userns"] : [])],
     ...["--die-with-parent", "--new-session", "--as-pid-1"],
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    // Root needs no capability for most settings of the kernel, and bubblewrap leaves them open beside --disable-userns.
+    ...["--ro-bind", "/proc/sys", "/proc/sys"],
     ...(terminal === undefined ? [] : ["--dev-bind", terminal, terminalInside]),
     ...plan.devices.flatMap((path) => ["--dev-bind-try", path, path]),
     ...mounts.flatMap((mount) => mount.arguments),

@@ -154,12 +154,20 @@ function foldersBelow(root: string): string[] {
   return found;
 }
 
-/** Returns the files and folders of this program and of Node, by the path of its main file. */
-export function ownPrograms(main: string | undefined): string[] {
+/** The parts of this program that run, for people who work on the program itself. */
+const ownParts = ["bin", "dist", "prompts", "node_modules/@lydell"];
+
+/**
+ * Returns the files and folders of this program and of Node, by the path of its main file. Where a workspace holds the
+ * program as its project, only the parts that run.
+ */
+export function ownPrograms(main: string | undefined, workspace: readonly string[]): string[] {
   const script = main === undefined ? undefined : safely(() => realTarget(main));
   const node = safely(() => realTarget(process.execPath));
   const folder = script && packageOf(script);
-  return [...(folder ? [folder] : []), ...(node ? [node] : [])];
+  const isProject = folder !== undefined && workspace.some((root) => isInside(root, folder));
+  const own = folder === undefined ? [] : isProject ? ownParts.map((part) => join(folder, part)) : [folder];
+  return [...own, ...(node ? [node] : [])];
 }
 
 function packageOf(script: string): string {

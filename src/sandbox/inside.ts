@@ -63,6 +63,9 @@ export function sandboxOf(options: InsideOptions): Sandbox {
   const plans = new WeakMap<Box, string>();
   let newest: { key: string; plan: SandboxPlan } | undefined;
   const renewed = (key: string): SandboxPlan => {
+    const { places } = options;
+    for (const folder of [...places.writable, places.temp, places.caches, places.copies])
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
     newest = { key, plan: planOf(options) };
     return newest.plan;
   };
@@ -72,12 +75,9 @@ export function sandboxOf(options: InsideOptions): Sandbox {
       return newest?.key === key ? newest.plan : renewed(key);
     },
     async open({ terminal, env }) {
-      const { engine, places } = options;
-      // The plan leaves out what does not exist.
-      for (const folder of [...places.writable, places.temp, places.caches, places.copies])
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
       const key = planKey(options);
       const plan = renewed(key);
+      const { engine } = options;
       const box = await startBox({
         program: engine.program,
         arguments: bubblewrapArguments(plan, setupOf(options, plan, terminal)),
@@ -115,12 +115,12 @@ function planOf(options: InsideOptions): SandboxPlan {
       readable: [...places.readable, places.copies],
       writable: [...places.writable, places.temp, places.caches],
     },
-    found: lookAround({ workspace, env, home }, ownPrograms(main)),
+    found: lookAround({ workspace, env, home }, ownPrograms(main, workspace)),
   });
 }
 
 function setupOf(
-  { engine, env, home, workspace, places, network }: InsideOptions,
+  { engine, env, home, workspace, places, network, main }: InsideOptions,
   plan: SandboxPlan,
   terminal: string | undefined,
 ) {
@@ -136,7 +136,7 @@ function setupOf(
   ]);
   return {
     ...{ kind: kindOf, temp: places.temp, temps, emptied, terminal },
-    shown: [...path, home, ...workspace, ...ownPrograms(process.argv[1])],
+    shown: [...path, home, ...workspace, ...ownPrograms(main, [])],
     copies: Object.fromEntries(copies) as Record<string, string>,
     files: Object.fromEntries(shownFiles) as Record<string, string>,
     forbidsNamespaces: engine.forbidsNamespaces,

@@ -65,15 +65,19 @@ export function sandboxPlan(input: PlanInput): SandboxPlan {
     ...new Set(entries.filter((entry) => entry.kind === kind).map(({ path }) => path)),
   ];
   const writable = of("writable");
-  const closed = [...of("readOnly"), ...of("hidden")];
+  const hidden = of("hidden");
+  // Elsewhere everything can only be read.
+  const readOnly = of("readOnly").filter((path) =>
+    [...writable, ...hidden].some((root) => isInside(path, root)),
+  );
   const names = (tool: string) =>
     allow.filter((rule) => rule.tool === tool).flatMap(({ pattern = "" }) => pattern);
   const pass = names("socket").flatMap((name) => found.namedSockets[name] ?? [name]);
   return {
     writable,
-    readOnly: of("readOnly"),
-    pinned: pinnedFolders(writable, closed),
-    hidden: of("hidden"),
+    readOnly,
+    pinned: pinnedFolders(writable, [...readOnly, ...hidden]),
+    hidden,
     withoutTokens: of("withoutTokens"),
     watched: input.mode === "plan" ? [] : watchedPaths(input),
     sockets: { mask: found.sockets.filter((path) => !pass.includes(path)), pass },
