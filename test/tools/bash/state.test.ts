@@ -1,6 +1,14 @@
 /** The persistent shell keeps its state, whatever commands do to it (T30, T31), with a terminal and without. */
 
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
@@ -90,6 +98,8 @@ describe.each(backends)("a shell over %s", (backend) => {
 
   test.each([
     ["set -x", "echo traced", "++ echo traced\ntraced", "set +x"],
+    ["BASH_XTRACEFD='a b'; set -x", "set +x; echo a", "++ set +x\na", "unset BASH_XTRACEFD"],
+    ["exec 9>&1 9>&-; BASH_XTRACEFD=9; set -x", "set +x; echo a", "++ set +x\na", "unset BASH_XTRACEFD"],
     ["trap 'echo dbg' DEBUG", "echo a; echo b", "dbg\na\ndbg\nb", "trap - DEBUG"],
     ["PS1='$(echo prompt) '; PS2=more", "echo a", "a", "PS1="],
     ["PROMPT_COMMAND='echo prompt'", "echo a", "a", "unset PROMPT_COMMAND"],
@@ -127,6 +137,42 @@ describe.each(backends)("a shell over %s", (backend) => {
     await shell.text("set -x");
     expect(await shell.text({ command, timeout_s: 1 })).toMatch(expected);
     await shell.text("set +ex");
+  });
+
+  test("a trace that BASH_XTRACEFD leads to a file shows nothing of our own, however its commands end", async () => {
+    await shell.text("exec 7>trace; BASH_XTRACEFD=7; trap ': dbg' DEBUG; set -x");
+    await shell.text("trap - DEBUG; echo one");
+    expect(await shell.text({ command: "sleep 60; echo NO", timeout_s: 1 })).toContain("timed out");
+    expect(await shell.text("(exit 3)")).toContain("[exit 3]");
+    expect(await shell.text("echo more >&7; echo $BASH_XTRACEFD")).toBe("7");
+    const files = await shell.text("set +x; set -- /proc/$$/fd/*; echo $#; set -x");
+    expect(await shell.text("set +x; set -- /proc/$$/fd/*; echo $#; set -x")).toBe(files);
+    await shell.text("set +x; mv trace done; set -x; exit 4");
+    const trace = readFileSync(join(shell.work, "done"), "utf8");
+    const traced = trace.split("\n").filter((line) => /^\++ /.test(line));
+    expect(traced.filter((line) => !line.includes(": dbg"))).toEqual(
+      [
+        "trap - DEBUG",
+        "echo one",
+        "sleep 60",
+        "exit 3",
+        "echo more",
+        "echo 7",
+        "set +x",
+        "set +x",
+        "set +x",
+        "exit 4",
+      ].map((line) => expect.stringMatching(new RegExp(`^\\++ ${line.replaceAll("+", "\\+")}$`))),
+    );
+    expect(trace).not.toContain("sawtooth");
+    expect(await shell.text("set +x; unset BASH_XTRACEFD; echo ok")).toBe("ok");
+  });
+
+  test("a BASH_XTRACEFD that cannot be changed ends no session", async () => {
+    const own = openFixture(backend);
+    await own.text("exec 7>trace; readonly BASH_XTRACEFD=7; set -x; y=kept");
+    expect(await own.text("echo $y")).toBe("kept");
+    await own.dispose();
   });
 
   test.each([500, 1023, 1024, 4095, 4096, 6000, 120_000])(

@@ -46,6 +46,32 @@ function quote(text: string): string {
 }
 
 /**
+ * Lines that trace nothing of themselves and keep what follows out of a trace that BASH_XTRACEFD leads to a file; the
+ * status before them is in `__sawtooth_status`. Bash traces every simple command, so these have none: a definition of a
+ * function stands for it, and expansions of its redirections are the test and the assignments. `__sawtooth_silent` is
+ * set while such a trace, unless it is readonly, is led to /dev/null; `__sawtooth_end` leads it back.
+ */
+const quiet = `if { __sawtooth_none() { :; }; } 2>/dev/null 2>&$((__sawtooth_status=$?,2)) <"/dev/null\${__sawtooth_silent-\${BASH_XTRACEFD:+\${-//[!x]/}}}"; then __sawtooth_none() { :; }
+elif { __sawtooth_none() { :; }; } 2>/dev/null <<<"\${__sawtooth_attributes=\${BASH_XTRACEFD@a}}" <"/dev/null\${__sawtooth_attributes//[!r]/}"
+then { __sawtooth_none() { :; }; } 2>/dev/null {__sawtooth_null}>/dev/null <<<"\${__sawtooth_silent=}\${__sawtooth_trace=$BASH_XTRACEFD}" 2>&$((BASH_XTRACEFD=__sawtooth_null,2)); fi`;
+
+/** Reports the end of a command: the snapshot of its exports, then the end mark. */
+const endFunction = `__sawtooth_end() {
+  __sawtooth_flags=$-
+  set +x; builtin unset -v CDPATH __sawtooth_attributes 2>/dev/null || :
+  if [[ -v __sawtooth_silent ]]; then
+    BASH_XTRACEFD=$__sawtooth_trace
+    exec {__sawtooth_null}>&-
+    builtin unset -v __sawtooth_silent __sawtooth_trace __sawtooth_null
+  fi
+  __sawtooth_arm
+  if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
+  __sawtooth_save "$1" "$__sawtooth_dir/exports.$(($1 % 2))"
+  builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
+  if [[ $__sawtooth_flags != *e* ]]; then return "$__sawtooth_status"; fi
+}`;
+
+/**
  * Returns the script that a shell starts with. `giveUpSignal` makes it abandon the rest of the current command,
  * whatever became of the program it waits for: bash itself goes on unless that program died of SIGINT. It works only
  * while a command is being sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale
@@ -86,17 +112,9 @@ __sawtooth_save() {
   { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
 }
 __sawtooth_arm() {
-  builtin trap '{ if [[ "\${BASH_SOURCE[*]-}" == *"$__sawtooth_in/${files.command}" ]]; then builtin trap - INT; builtin kill -INT $$; fi; } 2>/dev/null' ${giveUpSignal}
+  builtin trap '${quiet}; { if [[ "\${BASH_SOURCE[*]-}" == *"$__sawtooth_in/${files.command}" ]]; then builtin trap - INT; builtin kill -INT $$; fi; } 2>/dev/null' ${giveUpSignal}
 }
-__sawtooth_end() {
-  __sawtooth_flags=$-
-  set +x; builtin unset -v CDPATH 2>/dev/null || :
-  __sawtooth_arm
-  if [[ -s $__sawtooth_dir/${files.debugTrap} ]]; then __sawtooth_flags+=D; fi
-  __sawtooth_save "$1" "$__sawtooth_dir/exports.$(($1 % 2))"
-  builtin printf '\\e]7777;%s;%s;%s;%s\\a' "$__sawtooth_nonce" "$1" "$__sawtooth_status" "$__sawtooth_flags"
-  if [[ $__sawtooth_flags != *e* ]]; then return "$__sawtooth_status"; fi
-}
+${endFunction}
 __sawtooth_job() {
   set +me
   export SAWTOOTH_JOB=$1
@@ -108,7 +126,7 @@ __sawtooth_leave() {
   { builtin declare -f; builtin alias -p; } >|"$__sawtooth_dir/${files.functions}" || :
   __sawtooth_save 0 "$__sawtooth_dir/${files.left}"
 }
-trap '{ __sawtooth_leave; } 2>/dev/null' EXIT
+trap '${quiet}; { __sawtooth_leave; } 2>/dev/null' EXIT
 __sawtooth_arm
 : >|${file(files.left)}; : >|${file(files.functions)}
 __sawtooth_status=$$; __sawtooth_end ${options.number}
@@ -144,7 +162,7 @@ export function hasOddParentheses(command: string): boolean {
 
 /** Puts the DEBUG trap aside: bash would run it for our lines too, and hide it from sourced files. */
 export function endLine(number: number, before = ""): string {
-  return `__sawtooth_status=$?; ${before}builtin trap -p DEBUG >|"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
+  return `${quiet}; ${before}builtin trap -p DEBUG >|"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
 }
 
 /**
