@@ -27,6 +27,8 @@ function photo(width: number, height: number): Buffer {
 const gif = Buffer.concat([Buffer.from("GIF89a"), Buffer.from([3, 0, 2, 0, 0, 0, 0]), Buffer.from([0x3b])]);
 const webp = Buffer.from("UklGRh4AAABXRUJQVlA4TBEAAAAvAUAAAAfQ//73v/+BiOh/AAA=", "base64");
 
+const small = (kind: string, width: number, height: number) => ({ kind, width, height, whole: true });
+
 async function viewed(name: string, bytes: Buffer) {
   const editor = editorHere();
   editor.write(name, bytes);
@@ -91,6 +93,25 @@ test.each([
   const { output, said } = await viewed("f.png", bytes);
   expect(output.isError).toBe(true);
   expect(said).toContain("damaged");
+});
+
+test("a size is read only where the format has it", () => {
+  const header = Buffer.from([0, 0, 0, 7, 0, 0, 0, 5, 8, 6, 0, 0, 0]);
+  const rest = [
+    ["IDAT", deflateSync(Buffer.alloc(145))],
+    ["IEND", Buffer.alloc(0)],
+  ] as const;
+  expect(pictureOf(pngOf([["IHDR", header], ...rest]))).toEqual(small("png", 7, 5));
+  expect(pictureOf(pngOf([["tEXt", header], ["IHDR", header], ...rest]))).toBeUndefined();
+  expect(pictureOf(pngOf([["IHDR", header.subarray(0, 9)], ...rest]))).toBeUndefined();
+  expect(pictureOf(webp)).toEqual(small("webp", 2, 2));
+  const unsigned = Buffer.from(webp);
+  unsigned[20] = 0;
+  expect(pictureOf(unsigned)).toBeUndefined();
+  const lossy = Buffer.from("RIFF\x16\0\0\0WEBPVP8 \x0a\0\0\0\x10\0\0\x9d\x01\x2a\x09\0\x04\0", "latin1");
+  expect(pictureOf(lossy)).toEqual(small("webp", 9, 4));
+  lossy[23] = 0;
+  expect(pictureOf(lossy)).toBeUndefined();
 });
 
 test("a GIF that is too large is refused with the way to a smaller copy", async () => {

@@ -62,7 +62,11 @@ function kindOf(bytes: Buffer): ImageKind | undefined {
   return /^RIFF[\s\S]{4}WEBP/.test(start) ? "webp" : undefined;
 }
 
-/** Reads kind and size from the file's own header; undefined when it is none of the four kinds or its header is cut. */
+/**
+ * Reads kind and size from the file's own header; undefined when it is none of the four kinds or its header is cut.
+ * Ours, because image-size 2.1.0 reads a size from 104 of 10,000 mutated files whose header is cut off or has a side of
+ * 0 (1x1 from a WebP of 16 bytes), and does not tell whether the data behind the header is whole.
+ */
 export function pictureOf(bytes: Buffer): Picture | undefined {
   const kind = kindOf(bytes);
   try {
@@ -77,8 +81,9 @@ export function pictureOf(bytes: Buffer): Picture | undefined {
 
 type Measures = Omit<Picture, "kind"> | undefined;
 
-/** Reads a PNG. Every chunk carries a checksum; the last one is IEND. */
+/** Reads a PNG. Every chunk carries a checksum; the first one is IHDR, which holds the size, and the last one IEND. */
 function png(bytes: Buffer): Measures {
+  if (bytes.toString("latin1", 12, 16) !== "IHDR" || bytes.readUInt32BE(8) !== 13) return undefined;
   let [at, data] = [8, false];
   while (at + 12 <= bytes.length) {
     const length = bytes.readUInt32BE(at);
@@ -120,9 +125,11 @@ function webp(bytes: Buffer): Measures {
   const whole = bytes.readUInt32LE(4) + 8 <= bytes.length;
   switch (bytes.toString("latin1", 12, 16)) {
     case "VP8 ":
+      if (bytes.readUIntBE(23, 3) !== 0x9d012a) return undefined;
       return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff, whole };
     case "VP8L": {
       const packed = bytes.readUInt32LE(21);
+      if (bytes[20] !== 0x2f) return undefined;
       return { width: (packed & 0x3fff) + 1, height: ((packed >> 14) & 0x3fff) + 1, whole };
     }
     case "VP8X":
