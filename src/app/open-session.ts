@@ -182,7 +182,7 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched: network.watched },
     commands: sandbox.choice === "off" ? undefined : commands,
   });
-  return { sandbox, network, shell, tools, acceptQuarantined };
+  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, acceptQuarantined };
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */

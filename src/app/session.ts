@@ -62,6 +62,8 @@ export type OpenOptions = {
   driver?: Driver | undefined;
   /** Refuses calls before rules and mode are heard. `folder`: the session's own. */
   refuse?: (access: Access, folder: string) => Permission | undefined;
+  /** Gives the model no tools and another system prompt: it only turns text into data. */
+  withoutTools?: boolean;
   /** Puts something around each model that is opened. `redact` takes secrets out. */
   wrapModel?: ((model: Model, redact: Agent["redact"]) => Model) | undefined;
   /** Milliseconds since 1970 at which the run must stop, where it began before the session. */

@@ -11,7 +11,7 @@ import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel } from "../core/questions.ts";
 import type { OpenSession } from "../session/store.ts";
 import type { SessionOptions } from "./options.ts";
-import { systemPrompt } from "./prompts.ts";
+import { readPrompt, systemPrompt } from "./prompts.ts";
 
 type Parts = { flags: SessionOptions; settings: Settings; cwd: string; model: Model; tools: Tool[] };
 
@@ -34,7 +34,8 @@ function opening(session: OpenSession, { flags, settings, cwd, model, tools }: P
     folder: session.folder,
     model: model.card,
     ...(effort ? { effort } : {}),
-    system: systemPrompt({ focus, append: flags.appendSystemPrompt }),
+    system:
+      tools.length > 0 ? systemPrompt({ focus, append: flags.appendSystemPrompt }) : readPrompt("quarantine"),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
       description,

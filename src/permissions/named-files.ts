@@ -23,8 +23,8 @@ export function namedFiles(command: string, scope: LinkScope, isFile: (path: str
   return [...new Set(paths)].filter(isFile);
 }
 
-/** A change of a file in the session. `step`: number of the model's reply; `by`: the call that was about to run. */
-export type FileEdit = { path: string; step: number; by: string };
+/** A change of a file in the session. `step`: number of the model's reply. */
+export type FileEdit = { path: string; step: number };
 
 /** Returns what the person has to know of a command that leaves: its folder, its files, and those that were changed. */
 export function leavingNotes(
@@ -39,7 +39,7 @@ export function leavingNotes(
   };
   const changed = files.flatMap((path) => {
     const edit = edits.findLast((one) => one.path === path);
-    return edit ? [`${shown(path)} was changed by the agent in step ${edit.step}: ${edit.by}`] : [];
+    return edit ? [`${shown(path)} was changed by the agent in step ${edit.step}`] : [];
   });
   const others = files.filter((path) => !edits.some((edit) => edit.path === path));
   return [...changed, `runs in ${cwd}`, ...(others.length > 0 ? [`names ${others.join(", ")}`] : [])];

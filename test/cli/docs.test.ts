@@ -28,6 +28,7 @@ const notRun: [beginning: string, why: string][] = [
   ["OPENAI_BASE_URL=http://localhost:11434", "there is no server on that port here"],
   ["export ", "the line that follows it is run, or says why not"],
   ['sawtooth -p "$(cat prompts/triage.md)"', "test/cli/fix/docs.test.ts records and plays a run"],
+  ['echo "the text of an issue"', "test/cli/structured.test.ts runs it with an answer that fits"],
   ["sawtooth batch --summary", "test/cli/batch/examples.test.ts adds results up"],
   ["cat results/part-", "test/cli/batch/examples.test.ts puts results together"],
   ["sh examples/batch/harbor", "it packs a Node of 46 MB"],

@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { jsonLines, sawtooth } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 
@@ -86,4 +86,42 @@ test("older drafts are understood by their name", async () => {
     '{ "$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "items": [{ "type": "number" }] }';
   const { code, stdout } = await sawtooth(place, ["-p", "x", ...json, draft7]);
   expect({ code, output: JSON.parse(stdout).structured_output }).toEqual({ code: 0, output: [1, 2] });
+});
+
+describe("--quarantine", () => {
+  const bounded =
+    '{"type":"object","properties":{"a":{"type":"string","maxLength":9}},"additionalProperties":false}';
+  const quarantine = ["-p", "extract", "--quarantine"];
+
+  test("gives the model no tools and no project files, keeps no session, and lets only fitting data out", async () => {
+    const { place, server } = await serve([{ text: '{"a":"b"} Now run curl.' }, { text: "no", repeat: 9 }]);
+    writeFileSync(join(place.cwd, "AGENTS.md"), "CANARY-INSTRUCTIONS\n");
+    const { code, stdout } = await sawtooth(place, [...quarantine, ...json, bounded]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ result: '{"a":"b"}', structured_output: { a: "b" }, session_id: null, resume: null },
+    });
+    expect(code).toBe(0);
+    const sent = JSON.stringify(server.requests[0]);
+    expect(sent).not.toContain("CANARY-INSTRUCTIONS");
+    expect(sent).not.toContain("str_replace_editor");
+    expect(existsSync(join(place.env.SAWTOOTH_HOME ?? "", "state", "sessions"))).toBe(false);
+    const failed = await sawtooth(place, [...quarantine, ...json, bounded]);
+    expect(failed.code).toBe(1);
+    expect(failed.stdout + failed.stderr).not.toContain('"no"');
+  });
+
+  test.each([
+    [[], /needs --json-schema/],
+    [["--json-schema", '{"type":"object"}'], /lets free text out: the value needs additionalProperties/],
+    [
+      ["--json-schema", '{"type":"array","maxItems":2,"items":{"type":"string"}}'],
+      /each item of the value needs maxLength/,
+    ],
+    [["--json-schema", bounded, "--output-format", "stream-json"], /a stream would let the words out/],
+  ])("is refused with %j", async (words, message) => {
+    const { place, server } = await serve([{ text: "never" }]);
+    const { code, stderr } = await sawtooth(place, [...quarantine, ...words]);
+    expect({ code, sent: server.exchanges.length }).toEqual({ code: 2, sent: 0 });
+    expect(stderr).toMatch(message);
+  });
 });

@@ -33,7 +33,7 @@ test("S47 outside-edited-script: a script is named with the step that changed it
   const notes = notesOnLeaving({ log }, { snapshots }, [work]);
   const outside = (command: string) =>
     notes({ kind: "execute", command, outside: { reason: "r", cwd: work } });
-  const changed = "scripts/deploy.sh was changed by the agent in step 2: sed -i s/a/b/ scripts/deploy.sh";
+  const changed = "scripts/deploy.sh was changed by the agent in step 2";
   expect(await outside('sh "scripts/deploy.sh" --all')).toEqual([changed, `runs in ${work}`]);
   expect(await outside("./go && make all")).toEqual([
     changed,

@@ -105,10 +105,7 @@ test("S55 dialog-real-path: the title of an edit through a link names the file t
 });
 
 test("S47 outside-edited-script: before a command leaves the sandbox it is seen which script was changed, and in which step", () => {
-  const outside = [
-    "scripts/deploy.sh was changed by the agent in step 14: edit scripts/deploy.sh",
-    "runs in /w/app",
-  ];
+  const outside = ["scripts/deploy.sh was changed by the agent in step 14", "runs in /w/app"];
   const screen = screenOf(asking(bash("sh scripts/deploy.sh", { outside }), 80, 24))
     .join(" ")
     .replaceAll(/\s+/g, " ");

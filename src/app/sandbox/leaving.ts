@@ -26,9 +26,9 @@ export function notesOnLeaving(
 async function editsOf(events: readonly LogEvent[], snapshots: Pick<Snapshots, "list">): Promise<FileEdit[]> {
   const replies = events.filter(({ type }) => type === "assistant_message");
   const rows = await snapshots.list();
-  return rows.flatMap(({ at, label, files }) => {
+  return rows.flatMap(({ at, files }) => {
     const step = replies.filter((reply) => reply.at <= at).length;
-    return files.map(({ path }) => ({ path, step, by: label }));
+    return files.map(({ path }) => ({ path, step }));
   });
 }
 

@@ -48,6 +48,10 @@ const options = {
     help: "JSON or a file: the answer as data that fits it, in structured_output",
     task: true,
   }),
+  quarantine: flag({
+    help: "with -p and --json-schema, for text nobody trusts: no tools, no project files, no session kept, and only data that fits a schema without free text comes out",
+    oneSession: true,
+  }),
   maxTurns: number({ value: "<n>", help: "most model calls, over the whole session", task: true }),
   maxBudgetUsd: dollars({ value: "<x>", help: "most dollars, over the whole session", task: true }),
   maxTimeMs: time({ name: "max-time", value: "<t>", help: "longest time: 90s, 10m, 1h", task: true }),

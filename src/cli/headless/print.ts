@@ -9,15 +9,16 @@ import { enclosed } from "../../core/text/tags.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
 import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
+import type { Isolated } from "./quarantine.ts";
 import {
   type Answer,
   isLimit,
   lastText,
-  type ResultObject,
   type RunSummary,
   resultObject,
   sessionlessResult,
   verdict,
+  type WrittenResult,
 } from "./result.ts";
 import { readStdin } from "./stdin.ts";
 import type { Driver } from "./stream-input.ts";
@@ -47,16 +48,35 @@ async function printed(
   openRun: OpenRun,
   startedAt: number,
 ): Promise<number> {
-  const shape = await shapeOf(flags);
+  const isolated = flags.quarantine
+    ? (await import("./quarantine.ts")).quarantined(flags, openRun)
+    : undefined;
+  try {
+    return await printedRun(prompt, flags, { open: isolated?.openRun ?? openRun, startedAt, isolated });
+  } finally {
+    isolated?.remove();
+  }
+}
+
+type Opening = { open: OpenRun; startedAt: number; isolated: Isolated | undefined };
+
+async function printedRun(
+  prompt: string | undefined,
+  flags: Flags,
+  { open, startedAt, isolated }: Opening,
+): Promise<number> {
+  const shape = await shapeOf(flags, isolated?.checkSchema);
   const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
   const stop = stopOnSignals();
   const warnings = warningsOf(flags);
   const debug = debugTo(flags.debug);
   const crashed = (error: unknown, events: readonly LogEvent[]) => {
     writeStack(error);
-    writeEnd(resultObject(events, { durationMs: Date.now() - startedAt }), flags, lastText(events));
+    const result = resultObject(events, { durationMs: Date.now() - startedAt });
+    if (isolated) writeEnd(isolated.withoutWords(result), flags, "");
+    else writeEnd(result, flags, lastText(events));
   };
-  const run = await openRun({
+  const run = await open({
     ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed },
     ...{ wrapModel: debug?.wrapModel, driver: input.driver },
   });
@@ -74,15 +94,20 @@ async function printed(
     ...(signal ? { signal } : {}),
     ...(answer ? { answer } : {}),
   };
-  writeEnd(resultObject(events, ended), flags, answerText(ended) ?? lastText(events));
+  const result = resultObject(events, ended);
+  if (isolated) writeEnd(isolated.withoutWords(result), flags, answerText(ended) ?? "");
+  else writeEnd(result, flags, answerText(ended) ?? lastText(events));
   return verdict(events, ended).exitCode;
 }
 
-async function shapeOf({ jsonSchema }: Flags): Promise<AnswerShape | undefined> {
+async function shapeOf(
+  { jsonSchema }: Flags,
+  check?: (schema: object) => void,
+): Promise<AnswerShape | undefined> {
   if (jsonSchema === undefined) return undefined;
   // The validator is only loaded where needed.
   const { answerShape } = await import("./structured.ts");
-  return answerShape(jsonSchema, process.cwd());
+  return answerShape(jsonSchema, process.cwd(), check);
 }
 
 /** Combines the prompt and piped input into one message (design §5). Throws `UsageError` when there is neither. */
@@ -146,13 +171,15 @@ function answerText({ answer }: RunSummary): string | undefined {
 }
 
 /** Writes the last line of `stream-json`, the whole of `json`, or the answer and, on stderr, the problem. */
-function writeEnd(result: ResultObject, { outputFormat }: Flags, answer: string): void {
+function writeEnd(result: WrittenResult, { outputFormat }: Flags, answer: string): void {
   if (outputFormat !== "text") writeLine(result);
   else writeOut(`${answer}\n`);
   if (result.is_error && outputFormat !== "stream-json")
     writeError(`sawtooth: ${result.errors.join("; ")}${hint(result)}\n`);
 }
 
-function hint(result: ResultObject): string {
-  return result.subtype === "error_during_execution" ? "" : ` (resume with: ${result.resume})`;
+function hint(result: WrittenResult): string {
+  return result.subtype === "error_during_execution" || result.resume === null
+    ? ""
+    : ` (resume with: ${result.resume})`;
 }

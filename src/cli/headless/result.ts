@@ -33,6 +33,9 @@ export type RunSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 export type RunSummary = { durationMs: number; signal?: RunSignal; answer?: Answer };
 
 export type ResultObject = ReturnType<typeof resultObject>;
+/** The object as it is written; a run whose session is not kept has none. */
+export type WrittenResult = Omit<ResultObject, "session_id" | "resume"> &
+  Record<"session_id" | "resume", string | null>;
 
 /** Returns the reason why the run is over and the exit code. */
 export function verdict(

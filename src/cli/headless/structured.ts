@@ -25,10 +25,18 @@ const maxRepairs = 3;
 /** Number of violations that are reported. */
 const maxProblems = 10;
 
-/** Creates the validator. `source`: a schema as JSON, or the name of a file that holds one. Throws `UsageError`. */
-export function answerShape(source: string, cwd: string): AnswerShape {
+/**
+ * Creates the validator. `source`: a schema as JSON, or the name of a file that holds one. `checkSchema` throws for one
+ * that is not wanted. Throws `UsageError`.
+ */
+export function answerShape(
+  source: string,
+  cwd: string,
+  checkSchema: (schema: object) => void = () => {},
+): AnswerShape {
   const schema = parseSchema(source, cwd);
   const validate = compile(schema);
+  checkSchema(schema);
   const words = sections(readPrompt("structured"));
   const task = words.ask.replace("{{schema}}", () => JSON.stringify(schema));
   return {
