@@ -6,6 +6,7 @@ import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
 import { longSession } from "./long.ts";
+import { connections, namesServed } from "./network.ts";
 import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
 import { endReport } from "./report.ts";
@@ -30,6 +31,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   report: endReport,
   replay: replaySteps,
   redaction,
+  "network-start": namesServed,
+  "network-request": connections,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,

@@ -11,7 +11,7 @@ import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";
-import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
+import type { NetworkedSandbox } from "./sandbox/session-sandbox.ts";
 
 export type Run = {
   agent: Agent;
@@ -25,7 +25,7 @@ export type Run = {
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
-  sandbox: SessionSandbox & Pick<SessionCommands, "acceptQuarantined">;
+  sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined">;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */

@@ -5,7 +5,7 @@ import type { BackgroundJob, EventLog } from "../../core/ports.ts";
 import { type LazyNetwork, lazyNetwork } from "../network/lazy-network.ts";
 import type { standingRules } from "../rules.ts";
 import type { OpenOptions } from "../session.ts";
-import { type SandboxParts, type SessionSandbox, sessionSandbox } from "./session-sandbox.ts";
+import { type NetworkedSandbox, type SandboxParts, sessionSandbox } from "./session-sandbox.ts";
 
 type Parts = Pick<SandboxParts, "workspace" | "home" | "own" | "folders" | "mode"> & {
   log: EventLog;
@@ -16,7 +16,7 @@ type Parts = Pick<SandboxParts, "workspace" | "home" | "own" | "folders" | "mode
 };
 
 /** Creates both from what the person chose. Nothing of them is loaded or started yet. */
-export function sandboxWithNetwork(parts: Parts): { sandbox: SessionSandbox; network: LazyNetwork } {
+export function sandboxWithNetwork(parts: Parts): { sandbox: NetworkedSandbox; network: LazyNetwork } {
   const { log, options, settings, standing, jobs, workspace } = parts;
   const { env, flags, person, driver, warn } = options;
   const rules = () => ({
@@ -32,5 +32,9 @@ export function sandboxWithNetwork(parts: Parts): { sandbox: SessionSandbox; net
     choice: flags.sandbox ?? settings.sandbox ?? "off",
     ...{ log, env, workspace, home, own, folders, mode, rules, network: network.load },
   });
-  return { sandbox, network };
+  const open = async (port: number) => {
+    if (!(await sandbox.forShell())) throw new Error("there is no sandbox: its ports are the machine's own");
+    await (await network.load()).publish(port);
+  };
+  return { sandbox: { ...sandbox, open }, network };
 }

@@ -34,6 +34,11 @@ export type SessionSandbox = {
   switchOff(): void;
 };
 
+export type NetworkedSandbox = SessionSandbox & {
+  /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
+  open(port: number): Promise<void>;
+};
+
 export type SandboxParts = {
   choice: SandboxChoice;
   log: EventLog;

@@ -8,18 +8,24 @@ import { busyNotice, type Command, type CommandContext } from "./command.ts";
 export const sandboxCommands: readonly Command[] = [
   {
     name: "sandbox",
-    summary: "what commands may touch and why; accept: put files in quarantine back; off: run without walls",
-    argument: "accept|off",
+    summary:
+      "what commands may touch and why; accept: put files in quarantine back; open: reach a port; off: run without walls",
+    argument: "accept|open <port>|off",
     run(argument, context) {
       if (argument === "accept") return accept(context);
       if (argument === "off") return switchOff(context);
-      return argument === "" ? show(context) : usage(context);
+      return argument === "" ? show(context) : open(argument, context);
     },
   },
 ];
 
-function usage({ notice }: CommandContext): void {
-  notice("Usage: /sandbox [accept|off]");
+async function open(argument: string, { host, notice }: CommandContext): Promise<void> {
+  const port = Number(/^open\s+(\d{1,5})$/.exec(argument)?.[1]);
+  if (!(port >= 1 && port <= 65_535)) return notice("Usage: /sandbox [accept|open <port>|off]");
+  await host.sandbox.open(port).then(
+    () => notice(`http://127.0.0.1:${port} leads to port ${port} of the sandbox`),
+    (error: Error) => notice(error.message),
+  );
 }
 
 async function show({ host, columns, print }: CommandContext): Promise<void> {

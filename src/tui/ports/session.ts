@@ -39,6 +39,8 @@ export type Host = {
   orphans: { find(): readonly { pid: number }[]; end(): Promise<void> };
   rules: StandingRules;
   sandbox: {
+    /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
+    open(port: number): Promise<void>;
     status(): Promise<SandboxStatus>;
     /** Returns the plan of now; undefined without a sandbox. */
     inForce(): { plan: SandboxPlan } | undefined;

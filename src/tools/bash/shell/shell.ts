@@ -67,6 +67,8 @@ export type CommandResult = {
 };
 
 export type Shell = {
+  /** Starts the session's first shell before there is a command for it. A failure shows with the first command. */
+  warm(): void;
   /** Runs one command; a command that waits for input is stopped first. Throws when there is no bash. */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
   /** Returns the command that waits for input, and its output file. */
@@ -128,6 +130,10 @@ export function createShell(options: ShellOptions): Shell {
   const { jobs, lifecycle, sessionProcesses } = state;
   const inTurn = <T>(action: () => Promise<T>) => takeTurn(state, action);
   return {
+    warm() {
+      if (lifecycle.resumed || lifecycle.current() || state.closing) return;
+      void inTurn(() => lifecycle.ensure()).catch(() => {});
+    },
     run: (command, request) =>
       inTurn(async () => {
         const notes = await ready(state);
