@@ -22,7 +22,16 @@ test("reading is free, and what two readers see differently is told to the model
     "cat ke\\\npt.txt >&-",
     "cat <<A <<B\n1\nA\n2\nB",
   ]);
-  const words = ["-p", "go", "--permission-mode", "accept-edits", "--output-format", "json"];
+  const words = [
+    "-p",
+    "go",
+    "--permission-mode",
+    "accept-edits",
+    "--sandbox",
+    "off",
+    "--output-format",
+    "json",
+  ];
   const { stdout } = await sawtooth(place, words);
   const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
   expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual([
@@ -59,7 +68,16 @@ test("a link in the workspace that leads out of it makes nothing outside free, n
   ]);
   writeFileSync(join(place.home, "secret.txt"), "secret\n");
   symlinkSync(place.home, join(place.cwd, "out"));
-  const words = ["-p", "go", "--permission-mode", "accept-edits", "--output-format", "json"];
+  const words = [
+    "-p",
+    "go",
+    "--permission-mode",
+    "accept-edits",
+    "--sandbox",
+    "off",
+    "--output-format",
+    "json",
+  ];
   const { stdout } = await sawtooth(place, [...words, "--allow", "bash(echo:*)"]);
   expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(3);
   expect(existsSync(join(place.home, ".bashrc"))).toBe(false);

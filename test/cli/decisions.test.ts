@@ -36,7 +36,16 @@ beforeAll(async () => {
     script,
     JSON.stringify({ turns: [...calls.map((one) => ({ calls: [one] })), { text: "done" }] }),
   );
-  const words = ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "accept-edits"];
+  const words = [
+    "-p",
+    "go",
+    "--model",
+    `scripted/${script}`,
+    "--permission-mode",
+    "accept-edits",
+    "--sandbox",
+    "off",
+  ];
   const flags = ["--allow", "bash(printf:*)", "--deny", "read(secret)", "--output-format", "stream-json"];
   const { stdout } = await sawtooth(place, [...words, ...flags]);
   stream = jsonLines(stdout);
@@ -115,7 +124,16 @@ test("an approval whose call ended the program is in the log all the same", asyn
   // The shell ends its parent: no result of this call can be written.
   const turns = [{ calls: [bash("kill -9 $PPID; sleep 30")] }, { text: "done" }];
   writeFileSync(script, JSON.stringify({ turns }));
-  const words = ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "auto"];
+  const words = [
+    "-p",
+    "go",
+    "--model",
+    `scripted/${script}`,
+    "--permission-mode",
+    "auto",
+    "--sandbox",
+    "off",
+  ];
   const run = await sawtooth(place, [...words, "--output-format", "stream-json"]);
   expect(run.signal).toBe("SIGKILL");
   const events = logOf(jsonLines(run.stdout)[0]?.session_id);

@@ -98,7 +98,16 @@ test("what a killed agent left is told, and ended with --clean", async () => {
   const script = join(place.home, "script.json");
   const command = "setsid nohup sleep 300 >/dev/null 2>&1 & touch begun; sleep 300";
   writeFileSync(script, JSON.stringify({ turns: [{ calls: [{ bash: { command } }] }] }));
-  const words = ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "auto"];
+  const words = [
+    "-p",
+    "go",
+    "--model",
+    `scripted/${script}`,
+    "--permission-mode",
+    "auto",
+    "--sandbox",
+    "off",
+  ];
   const running = start(place, words);
   await until(() => existsSync(join(place.cwd, "begun")));
   running.child.kill("SIGKILL");

@@ -52,7 +52,7 @@ function expectToldAndGoneOn(server: MockServer): void {
 describe.each(throwers)("an error thrown by %s", (_, code) => {
   test("while a tool runs is the tool's result, and the headless session goes on", async () => {
     const { place, server } = await serve(turns);
-    const words = ["-p", "go", "--permission-mode", "auto", "--output-format", "json"];
+    const words = ["-p", "go", "--permission-mode", "auto", "--sandbox", "off", "--output-format", "json"];
     const ended = await sawtooth(place, words, { env: planted(place, code) });
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ subtype: "success", result: "went on" });
@@ -65,7 +65,9 @@ describe("on the screen", () => {
 
   test("an error while a tool runs is the tool's result, and the session goes on", async () => {
     const { place, server } = await serve(turns);
-    const terminal = await again(place, ["--permission-mode", "auto"], { env: planted(place, timer) });
+    const terminal = await again(place, ["--permission-mode", "auto", "--sandbox", "off"], {
+      env: planted(place, timer),
+    });
     terminal.send("go\r");
     await terminal.until("went on");
     expectToldAndGoneOn(server);
@@ -73,7 +75,7 @@ describe("on the screen", () => {
 
   test("an error while a person's own command runs is told in its place", async () => {
     const { place } = await serve([]);
-    const terminal = await again(place, [], { env: planted(place, emitter) });
+    const terminal = await again(place, ["--sandbox", "off"], { env: planted(place, emitter) });
     terminal.send('!kill -USR1 "$AGENT"; sleep 300\r');
     await terminal.until("it failed unexpectedly: planted");
     terminal.send("!echo $((40 + 2))\r");
@@ -108,7 +110,9 @@ describe("an error while no tool runs ends the program with 1", () => {
 
   test("on the screen, with the terminal given back", async () => {
     const { place, server } = await serve(silent);
-    const terminal = await again(place, [], { env: planted(place, throwers[0]?.[1] ?? "") });
+    const terminal = await again(place, ["--sandbox", "off"], {
+      env: planted(place, throwers[0]?.[1] ?? ""),
+    });
     terminal.send("go\r");
     await until(() => server.requests.length > 0);
     process.kill(terminal.pid, "SIGUSR1");
