@@ -4,6 +4,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { startFast } from "./start-fast.ts";
 
 const root = join(import.meta.dirname, "..");
 const common: BuildOptions = {
@@ -47,7 +48,7 @@ const builds = [
     ...common,
     entryPoints: { main: "src/cli/main.ts" },
     splitting: true,
-    plugins: [shareOneFile],
+    plugins: [shareOneFile, startFast],
   }),
   // Threads, and the door into the network of the sandbox, start from files of their own, and share nothing.
   build({
