@@ -26,13 +26,13 @@ async function editOf(folder: string, { name, lines, rounds, aimMs }: (typeof si
   const content = Array.from({ length: lines }, (_, line) => `line ${line}: some words of a text file`).join(
     "\n",
   );
-  const place = `line ${Math.floor(lines / 2)}: some`;
+  const old = `line ${Math.floor(lines / 2)}: some`;
   const tool = editorTool({ description: "", workspace: folder });
   const { ours, bare } = await inTurn(rounds, {
-    bare: async () => timed(folder, content, async (path) => plainEdit(path, place)),
+    bare: async () => timed(folder, content, async (path) => plainEdit(path, old)),
     ours: async () =>
       timed(folder, content, async (path) => {
-        const input = { command: "str_replace", path, old_str: place, new_str: `${place} new` };
+        const input = { command: "str_replace", path, old_str: old, new_str: `${old} new` };
         const output = await tool.run(input, { ...context(folder), access: tool.access(input) });
         if (output.isError) throw new Error(String(output.content));
       }),
@@ -57,8 +57,8 @@ async function timed(
   return time;
 }
 
-function plainEdit(path: string, place: string): void {
-  const text = readFileSync(path, "utf8").replace(place, `${place} new`);
+function plainEdit(path: string, old: string): void {
+  const text = readFileSync(path, "utf8").replace(old, `${old} new`);
   const file = openSync(`${path}.new`, "w");
   writeFileSync(file, text);
   fsyncSync(file);

@@ -24,10 +24,10 @@ export function figure(values: readonly number[]): Figure {
 }
 
 function quantile(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share;
-  const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  const workspace = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(workspace)], sorted[Math.ceil(workspace)]];
   if (low === undefined || high === undefined) throw new Error("nothing was measured");
-  return low + (high - low) * (place - Math.floor(place));
+  return low + (high - low) * (workspace - Math.floor(workspace));
 }
 
 export function ratio(row: Pick<Row, "measured" | "baseline">): number {

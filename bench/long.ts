@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogEvent } from "../src/core/events.ts";
 import { type Drive, driveProgram } from "../test/support/pty-drive.ts";
-import { makePlace, type Place } from "../test/support/sawtooth.ts";
+import { makeWorkspace, type Workspace } from "../test/support/sawtooth.ts";
 import { figure, type Row } from "./figures.ts";
 import { startLoopback } from "./loopback.ts";
 import { agent } from "./programs.ts";
@@ -25,17 +25,17 @@ export async function longSession(): Promise<Row[]> {
   const server = await startLoopback((index) =>
     index < calls ? { name: "bash", input: { command: `${command} ${index}` } } : undefined,
   );
-  const place = makePlace(server.url);
-  const first = await opened(place, flags);
+  const workspace = makeWorkspace(server.url);
+  const first = await opened(workspace, flags);
   first.send("go\r");
   while (server.arrived.length <= calls) await sleep(50);
   await first.quiet(1000);
   const worked = await memoryRows("800 commands, 50 MB", first);
   await left(first);
-  lengthen(place);
-  const ready = figure(await inTurn(5, () => readyAgain(place)));
+  lengthen(workspace);
+  const ready = figure(await inTurn(5, () => readyAgain(workspace)));
   const fresh = figure(await inTurn(5, () => readyFresh()));
-  const again = await opened(place, ["-c", ...flags.slice(0, 4)]);
+  const again = await opened(workspace, ["-c", ...flags.slice(0, 4)]);
   await again.quiet(500);
   const keys = await echoTimes(again, 200, "\x1b[?2026l");
   again.send("\x03");
@@ -44,7 +44,7 @@ export async function longSession(): Promise<Row[]> {
   const rows = await memoryRows("5,000 messages, 50 MB", again);
   again.kill();
   await server.close();
-  place.remove();
+  workspace.remove();
   const request = figure(waits);
   const echo = figure([p95(keys)]);
   const row = (
@@ -70,8 +70,8 @@ export async function longSession(): Promise<Row[]> {
   ];
 }
 
-async function opened(place: Place, words: string[]): Promise<Drive> {
-  const terminal = driveProgram(process.execPath, [...agent, ...words], place, size);
+async function opened(workspace: Workspace, words: string[]): Promise<Drive> {
+  const terminal = driveProgram(process.execPath, [...agent, ...words], workspace, size);
   await arrives(terminal, "›");
   return terminal;
 }
@@ -82,8 +82,8 @@ async function left(terminal: Drive): Promise<void> {
 }
 
 /** Turns of two messages each, in the form that the log has, until it holds 5,000. */
-function lengthen(place: Place): void {
-  const sessions = join(place.env.SAWTOOTH_HOME ?? "", "state/sessions");
+function lengthen(workspace: Workspace): void {
+  const sessions = join(workspace.env.SAWTOOTH_HOME ?? "", "state/sessions");
   const found = readdirSync(sessions, { recursive: true, encoding: "utf8" }).find((name) =>
     name.endsWith("events.jsonl"),
   );
@@ -103,22 +103,22 @@ function lengthen(place: Place): void {
   writeFileSync(file, `${events.map((event) => JSON.stringify(event)).join("\n")}\n`);
 }
 
-async function readyAgain(place: Place): Promise<number> {
+async function readyAgain(workspace: Workspace): Promise<number> {
   const startedAt = performance.now();
-  const terminal = await opened(place, ["-c", ...flags.slice(0, 4)]);
+  const terminal = await opened(workspace, ["-c", ...flags.slice(0, 4)]);
   const ms = performance.now() - startedAt;
   await left(terminal);
   return ms;
 }
 
 async function readyFresh(): Promise<number> {
-  const place = makePlace("http://127.0.0.1:9");
+  const workspace = makeWorkspace("http://127.0.0.1:9");
   const startedAt = performance.now();
-  const terminal = await opened(place, flags.slice(0, 4));
+  const terminal = await opened(workspace, flags.slice(0, 4));
   const ms = performance.now() - startedAt;
   terminal.kill();
   await terminal.ended;
-  place.remove();
+  workspace.remove();
   return ms;
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
 import { type Drive, driveProgram } from "../test/support/pty-drive.ts";
-import { makePlace, type Place } from "../test/support/sawtooth.ts";
+import { makeWorkspace, type Workspace } from "../test/support/sawtooth.ts";
 import { figure, type Row, ratio } from "./figures.ts";
 import { startStream } from "./loopback.ts";
 import { agent } from "./programs.ts";
@@ -45,9 +45,9 @@ async function bareInk(folder: string): Promise<string[]> {
 }
 
 /** Milliseconds until the prompt is there. */
-async function readyTime(words: string[], place: Place): Promise<number> {
+async function readyTime(words: string[], workspace: Workspace): Promise<number> {
   const startedAt = performance.now();
-  const terminal = driveProgram(process.execPath, words, place, size);
+  const terminal = driveProgram(process.execPath, words, workspace, size);
   await arrives(terminal, "›");
   const ms = performance.now() - startedAt;
   terminal.kill();
@@ -58,16 +58,16 @@ async function readyTime(words: string[], place: Place): Promise<number> {
 /** From the start of the process to the prompt, beside a bare bundled Ink app. */
 export async function tuiReady(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-bench-tui-"));
-  const place = makePlace(noServer);
+  const workspace = makeWorkspace(noServer);
   const bare = await bareInk(folder);
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let round = 0; round <= 15; round++) {
-    const pair = [await readyTime(bare, place), await readyTime(agent, place)] as const;
+    const pair = [await readyTime(bare, workspace), await readyTime(agent, workspace)] as const;
     if (round === 0) continue;
     theirs.push(pair[0]);
     ours.push(pair[1]);
   }
-  place.remove();
+  workspace.remove();
   rmSync(folder, { recursive: true });
   const row = { measured: figure(ours), baseline: figure(theirs) };
   const aim = { text: "≤ 350 ms, ≤ 1.8 ×", met: row.measured.median <= 350 && ratio(row) <= 1.8 };
@@ -77,7 +77,7 @@ export async function tuiReady(): Promise<Row[]> {
 /** From key to echo in an empty session, and again after a session of some length. */
 export async function tuiEcho(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-bench-tui-"));
-  const place = makePlace(noServer);
+  const workspace = makeWorkspace(noServer);
   const rounds = 5;
   const samples: Record<"bare" | "ours" | "later" | "below" | "while", number[][]> = {
     bare: [],
@@ -88,13 +88,13 @@ export async function tuiEcho(): Promise<Row[]> {
   };
   const bare = await bareInk(folder);
   for (let round = 0; round < rounds; round++) {
-    samples.bare.push(await fresh(bare, place, "\x1b[?2026l"));
-    samples.ours.push(await fresh(agent, place, "\x1b[?2026l"));
+    samples.bare.push(await fresh(bare, workspace, "\x1b[?2026l"));
+    samples.ours.push(await fresh(agent, workspace, "\x1b[?2026l"));
   }
   samples.later.push(...(await afterSession(rounds)));
   samples.below.push(...(await belowHistory(rounds)));
   samples.while.push(...(await whileStreaming()));
-  place.remove();
+  workspace.remove();
   rmSync(folder, { recursive: true });
   const median = (sets: number[][]) => figure(sets.map((times) => figure(times).median));
   const tail = (sets: number[][]) => figure(sets.map(p95));
@@ -113,8 +113,8 @@ export async function tuiEcho(): Promise<Row[]> {
   ];
 }
 
-async function fresh(words: string[], place: Place, mark: string): Promise<number[]> {
-  const terminal = driveProgram(process.execPath, words, place, size);
+async function fresh(words: string[], workspace: Workspace, mark: string): Promise<number[]> {
+  const terminal = driveProgram(process.execPath, words, workspace, size);
   await arrives(terminal, "›");
   await sleep(150);
   const times = await echoTimes(terminal, 120, mark);
@@ -132,11 +132,11 @@ function longScript(steps: number): string {
   return JSON.stringify({ turns: [...turns, { text: "All of it is done." }] });
 }
 
-async function runScript(place: Place, script: string, done: string): Promise<Drive> {
+async function runScript(workspace: Workspace, script: string, done: string): Promise<Drive> {
   const terminal = driveProgram(
     process.execPath,
     [...agent, "--model", `scripted/${script}`, "--permission-mode", "auto"],
-    place,
+    workspace,
     size,
   );
   await arrives(terminal, "›");
@@ -148,12 +148,12 @@ async function runScript(place: Place, script: string, done: string): Promise<Dr
 
 /** Below 5,000 rows of answers. */
 async function belowHistory(rounds: number): Promise<number[][]> {
-  const place = makePlace(noServer);
+  const workspace = makeWorkspace(noServer);
   const text = Array.from({ length: 5000 }, (_, index) => `Row ${index + 1} of the answer, with some words.`);
-  writeFileSync(join(place.cwd, "rows.yaml"), JSON.stringify({ turns: [{ text: text.join("\n") }] }));
-  const terminal = await runScript(place, "rows.yaml", "Row 5000");
+  writeFileSync(join(workspace.cwd, "rows.yaml"), JSON.stringify({ turns: [{ text: text.join("\n") }] }));
+  const terminal = await runScript(workspace, "rows.yaml", "Row 5000");
   const sets = await echoSets(terminal, rounds);
-  place.remove();
+  workspace.remove();
   return sets;
 }
 
@@ -163,8 +163,8 @@ const tokensPerSecond = 200;
 async function whileStreaming(): Promise<number[][]> {
   const words = (index: number) => (index % 12 === 11 ? "word.\n" : "word ");
   const stream = await startStream(words, 1000 / tokensPerSecond);
-  const place = makePlace(stream.url);
-  const terminal = driveProgram(process.execPath, agent, place, size);
+  const workspace = makeWorkspace(stream.url);
+  const terminal = driveProgram(process.execPath, agent, workspace, size);
   await arrives(terminal, "›");
   terminal.send("go\r");
   await arrives(terminal, "word word");
@@ -172,7 +172,7 @@ async function whileStreaming(): Promise<number[][]> {
   for (let round = 0; round < 3; round++) sets.push(await typedTimes(terminal, 60, round));
   terminal.kill();
   await stream.close();
-  place.remove();
+  workspace.remove();
   return sets;
 }
 
@@ -204,17 +204,17 @@ async function echoSets(terminal: Drive, rounds: number): Promise<number[][]> {
 }
 
 async function afterSession(rounds: number): Promise<number[][]> {
-  const place = makePlace(noServer);
-  writeFileSync(join(place.cwd, "long.yaml"), longScript(200));
-  const terminal = await runScript(place, "long.yaml", "All of it is done.");
+  const workspace = makeWorkspace(noServer);
+  writeFileSync(join(workspace.cwd, "long.yaml"), longScript(200));
+  const terminal = await runScript(workspace, "long.yaml", "All of it is done.");
   const sets = await echoSets(terminal, rounds);
-  place.remove();
+  workspace.remove();
   return sets;
 }
 
 /** Bytes written to the terminal, beside the text that is left on it; and memory and processor time at rest. */
 export async function tuiBytes(): Promise<Row[]> {
-  const demo = makePlace(noServer);
+  const demo = makeWorkspace(noServer);
   cpSync(join(root, "examples/shop"), demo.cwd, { recursive: true });
   const script = join(root, "examples/shop.script.yaml");
   for (const words of ["init -q", "add -A", "-c user.name=b -c user.email=b@localhost commit -qm shop"])
@@ -223,12 +223,12 @@ export async function tuiBytes(): Promise<Row[]> {
   const rows = [bytesRow("written for the demo", short, 60)];
   short.kill();
   demo.remove();
-  const place = makePlace(noServer);
-  writeFileSync(join(place.cwd, "long.yaml"), longScript(200));
-  const long = await runScript(place, "long.yaml", "All of it is done.");
+  const workspace = makeWorkspace(noServer);
+  writeFileSync(join(workspace.cwd, "long.yaml"), longScript(200));
+  const long = await runScript(workspace, "long.yaml", "All of it is done.");
   rows.push(bytesRow("written for 200 steps", long, 500), ...(await restRows(long)));
   long.kill();
-  place.remove();
+  workspace.remove();
   return rows;
 }
 

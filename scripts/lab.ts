@@ -1,6 +1,6 @@
 /**
- * `npm run lab [-- <folder>]`: replays recordings and writes what was found to docs/evidence.md. Exit code 1 when a file
- * could not be replayed or a request would be refused.
+ * `npm run lab [-- <folder>]`: replays recordings and writes what was found to docs/evidence.md. Exit code 1 when a
+ * file could not be replayed or a request would be refused.
  */
 
 import { existsSync, writeFileSync } from "node:fs";

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import type { ScriptedReply } from "../src/models/playback/script.ts";
 import { startMockServer } from "../test/support/mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "../test/support/pty-drive.ts";
-import { makePlace, type Place } from "../test/support/sawtooth.ts";
+import { makeWorkspace, type Workspace } from "../test/support/sawtooth.ts";
 
 type Cells = ReturnType<Drive["cells"]>;
 type Scene = {
@@ -82,11 +82,11 @@ function photograph(
   );
 }
 
-/** A repository of the example in the home of `place`, which becomes its folder. */
-function workOn(example: string, place: Place): void {
-  place.cwd = join(place.home, example);
-  cpSync(join(import.meta.dirname, "../examples", example), place.cwd, { recursive: true });
-  const git = (...words: string[]) => execFileSync("git", words, { cwd: place.cwd });
+/** A repository of the example in the home of `workspace`, which becomes its folder. */
+function workOn(example: string, workspace: Workspace): void {
+  workspace.cwd = join(workspace.home, example);
+  cpSync(join(import.meta.dirname, "../examples", example), workspace.cwd, { recursive: true });
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: workspace.cwd });
   git("init", "--quiet", "--initial-branch=main");
   git("add", "--all");
   git("-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "The shop");
@@ -98,9 +98,9 @@ async function show(
   { turns, example, steps = [], words = [], options = {} }: Scene,
 ): Promise<void> {
   const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
-  if (example) workOn(example, place);
-  const terminal = drive(place, words, options);
+  const workspace = makeWorkspace(server.url);
+  if (example) workOn(example, workspace);
+  const terminal = drive(workspace, words, options);
   await terminal.until("›");
   for (const [keys, then] of steps) {
     terminal.send(keys);
@@ -113,7 +113,7 @@ async function show(
   terminal.kill();
   await terminal.ended;
   await server.close();
-  place.remove();
+  workspace.remove();
 }
 
 const [folder, ...chosen] = process.argv.slice(2);

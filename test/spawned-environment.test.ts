@@ -3,9 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { batchPlace, script, words, writeTasks } from "./cli/batch/batch-workspace.ts";
+import { batchWorkspace, script, words, writeTasks } from "./cli/batch/batch-workspace.ts";
 import { drive } from "./support/pty-drive.ts";
-import { type Place, sawtooth } from "./support/sawtooth.ts";
+import { sawtooth, type Workspace } from "./support/sawtooth.ts";
 import { bash, serve } from "./support/served.ts";
 import { until } from "./support/until.ts";
 
@@ -22,11 +22,11 @@ const secrets = {
 const programs = ["git", "bash", "sh", "ps", "npm", "node", "cp", "rg", "xdg-open"];
 
 /** Puts the recording programs first in PATH. `seen`: the environments written so far, by file name. */
-function watched(place: Place) {
-  const folder = join(place.home, "watched");
-  const dumps = join(place.home, "dumps");
+function watched(workspace: Workspace) {
+  const folder = join(workspace.home, "watched");
+  const dumps = join(workspace.home, "dumps");
   for (const made of [folder, dumps]) mkdirSync(made);
-  const path = place.env.PATH ?? "";
+  const path = workspace.env.PATH ?? "";
   const record = (name: string) => `/usr/bin/env > "${dumps}/${name}.$$"`;
   for (const name of programs) {
     const real = path
@@ -38,7 +38,12 @@ function watched(place: Place) {
   }
   writeProgram(join(folder, "writer"), `${record("writer")}\necho edited > "$1"`);
   return {
-    env: { ...place.env, ...secrets, PATH: `${folder}${delimiter}${path}`, VISUAL: join(folder, "writer") },
+    env: {
+      ...workspace.env,
+      ...secrets,
+      PATH: `${folder}${delimiter}${path}`,
+      VISUAL: join(folder, "writer"),
+    },
     /** A shell command that writes its own environment down. */
     dump: (name: string) => `/usr/bin/env > "${dumps}/${name}.$$"`,
     seen: () => readdirSync(dumps).map((file) => [file, readFileSync(join(dumps, file), "utf8")] as const),
@@ -60,55 +65,55 @@ function caught({ seen }: Watched): string[] {
 }
 
 test("the session's shell, its jobs and the git of a run have no secret", async () => {
-  const place = batchPlace();
-  const watch = watched(place);
+  const workspace = batchWorkspace();
+  const watch = watched(workspace);
   const calls = [bash(`${watch.dump("command")}; git status`)];
   const job = [{ bash: { command: watch.dump("job"), background: true } }];
-  const list = [{ str_replace_editor: { command: "view", path: join(place.cwd, "project") } }];
-  const { model } = script(place, "s", [{ calls }, { calls: job }, { calls: list }, { text: "Done." }]);
-  const cwd = join(place.cwd, "project");
+  const list = [{ str_replace_editor: { command: "view", path: join(workspace.cwd, "project") } }];
+  const { model } = script(workspace, "s", [{ calls }, { calls: job }, { calls: list }, { text: "Done." }]);
+  const cwd = join(workspace.cwd, "project");
   const run = ["-p", "go", "--permission-mode", "auto", "--model", model.replace("/", "/../")];
-  const ended = await sawtooth({ ...place, cwd, env: watch.env }, run);
+  const ended = await sawtooth({ ...workspace, cwd, env: watch.env }, run);
   expect(ended).toMatchObject({ code: 0 });
   await until(() => caught(watch).includes("job"), "the job");
   expect(caught(watch)).toEqual(expect.arrayContaining(["command", "git", "job"]));
 });
 
 test("the checks of a fix and the git that freezes its files have no secret", async () => {
-  const place = batchPlace();
-  const watch = watched(place);
-  const { model } = script(place, "s", [{ calls: [bash(watch.dump("command"))] }, { text: "Done." }]);
-  const check = `${watch.dump("check")}; test -e "${place.home}/never"`;
+  const workspace = batchWorkspace();
+  const watch = watched(workspace);
+  const { model } = script(workspace, "s", [{ calls: [bash(watch.dump("command"))] }, { text: "Done." }]);
+  const check = `${watch.dump("check")}; test -e "${workspace.home}/never"`;
   const run = ["fix", "--check", check, "--max-attempts", "1", "--model", model.replace("/", "/../")];
-  await sawtooth({ ...place, cwd: join(place.cwd, "project"), env: watch.env }, run);
+  await sawtooth({ ...workspace, cwd: join(workspace.cwd, "project"), env: watch.env }, run);
   expect(caught(watch)).toEqual(expect.arrayContaining(["check", "command", "git"]));
 });
 
 test("the set-up, the check and the shell of a task of a batch have no secret", async () => {
-  const place = batchPlace();
-  const watch = watched(place);
-  const { model } = script(place, "s", [{ calls: [bash(watch.dump("command"))] }, { text: "Done." }]);
-  const check = `${watch.dump("check")}; test -e "${place.home}/never"`;
-  writeTasks(place, [
+  const workspace = batchWorkspace();
+  const watch = watched(workspace);
+  const { model } = script(workspace, "s", [{ calls: [bash(watch.dump("command"))] }, { text: "Done." }]);
+  const check = `${watch.dump("check")}; test -e "${workspace.home}/never"`;
+  writeTasks(workspace, [
     { id: "one", repo: "project", setup: watch.dump("setup"), check, max_attempts: 1, model },
   ]);
-  await sawtooth({ ...place, env: watch.env }, words);
+  await sawtooth({ ...workspace, env: watch.env }, words);
   expect(caught(watch)).toEqual(expect.arrayContaining(["check", "command", "git", "setup"]));
 });
 
 test("the demo's tests and the programs that doctor asks for their version have no secret", async () => {
-  const place = batchPlace();
-  const watch = watched(place);
-  await sawtooth({ ...place, env: watch.env }, ["doctor"]);
-  await sawtooth({ ...place, env: watch.env }, ["demo"]);
+  const workspace = batchWorkspace();
+  const watch = watched(workspace);
+  await sawtooth({ ...workspace, env: watch.env }, ["doctor"]);
+  await sawtooth({ ...workspace, env: watch.env }, ["demo"]);
   expect(caught(watch)).toEqual(expect.arrayContaining(["bash", "git", "npm"]));
 });
 
 test("the editor behind Ctrl-G and the guard of the terminal have no secret", async () => {
-  const { place } = await serve([{ text: "unused" }]);
-  const watch = watched(place);
-  const env = { ...watch.env, ANTHROPIC_BASE_URL: place.env.ANTHROPIC_BASE_URL ?? "" };
-  const terminal = drive({ ...place, env }, []);
+  const { workspace } = await serve([{ text: "unused" }]);
+  const watch = watched(workspace);
+  const env = { ...watch.env, ANTHROPIC_BASE_URL: workspace.env.ANTHROPIC_BASE_URL ?? "" };
+  const terminal = drive({ ...workspace, env }, []);
   try {
     await terminal.until("›");
     terminal.send("\x07");

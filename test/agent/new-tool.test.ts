@@ -63,12 +63,12 @@ test("a tool that describes its calls is named so on the screen and in the permi
   expect(question?.facts).toMatchObject({ verb: "rename", kind: "writes" });
   const [reply] = allOf(events, "assistant_message");
   const size = { columns: 80, rows: 24 };
-  const place = { cwd: "/w", shortCwd: "/w" };
+  const folders = { cwd: "/w", shortCwd: "/w" };
   const describe = (call: ToolUseBlock) => unknownCallFacts(agent, call);
   const before = initialState({
     size,
     mode: "ask",
-    location: place,
+    location: folders,
     commands: [],
     typed: [],
     events: events.slice(0, 1),

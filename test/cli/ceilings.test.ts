@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Turns } from "../../src/models/playback/script.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, sawtooth, start } from "../support/sawtooth.ts";
-import { bash, madePlace, serve } from "../support/served.ts";
+import { bash, serve, tempWorkspace } from "../support/served.ts";
 import { sized } from "../support/size.ts";
 
 /** The result, which is there once, and last. */
@@ -30,8 +30,8 @@ describe("ceilings", () => {
   const billed: Turns<WireBody> = () => ({ calls: [bash("echo $RANDOM")], usage });
 
   test("cost is that of the golden table, and the call that would pass the limit is not made", async () => {
-    const { place, server } = await serve(billed);
-    const result = resultOf((await sawtooth(place, [...golden, "--max-budget-usd", "0.10"])).stdout);
+    const { workspace, server } = await serve(billed);
+    const result = resultOf((await sawtooth(workspace, [...golden, "--max-budget-usd", "0.10"])).stdout);
     expect(result).toMatchObject({ subtype: "error_max_budget", num_turns: 1 });
     expect(result.total_cost_usd).toBeCloseTo(perCall, 9);
     expect(result.usage).toEqual({
@@ -44,13 +44,18 @@ describe("ceilings", () => {
   });
 
   test("they count over the whole session, resumed or not", async () => {
-    const { place, server } = await serve(billed);
+    const { workspace, server } = await serve(billed);
     for (const expected of [5, 5]) {
       const more = server.requests.length > 0 ? ["-c"] : [];
-      const { code, stdout } = await sawtooth(place, [...golden, ...more, "--max-turns", "5"]);
+      const { code, stdout } = await sawtooth(workspace, [...golden, ...more, "--max-turns", "5"]);
       expect({ code, turns: resultOf(stdout).num_turns }).toEqual({ code: 3, turns: expected });
     }
-    const { stdout } = await sawtooth(place, [...golden, "-c", "--max-budget-usd", String(perCall * 7.5)]);
+    const { stdout } = await sawtooth(workspace, [
+      ...golden,
+      "-c",
+      "--max-budget-usd",
+      String(perCall * 7.5),
+    ]);
     expect(resultOf(stdout)).toMatchObject({ subtype: "error_max_budget", num_turns: 7 });
     expect(server.requests).toHaveLength(7);
   });
@@ -61,13 +66,13 @@ describe("ceilings", () => {
   ])(
     "of %i calls %i is for a summary: it counts, and none is made at the limit",
     async (limit, summaries) => {
-      const { place, server } = await serve((request) =>
+      const { workspace, server } = await serve((request) =>
         JSON.stringify(request.messages.at(-1)).includes("write a handoff")
           ? { text: "Facts: numbers were printed." }
           : { calls: [bash("seq $RANDOM $RANDOM | head -c 3000; echo $RANDOM")] },
       );
       const words = [...auto, "--context", "summary", "--max-turns", String(limit)];
-      const { code, stdout } = await sawtooth(place, words);
+      const { code, stdout } = await sawtooth(workspace, words);
       const result = resultOf(stdout);
       expect({ code, turns: result.num_turns, requests: server.requests.length }).toEqual({
         code: 3,
@@ -91,11 +96,11 @@ describe(`${3 * rounds} runs into a slow reader`, () => {
   test("each gives one complete result of two megabytes, as its last line", {
     timeout: 180_000,
   }, async () => {
-    const place = madePlace();
-    writeFileSync(join(place.cwd, "long.json"), JSON.stringify({ turns: [{ text }] }));
+    const workspace = tempWorkspace();
+    writeFileSync(join(workspace.cwd, "long.json"), JSON.stringify({ turns: [{ text }] }));
     const words = [...prompt, "--model", "scripted/long.json"];
     const one = async (): Promise<void> => {
-      const run = start(place, words);
+      const run = start(workspace, words);
       run.child.stdout?.pause();
       await delay(300);
       run.child.stdout?.resume();

@@ -15,11 +15,11 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("on %s", (model) => {
     code: number | null;
     result: Record<string, unknown>;
   }> {
-    const { server, place } = await serve((body, step) =>
+    const { server, workspace } = await serve((body, step) =>
       step >= most ? { text: "done" } : typeof turns === "function" ? turns(body, step) : (turns[step] ?? {}),
     );
     const words = ["-p", "go", "--output-format", "json", "--permission-mode", "auto"];
-    const ended = await sawtooth(place, [...words, "--model", `anthropic/${model}`]);
+    const ended = await sawtooth(workspace, [...words, "--model", `anthropic/${model}`]);
     expect(server.exchanges.filter(({ status }) => status !== 200)).toEqual([]);
     return { server, code: ended.code, result: jsonLines(ended.stdout).at(-1) ?? {} };
   }

@@ -8,16 +8,16 @@ import { serve } from "../support/served.ts";
 
 async function setUp(commands: string[]) {
   const calls = commands.map((command) => ({ calls: [{ bash: { command } }] }));
-  const { server, place } = await serve([...calls, { text: "done" }]);
-  writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
-  return { server, place };
+  const { server, workspace } = await serve([...calls, { text: "done" }]);
+  writeFileSync(join(workspace.cwd, "kept.txt"), "kept\n");
+  return { server, workspace };
 }
 
 const resultTexts = (requests: readonly { messages: unknown[] }[]): string =>
   JSON.stringify(requests.at(-1)?.messages);
 
 test("reading is free, and what two readers see differently is told to the model and not run", async () => {
-  const { server, place } = await setUp([
+  const { server, workspace } = await setUp([
     "cat kept.txt | wc -l",
     "cat ke\\\npt.txt >&-",
     "cat <<A <<B\n1\nA\n2\nB",
@@ -32,7 +32,7 @@ test("reading is free, and what two readers see differently is told to the model
     "--output-format",
     "json",
   ];
-  const { stdout } = await sawtooth(place, words);
+  const { stdout } = await sawtooth(workspace, words);
   const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
   expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual([
     "cat ke\\\npt.txt >&-",
@@ -49,25 +49,25 @@ test("a denied program is not run in auto either, however it is written", async 
     "true @(x); rm kept.txt",
     "echo cm0ga2VwdC50eHQK | base64 -d | sh",
   ];
-  const { place } = await setUp([...hidden, "echo made > made.txt"]);
+  const { workspace } = await setUp([...hidden, "echo made > made.txt"]);
   const words = ["-p", "go", "--permission-mode", "auto", "--deny", "bash(rm:*)", "--output-format", "json"];
-  const { stdout } = await sawtooth(place, words);
+  const { stdout } = await sawtooth(workspace, words);
   expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(
     hidden.length,
   );
-  expect(existsSync(join(place.cwd, "kept.txt"))).toBe(true);
-  expect(existsSync(join(place.cwd, "made.txt"))).toBe(true);
+  expect(existsSync(join(workspace.cwd, "kept.txt"))).toBe(true);
+  expect(existsSync(join(workspace.cwd, "made.txt"))).toBe(true);
 });
 
 test("a link in the workspace that leads out of it makes nothing outside free, nor writable", async () => {
-  const { place } = await setUp([
+  const { workspace } = await setUp([
     "cat out/secret.txt",
     "echo x > out/.bashrc",
     "rm -rf out/*",
     "cat kept.txt",
   ]);
-  writeFileSync(join(place.home, "secret.txt"), "secret\n");
-  symlinkSync(place.home, join(place.cwd, "out"));
+  writeFileSync(join(workspace.home, "secret.txt"), "secret\n");
+  symlinkSync(workspace.home, join(workspace.cwd, "out"));
   const words = [
     "-p",
     "go",
@@ -78,10 +78,10 @@ test("a link in the workspace that leads out of it makes nothing outside free, n
     "--output-format",
     "json",
   ];
-  const { stdout } = await sawtooth(place, [...words, "--allow", "bash(echo:*)"]);
+  const { stdout } = await sawtooth(workspace, [...words, "--allow", "bash(echo:*)"]);
   expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(3);
-  expect(existsSync(join(place.home, ".bashrc"))).toBe(false);
-  expect(existsSync(join(place.home, "secret.txt"))).toBe(true);
+  expect(existsSync(join(workspace.home, ".bashrc"))).toBe(false);
+  expect(existsSync(join(workspace.home, "secret.txt"))).toBe(true);
 });
 
 test("in the default mode a folder can be looked through; links, odd names and secrets are not free", async () => {
@@ -101,15 +101,15 @@ test("in the default mode a folder can be looked through; links, odd names and s
     "touch made.txt",
     "printf -v PATH x",
   ];
-  const { place } = await setUp([...free, ...held]);
-  for (const folder of ["sub", "odd/a "]) mkdirSync(join(place.cwd, folder), { recursive: true });
-  writeFileSync(join(place.cwd, "sub/a.txt"), "one\n");
-  writeFileSync(join(place.cwd, "odd/a /b.txt"), "two\n");
-  writeFileSync(join(place.cwd, ".env"), "KEY=x\n");
-  writeFileSync(join(place.home, "secret.txt"), "secret\n");
-  symlinkSync(place.home, join(place.cwd, "out"));
-  const { stdout } = await sawtooth(place, ["-p", "go", "--output-format", "json"]);
+  const { workspace } = await setUp([...free, ...held]);
+  for (const folder of ["sub", "odd/a "]) mkdirSync(join(workspace.cwd, folder), { recursive: true });
+  writeFileSync(join(workspace.cwd, "sub/a.txt"), "one\n");
+  writeFileSync(join(workspace.cwd, "odd/a /b.txt"), "two\n");
+  writeFileSync(join(workspace.cwd, ".env"), "KEY=x\n");
+  writeFileSync(join(workspace.home, "secret.txt"), "secret\n");
+  symlinkSync(workspace.home, join(workspace.cwd, "out"));
+  const { stdout } = await sawtooth(workspace, ["-p", "go", "--output-format", "json"]);
   const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
   expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual(held);
-  expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
+  expect(existsSync(join(workspace.cwd, "made.txt"))).toBe(false);
 }, 180_000);

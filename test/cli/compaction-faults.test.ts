@@ -9,7 +9,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { drive } from "../support/pty-drive.ts";
-import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { sized } from "../support/size.ts";
 import { until } from "../support/until.ts";
@@ -50,22 +50,22 @@ function talker(setting: Setting) {
 
 async function setUp(id: string, setting: Setting = {}) {
   const { window = usualWindow, settings = {} } = setting;
-  const { server, place } = await serve(talker(setting), { models: { "*": { window } } });
-  writeSettings(place, { models: { [`anthropic/${id}`]: { window } }, ...settings });
+  const { server, workspace } = await serve(talker(setting), { models: { "*": { window } } });
+  writeSettings(workspace, { models: { [`anthropic/${id}`]: { window } }, ...settings });
   const flags = ["--model", `anthropic/${id}`, "--permission-mode", "auto"];
-  const run = (...more: string[]) => sawtooth(place, ["-p", ...flags, ...more]);
-  return { server, place, flags, run };
+  const run = (...more: string[]) => sawtooth(workspace, ["-p", ...flags, ...more]);
+  return { server, workspace, flags, run };
 }
 
-function writeSettings(place: Place, settings: object): void {
-  const config = join(place.home, "sawtooth", "config");
+function writeSettings(workspace: Workspace, settings: object): void {
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
 }
 
-function eventsOf(place: Place): LogEvent[] {
-  const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-  return jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[];
+function eventsOf(workspace: Workspace): LogEvent[] {
+  const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+  return jsonLines(readFileSync(join(workspace.home, file), "utf8")) as LogEvent[];
 }
 
 /** The most requests for summaries among any ten in a row. */
@@ -93,12 +93,12 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
   ])(
     "%s is given up after two calls in ten requests, told once, and the work goes on",
     async (_, summary) => {
-      const { server, place, run } = await setUp(id, { summary, steps: sized(36, 120) });
+      const { server, workspace, run } = await setUp(id, { summary, steps: sized(36, 120) });
       const ended = await run("go");
       expect([ended.code, ended.stdout]).toEqual([0, "resting\n"]);
       expect(refusals(server)).toEqual([]);
       expect(mostInTen(server)).toBeLessThanOrEqual(2);
-      const events = eventsOf(place);
+      const events = eventsOf(workspace);
       expect(allOf(events, "summary_call").map(({ outcome }) => outcome)).not.toContain("accepted");
       // The model is asked for the first two summaries, and the log alone makes those and all that follow.
       const kinds = events.map(({ type }) => type).filter((type) => counted.includes(type));
@@ -125,9 +125,9 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
 
   test("(e) a result of 1.9 MB costs its budget, and the whole is in a file", async () => {
     const calls = ["seq 1 300000 | head -c 1900000"];
-    const { server, place, run } = await setUp(id, { steps: 1, calls });
+    const { server, workspace, run } = await setUp(id, { steps: 1, calls });
     expect((await run("go")).code).toBe(0);
-    const result = lastOf(eventsOf(place), "tool_result");
+    const result = lastOf(eventsOf(workspace), "tool_result");
     expect(Buffer.byteLength(String(result?.content))).toBeLessThanOrEqual(30_000);
     expect(readFileSync(result?.artifact ?? "").length).toBe(1_900_000);
     expect(refusals(server)).toEqual([]);
@@ -142,8 +142,8 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       const window = Math.round(Math.max(...sizes) / 2);
       const server = await startMockServer({ turns: talker({ steps: 5 }), models: { "*": { window } } });
       onTestFinished(() => server.close());
-      if (known) writeSettings(large.place, { models: { [`anthropic/${id}`]: { window } } });
-      Object.assign(large.place.env, { ANTHROPIC_BASE_URL: server.url });
+      if (known) writeSettings(large.workspace, { models: { [`anthropic/${id}`]: { window } } });
+      Object.assign(large.workspace.env, { ANTHROPIC_BASE_URL: server.url });
       const ended = await large.run("-c", "--context", "economist", "ORDER-2");
       expect([ended.code, ended.stdout, ended.stderr]).toEqual([0, "resting\n", ""]);
       // A window that nobody knew is learned from one refusal.
@@ -169,15 +169,15 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
 
   test("(h) Esc while it compacts gives the prompt back, and the old history goes on", async () => {
     const slow = slowly();
-    const { server, place, flags } = await setUp(id, slow);
-    const terminal = drive(place, flags);
+    const { server, workspace, flags } = await setUp(id, slow);
+    const terminal = drive(workspace, flags);
     onTestFinished(() => terminal.kill());
     await terminal.until("›");
     terminal.send("GOAL-91\r");
     await compacting(server);
     terminal.send("\x1b");
     await terminal.until(/interrupted/);
-    expect(allOf(eventsOf(place), "context_edited")).toEqual([]);
+    expect(allOf(eventsOf(workspace), "context_edited")).toEqual([]);
     const before = server.rawBodies.length;
     slow.summary = { text: "Decisions: none." };
     terminal.send("go on\r");
@@ -188,13 +188,13 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
   }, 60_000);
 
   test("(h) so does a signal without a screen: exit 130, the history as it was", async () => {
-    const { server, place, flags } = await setUp(id, slowly());
-    const run = start(place, ["-p", ...flags, "GOAL-91"]);
+    const { server, workspace, flags } = await setUp(id, slowly());
+    const run = start(workspace, ["-p", ...flags, "GOAL-91"]);
     await compacting(server);
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
-    expect(allOf(eventsOf(place), "context_edited")).toEqual([]);
-    expect(lastOf(eventsOf(place), "turn_ended")?.reason).toBe("interrupted");
+    expect(allOf(eventsOf(workspace), "context_edited")).toEqual([]);
+    expect(lastOf(eventsOf(workspace), "turn_ended")?.reason).toBe("interrupted");
   }, 60_000);
 });
 

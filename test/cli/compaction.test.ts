@@ -10,7 +10,7 @@ import { allOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
 
 const goal = "Goal GOAL-91: make `make check` pass. Never touch `vendor/`. Use tabs.";
 const correction = "port is 8123, not 8080 (FIX-33)";
@@ -22,7 +22,7 @@ const newestText = (body: WireBody) => JSON.stringify(body.messages.at(-1));
  * Three turns of work on a todo list, with a job in the background and an open focus. `words`: what the model says
  * beside each call. Asked for a summary it omits everything, and claims that item 2 is open.
  */
-function worker(place: Place, words: string): (body: WireBody) => ScriptedReply {
+function worker(workspace: Workspace, words: string): (body: WireBody) => ScriptedReply {
   let step = 0;
   const first: ScriptedReply[] = [
     { calls: [{ todo: { items } }] },
@@ -31,7 +31,7 @@ function worker(place: Place, words: string): (body: WireBody) => ScriptedReply 
         {
           str_replace_editor: {
             command: "create",
-            path: join(place.cwd, "port.ts"),
+            path: join(workspace.cwd, "port.ts"),
             file_text: "export const port = 8080;\n",
           },
         },
@@ -55,23 +55,26 @@ function worker(place: Place, words: string): (body: WireBody) => ScriptedReply 
 }
 
 async function setUp(id: string, words: string, engine: object) {
-  const place = makePlace();
-  const server = await startMockServer({ turns: worker(place, words), models: { "*": { window: 40_000 } } });
-  Object.assign(place.env, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-canary-7f3a" });
-  onTestFinished(place.remove);
+  const workspace = makeWorkspace();
+  const server = await startMockServer({
+    turns: worker(workspace, words),
+    models: { "*": { window: 40_000 } },
+  });
+  Object.assign(workspace.env, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-canary-7f3a" });
+  onTestFinished(workspace.remove);
   onTestFinished(() => server.close());
-  writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: say please.\n");
-  writeFileSync(join(place.cwd, "check.sh"), 'echo "check $1: AssertionError: 3 != 4"\nexit 2\n');
-  const config = join(place.home, "sawtooth", "config");
+  writeFileSync(join(workspace.cwd, "AGENTS.md"), "RULE-17: say please.\n");
+  writeFileSync(join(workspace.cwd, "check.sh"), 'echo "check $1: AssertionError: 3 != 4"\nexit 2\n');
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   const models = { [`anthropic/${id}`]: { window: 40_000 } };
   writeFileSync(join(config, "settings.json"), JSON.stringify({ models, engine, summaryModel: "own" }));
-  return { place, server };
+  return { workspace, server };
 }
 
-function eventsOf(place: Place): LogEvent[] {
-  const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-  return jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[];
+function eventsOf(workspace: Workspace): LogEvent[] {
+  const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+  return jsonLines(readFileSync(join(workspace.home, file), "utf8")) as LogEvent[];
 }
 
 /** The first request after each summary. */
@@ -98,16 +101,16 @@ const cases = ["claude-sonnet-4-6", "claude-sonnet-5-5"].flatMap((id) =>
 
 describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _, context, words, engine) => {
   test("holds everything in the first request after each compaction, and goes on by itself", async () => {
-    const { place, server } = await setUp(id, words, engine);
+    const { workspace, server } = await setUp(id, words, engine);
     const flags = ["-p", "--model", `anthropic/${id}`, "--permission-mode", "auto", "--context", context];
     const said = [goal, "now the next part", correction];
     for (const [turn, prompt] of said.entries()) {
-      const ended = await sawtooth(place, [...flags, ...(turn > 0 ? ["-c"] : []), prompt]);
+      const ended = await sawtooth(workspace, [...flags, ...(turn > 0 ? ["-c"] : []), prompt]);
       expect([ended.stderr.replace(/^sawtooth: a background job.*\n/gm, ""), ended.code]).toEqual(["", 0]);
     }
     expect(server.exchanges.filter(({ status }) => status !== 200).map(({ error }) => error)).toEqual([]);
-    const events = eventsOf(place);
-    const log = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home })[0] ?? "";
+    const events = eventsOf(workspace);
+    const log = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home })[0] ?? "";
     const bodies = afterSummaries(server);
     const late = bodies.filter((body) => JSON.stringify(body).includes("FIX-33"));
     expect(bodies.length).toBeGreaterThan(2);
@@ -121,8 +124,8 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
         "RULE-17",
         "[x] part 2",
         "[ ] part 4",
-        join(place.cwd, "port.ts"),
-        join(place.home, log),
+        join(workspace.cwd, "port.ts"),
+        join(workspace.home, log),
       ])
         expect(whole).toContain(fact);
       expect(whole).toMatch(/## Last check\nbash: (sleep 0.8; )?seq 1 60; sh check\.sh \d+ → exit 2/);
@@ -140,11 +143,11 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
     );
     // The sub-task went on: the focus could be closed, and what it learned stands in the newest request.
     expect(server.rawBodies.at(-1)).toContain("LEARNED-7");
-    expect(existsSync(join(place.cwd, "job.txt"))).toBe(true);
+    expect(existsSync(join(workspace.cwd, "job.txt"))).toBe(true);
     expect(allOf(events, "warning")).toEqual([]);
     const asked = server.rawBodies.filter(isSummary);
     for (const [index, body] of asked.entries()) {
-      const printed = await sawtooth(place, ["report", "--step", `summary-${index + 1}`]);
+      const printed = await sawtooth(workspace, ["report", "--step", `summary-${index + 1}`]);
       expect(printed.stdout).toBe(`${body}\n`);
     }
   }, 180_000);

@@ -6,20 +6,20 @@ import { expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
 import { startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makePlace, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 
 async function setUp(settings: object = {}) {
-  const { server, place } = await serve(() => ({ text: "ok" }));
-  const config = join(place.home, "sawtooth", "config");
+  const { server, workspace } = await serve(() => ({ text: "ok" }));
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
-  const run = (...words: string[]) => sawtooth(place, ["-p", ...words]);
+  const run = (...words: string[]) => sawtooth(workspace, ["-p", ...words]);
   const events = () => {
-    const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-    return jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[];
+    const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+    return jsonLines(readFileSync(join(workspace.home, file), "utf8")) as LogEvent[];
   };
-  return { run, events, place, server };
+  return { run, events, workspace, server };
 }
 
 test("a masking preset is taken from settings and from the command line, and changes a stored session", async () => {
@@ -49,14 +49,14 @@ test("a model of another provider cannot write the summaries", async () => {
 });
 
 test("words that would fill a quarter of the soft window go to a file, and their head stays", async () => {
-  const { run, server, place } = await setUp();
+  const { run, server, workspace } = await setUp();
   const long = Array.from({ length: 1_000 }, (_, line) => `line ${line} of a long paste 한글`).join("\n");
   expect((await run("--window", "12000", long)).code).toBe(0);
   const sent = JSON.stringify(server.requests[0]?.messages);
   expect(Buffer.byteLength(sent)).toBeLessThan(8_000);
   expect(sent).toContain("line 0 of a long paste 한글");
   const file = /the whole text is in (\S+?)\]/.exec(sent)?.[1] ?? "";
-  expect(file.startsWith(place.home)).toBe(true);
+  expect(file.startsWith(workspace.home)).toBe(true);
   expect(readFileSync(file, "utf8")).toBe(long);
   expect((await run("--window", "120000", long)).code).toBe(0);
   expect(server.rawBodies[1]).toContain("line 999");
@@ -68,11 +68,11 @@ test("a background job as the first command does not end a headless run early", 
     turns: () =>
       ++step === 1 ? { calls: [{ bash: { command: "sleep 5", background: true } }] } : { text: "started" },
   });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   onTestFinished(async () => {
     await server.close();
-    place.remove();
+    workspace.remove();
   });
-  const ended = await sawtooth(place, ["-p", "--permission-mode", "auto", "go"]);
+  const ended = await sawtooth(workspace, ["-p", "--permission-mode", "auto", "go"]);
   expect([ended.code, ended.stdout]).toEqual([0, "started\n"]);
 });

@@ -10,22 +10,22 @@ import { bashCalls } from "../../src/core/tool-calls.ts";
 import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
-import { jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
 
-let place: Place;
+let workspace: Workspace;
 let stream: Record<string, unknown>[];
 
 const bash = (command: string) => ({ bash: { command } });
 
 const logOf = (id: unknown): LogEvent[] => {
-  const sessions = join(place.home, "sawtooth", "state", "sessions");
-  const file = join(sessions, slugOf(place.cwd), String(id), "events.jsonl");
+  const sessions = join(workspace.home, "sawtooth", "state", "sessions");
+  const file = join(sessions, slugOf(workspace.cwd), String(id), "events.jsonl");
   return jsonLines(readFileSync(file, "utf8")) as LogEvent[];
 };
 
 beforeAll(async () => {
-  place = makePlace();
-  const script = join(place.home, "script.json");
+  workspace = makeWorkspace();
+  const script = join(workspace.home, "script.json");
   const calls = [
     { str_replace_editor: { command: "create", path: "made.txt", file_text: "one\n" } },
     bash("printf by-rule"),
@@ -47,11 +47,11 @@ beforeAll(async () => {
     "off",
   ];
   const flags = ["--allow", "bash(printf:*)", "--deny", "read(secret)", "--output-format", "stream-json"];
-  const { stdout } = await sawtooth(place, [...words, ...flags]);
+  const { stdout } = await sawtooth(workspace, [...words, ...flags]);
   stream = jsonLines(stdout);
 });
 
-afterAll(() => place.remove());
+afterAll(() => workspace.remove());
 
 const decided = [
   { decision: "allow", by: "mode", rule: "accept-edits", mode: "accept-edits" },
@@ -94,33 +94,33 @@ describe("a session", () => {
       /"by": "rule",\s+"rule": "bash\(printf:\*\)"|"rule": "bash\(printf:\*\)",\s+"by": "rule"/,
     ],
   ])("shows the decision and who made it in %s", async (_name, words, expected) => {
-    const { stdout, code } = await sawtooth(place, words);
+    const { stdout, code } = await sawtooth(workspace, words);
     expect(code).toBe(0);
     expect(stdout).toMatch(expected);
   });
 
   test("shows each decision in the page of the report", async () => {
-    const page = join(place.home, "report.html");
-    await sawtooth(place, ["report", "--html", page]);
+    const page = join(workspace.home, "report.html");
+    await sawtooth(workspace, ["report", "--html", page]);
     const text = readFileSync(page, "utf8");
     expect(text).toMatch(/<td[^>]*>allowed by the rule bash\(printf:\*\) of the command line</);
     expect(text).toContain("2 allowed (1 by the mode, 1 by a rule), 2 denied");
   });
 
   test("is reported with the decisions of then, whatever the rules say now", async () => {
-    const before = (await sawtooth(place, ["report", "--verbose"])).stdout;
-    const config = join(place.home, "sawtooth", "config");
+    const before = (await sawtooth(workspace, ["report", "--verbose"])).stdout;
+    const config = join(workspace.home, "sawtooth", "config");
     mkdirSync(config, { recursive: true });
     writeFileSync(
       join(config, "settings.json"),
       JSON.stringify({ deny: ["bash(printf:*)"], allow: ["bash(touch:*)"] }),
     );
-    expect((await sawtooth(place, ["report", "--verbose"])).stdout).toBe(before);
+    expect((await sawtooth(workspace, ["report", "--verbose"])).stdout).toBe(before);
   });
 });
 
 test("an approval whose call ended the program is in the log all the same", async () => {
-  const script = join(place.home, "killer.json");
+  const script = join(workspace.home, "killer.json");
   // The shell ends its parent: no result of this call can be written.
   const turns = [{ calls: [bash("kill -9 $PPID; sleep 30")] }, { text: "done" }];
   writeFileSync(script, JSON.stringify({ turns }));
@@ -134,7 +134,7 @@ test("an approval whose call ended the program is in the log all the same", asyn
     "--sandbox",
     "off",
   ];
-  const run = await sawtooth(place, [...words, "--output-format", "stream-json"]);
+  const run = await sawtooth(workspace, [...words, "--output-format", "stream-json"]);
   expect(run.signal).toBe("SIGKILL");
   const events = logOf(jsonLines(run.stdout)[0]?.session_id);
   expect(events.at(-1)).toMatchObject({

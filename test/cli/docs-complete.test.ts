@@ -8,7 +8,7 @@ import { readSettings, type Settings } from "../../src/config/settings.ts";
 import { defaultSettings } from "../../src/context/policies/settings.ts";
 import { contextNames } from "../../src/context/policies/stacks.ts";
 import { commands } from "../../src/tui/commands/commands.ts";
-import { madePlace } from "../support/served.ts";
+import { tempWorkspace } from "../support/served.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
@@ -38,7 +38,7 @@ test("configuration.md has a row for each setting, and its examples are settings
   const text = page("configuration.md");
   for (const key of Object.keys(settings)) expect(text).toContain(`\n| \`${key}\` |`);
   const examples = [...text.matchAll(/^```json\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? "");
-  const file = join(madePlace().cwd, "settings.json");
+  const file = join(tempWorkspace().cwd, "settings.json");
   for (const example of examples) {
     writeFileSync(file, example);
     expect(() => readSettings(file), example).not.toThrow();

@@ -11,7 +11,7 @@ import { parseCommand } from "../../src/cli/arguments/arguments.ts";
 import { claudeCode } from "../lab/recordings/recordings.ts";
 import { entry } from "../support/entry.ts";
 import { driveProgram } from "../support/pty-drive.ts";
-import { type Place, sawtooth } from "../support/sawtooth.ts";
+import { sawtooth, type Workspace } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { git } from "./fix/fix-workspace.ts";
 
@@ -54,36 +54,36 @@ function isInteractive(line: string): boolean {
 }
 
 /** A repository with a stored session that changed a file, and all else that the pages' commands name. */
-async function workspace(): Promise<Place> {
+async function prepareWorkspace(): Promise<Workspace> {
   const edit = { str_replace_editor: { command: "create", path: "src/new.js", file_text: "1\n" } };
-  const { place } = await serve((_, index) =>
+  const { workspace } = await serve((_, index) =>
     index === 0 ? { calls: [edit] } : { text: "It computes the total of a cart." },
   );
-  cpSync(join(root, "examples/fix-js"), place.cwd, { recursive: true });
-  writeFileSync(join(place.cwd, "package.json"), JSON.stringify({ scripts: { test: "true" } }));
-  writeFileSync(join(place.cwd, "src/money.js"), "export const cents = 100;\n");
+  cpSync(join(root, "examples/fix-js"), workspace.cwd, { recursive: true });
+  writeFileSync(join(workspace.cwd, "package.json"), JSON.stringify({ scripts: { test: "true" } }));
+  writeFileSync(join(workspace.cwd, "src/money.js"), "export const cents = 100;\n");
   const task = { id: "a", prompt: "Explain it." };
-  writeFileSync(join(place.cwd, "tasks.jsonl"), `${JSON.stringify(task)}\n`);
-  const recordings = join(place.home, ".claude/projects/app");
+  writeFileSync(join(workspace.cwd, "tasks.jsonl"), `${JSON.stringify(task)}\n`);
+  const recordings = join(workspace.home, ".claude/projects/app");
   mkdirSync(recordings, { recursive: true });
   writeFileSync(join(recordings, "one.jsonl"), claudeCode());
-  const programs = join(place.home, "bin");
+  const programs = join(workspace.home, "bin");
   mkdirSync(programs);
   const program = `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`;
   writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
-  place.env.PATH = `${programs}:${place.env.PATH}`;
-  git(place.cwd, "init", "-q");
-  git(place.cwd, "add", "-A");
-  git(place.cwd, "commit", "-qm", "The start");
-  writeFileSync(join(place.cwd, "src/money.js"), "export const cents = 10;\n");
-  await sawtooth(place, ["-p", "Add a file.", "--permission-mode", "auto"]);
-  return place;
+  workspace.env.PATH = `${programs}:${workspace.env.PATH}`;
+  git(workspace.cwd, "init", "-q");
+  git(workspace.cwd, "add", "-A");
+  git(workspace.cwd, "commit", "-qm", "The start");
+  writeFileSync(join(workspace.cwd, "src/money.js"), "export const cents = 10;\n");
+  await sawtooth(workspace, ["-p", "Add a file.", "--permission-mode", "auto"]);
+  return workspace;
 }
 
-function run(place: Place, line: string): Promise<{ code: number | null; output: string }> {
+function run(workspace: Workspace, line: string): Promise<{ code: number | null; output: string }> {
   const child = spawn("bash", ["-ec", line], {
-    cwd: place.cwd,
-    env: place.env,
+    cwd: workspace.cwd,
+    env: workspace.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -95,8 +95,8 @@ function run(place: Place, line: string): Promise<{ code: number | null; output:
 }
 
 /** Starts the line in a terminal and waits for its input, its list of sessions, or its first plain row. */
-async function open(place: Place, line: string): Promise<void> {
-  const terminal = driveProgram("bash", ["-ec", line], place);
+async function open(workspace: Workspace, line: string): Promise<void> {
+  const terminal = driveProgram("bash", ["-ec", line], workspace);
   onTestFinished(() => terminal.kill());
   await terminal.until(/^\s*›|type to search|help lists keys|sawtooth:/m);
   expect(terminal.screen().join("\n")).not.toContain("sawtooth:");
@@ -107,11 +107,11 @@ async function open(place: Place, line: string): Promise<void> {
 describe("the commands of", () => {
   const withCommands = pages.filter(({ text }) => commandsOf(text).length > 0);
   test.for(withCommands)("$path run as they are shown", async ({ text }) => {
-    const place = await workspace();
+    const workspace = await prepareWorkspace();
     for (const line of commandsOf(text)) {
       if (notRun.some(([beginning]) => line.startsWith(beginning))) continue;
-      if (isInteractive(line)) await open(place, line);
-      else expect(await run(place, line), line).toMatchObject({ code: 0 });
+      if (isInteractive(line)) await open(workspace, line);
+      else expect(await run(workspace, line), line).toMatchObject({ code: 0 });
     }
   });
 

@@ -7,15 +7,15 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { changeProjectRules, projectRulesFile } from "../../src/config/stored-rules.ts";
-import { makePlace, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 
-let place: Place;
+let workspace: Workspace;
 
 beforeEach(() => {
-  place = makePlace();
+  workspace = makeWorkspace();
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
 /** A server that accepts connections and counts the bytes that are sent to it. */
 async function listener(): Promise<{ url: string; heard: () => number }> {
@@ -31,7 +31,7 @@ async function listener(): Promise<{ url: string; heard: () => number }> {
 }
 
 const doctor = (env: Record<string, string> = {}, ...words: string[]) =>
-  sawtooth(place, ["doctor", ...words], { env });
+  sawtooth(workspace, ["doctor", ...words], { env });
 
 test("nothing stops work with a key and a server, and nothing is asked of it", async () => {
   const { url, heard } = await listener();
@@ -48,7 +48,7 @@ test("nothing stops work with a key and a server, and nothing is asked of it", a
 
 test("a missing key, a server that is not there and broken settings each stop work, with what to do", async () => {
   expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("set ANTHROPIC_API_KEY") });
-  const config = join(place.home, "sawtooth", "config");
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), '{"modle": "x"}');
   const env = { ANTHROPIC_API_KEY: "sk-canary-7f3a", ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
@@ -68,7 +68,7 @@ test("an address that leads nowhere is given up", async () => {
 
 test("without bash there is no work; without a terminal of its own, git or ripgrep there is", async () => {
   const { code, stdout } = await doctor({
-    PATH: place.cwd,
+    PATH: workspace.cwd,
     SAWTOOTH_PTY: "off",
     OPENAI_BASE_URL: (await listener()).url,
     TERM: "dumb",
@@ -86,7 +86,7 @@ test("without bash there is no work; without a terminal of its own, git or ripgr
 test("under musl the pty module is not tried: a library of that name in the process is enough", async () => {
   const library = /\S*\/libm[.-]\S*so\S*/.exec(readFileSync("/proc/self/maps", "latin1"))?.[0];
   if (!library) throw new Error("this process has no libm to copy");
-  const named = join(place.home, "ld-musl-x86_64.so.1");
+  const named = join(workspace.home, "ld-musl-x86_64.so.1");
   copyFileSync(library, named);
   expect((await doctor()).stdout).toMatch(/ok +pty /);
   expect((await doctor({ LD_PRELOAD: named })).stdout).toMatch(
@@ -95,7 +95,7 @@ test("under musl the pty module is not tried: a library of that name in the proc
 });
 
 test("what a killed agent left is told, and ended with --clean", async () => {
-  const script = join(place.home, "script.json");
+  const script = join(workspace.home, "script.json");
   const command = "setsid nohup sleep 300 >/dev/null 2>&1 & touch begun; sleep 300";
   writeFileSync(script, JSON.stringify({ turns: [{ calls: [{ bash: { command } }] }] }));
   const words = [
@@ -108,8 +108,8 @@ test("what a killed agent left is told, and ended with --clean", async () => {
     "--sandbox",
     "off",
   ];
-  const running = start(place, words);
-  await until(() => existsSync(join(place.cwd, "begun")));
+  const running = start(workspace, words);
+  await until(() => existsSync(join(workspace.cwd, "begun")));
   running.child.kill("SIGKILL");
   await running.ended;
   const before = (await doctor()).stdout;
@@ -119,7 +119,7 @@ test("what a killed agent left is told, and ended with --clean", async () => {
   expect(after).toMatch(/ok {4}processes +ended processes that killed agents left/);
   expect(after).toMatch(/ok {4}locks +removed 1 stale lock/);
   expect((await doctor()).stdout).toMatch(/ok {4}processes +no processes left/);
-  const stored = join(place.home, "sawtooth", "state", "sessions");
+  const stored = join(workspace.home, "sawtooth", "state", "sessions");
   expect(
     readdirSync(stored, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("lock.")),
   ).toEqual([]);
@@ -132,14 +132,14 @@ test("processes of an agent that lives are nobody's leftovers", async () => {
 });
 
 test("doctor names the rules that are kept for the folder, and a file of them that is broken", async () => {
-  const folder = join(place.env.SAWTOOTH_HOME ?? "", "config");
-  const file = projectRulesFile(folder, place.cwd);
-  changeProjectRules(file, place.cwd, () => ["bash(make:*)"]);
-  expect((await sawtooth(place, ["doctor"])).stdout.replace(/\s+/g, " ")).toContain(
-    `1 rule for ${place.cwd}: bash(make:*)`,
+  const folder = join(workspace.env.SAWTOOTH_HOME ?? "", "config");
+  const file = projectRulesFile(folder, workspace.cwd);
+  changeProjectRules(file, workspace.cwd, () => ["bash(make:*)"]);
+  expect((await sawtooth(workspace, ["doctor"])).stdout.replace(/\s+/g, " ")).toContain(
+    `1 rule for ${workspace.cwd}: bash(make:*)`,
   );
   writeFileSync(file, "{");
-  const { stdout } = await sawtooth(place, ["doctor"]);
+  const { stdout } = await sawtooth(workspace, ["doctor"]);
   expect(stdout).toMatch(/note +rules/);
   expect(stdout).toContain("no rule for this folder applies");
 });

@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest";
 import { schemaText } from "../../src/cli/schema/schema.ts";
 import type { Turns } from "../../src/models/playback/script.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makePlace, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, start } from "../support/sawtooth.ts";
 import { bash, type Served, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
-import { filesPlace, small, smallCheck } from "./fix/fix-workspace.ts";
+import { filesWorkspace, small, smallCheck } from "./fix/fix-workspace.ts";
 
 const fits = new Ajv2020({ allErrors: true }).compile(JSON.parse(schemaText(["events"])));
 
@@ -23,7 +23,7 @@ function checkLines(stdout: string): Record<string, unknown> {
 }
 
 function setUp(turns: Turns<WireBody>, files?: Record<string, string>): Promise<Served> {
-  return serve(turns, {}, (url) => (files ? filesPlace(files, { url }) : makePlace(url)));
+  return serve(turns, {}, (url) => (files ? filesWorkspace(files, { url }) : makeWorkspace(url)));
 }
 
 const prompt = ["-p", "go", "--output-format", "stream-json"];
@@ -216,8 +216,8 @@ const cases: Case[] = [
 
 describe("every way out has its code, and a complete result", () => {
   test.each(cases)("$code: $title", async ({ code, turns, words, subtype, reason, env, files }) => {
-    const { place } = await setUp(turns, files);
-    const run = await sawtooth(place, words, env ? { env } : {});
+    const { workspace } = await setUp(turns, files);
+    const run = await sawtooth(workspace, words, env ? { env } : {});
     const result = checkLines(run.stdout);
     expect({ code: run.code, subtype: result.subtype, reason: result.terminal_reason }).toEqual({
       code,
@@ -235,8 +235,8 @@ describe("every way out has its code, and a complete result", () => {
   });
 
   test("2: an unknown flag, without any output", async () => {
-    const { place } = await setUp([]);
-    expect(await sawtooth(place, ["-p", "x", "--fly"])).toMatchObject({ code: 2, stdout: "" });
+    const { workspace } = await setUp([]);
+    expect(await sawtooth(workspace, ["-p", "x", "--fly"])).toMatchObject({ code: 2, stdout: "" });
   });
 
   test.each([
@@ -246,11 +246,11 @@ describe("every way out has its code, and a complete result", () => {
   ] as const)(
     "%s: %i, a complete result, and the process is gone though its command is deaf",
     async (signal, code) => {
-      const { place } = await setUp([
+      const { workspace } = await setUp([
         { text: "I begin", calls: [bash("trap '' INT TERM HUP; touch deaf; sleep 900")] },
       ]);
-      const run = start(place, auto);
-      await until(() => existsSync(join(place.cwd, "deaf")));
+      const run = start(workspace, auto);
+      await until(() => existsSync(join(workspace.cwd, "deaf")));
       run.child.kill(signal);
       const ended = await run.ended;
       expect(ended.code).toBe(code);
@@ -262,19 +262,19 @@ describe("every way out has its code, and a complete result", () => {
 describe("the result says", () => {
   test("which files were changed, what came last and how to go on, when a limit ends the run", async () => {
     const create = { command: "create", path: "new.txt", file_text: "x\n" };
-    const { place } = await setUp((_, index) =>
+    const { workspace } = await setUp((_, index) =>
       index === 0
         ? { text: "first", calls: [{ str_replace_editor: create }] }
         : { calls: [bash("echo $RANDOM")] },
     );
-    const result = checkLines((await sawtooth(place, [...auto, "--max-turns", "3"])).stdout);
+    const result = checkLines((await sawtooth(workspace, [...auto, "--max-turns", "3"])).stdout);
     expect(result).toMatchObject({
       result: "first",
-      changed_files: [join(place.cwd, "new.txt")],
+      changed_files: [join(workspace.cwd, "new.txt")],
       resume: `sawtooth -p -r ${result.session_id} "continue"`,
       limit: "max_turns",
       num_turns: 3,
     });
-    expect(existsSync(join(place.cwd, "new.txt"))).toBe(true);
+    expect(existsSync(join(workspace.cwd, "new.txt"))).toBe(true);
   });
 });

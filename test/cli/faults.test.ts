@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Fault, ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
-import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
-async function setUp(turns: ScriptedReply[]): Promise<{ place: Place; server: MockServer }> {
-  const { server, place } = await serve(turns, { pingMs: 200 });
-  return { place, server };
+async function setUp(turns: ScriptedReply[]): Promise<{ workspace: Workspace; server: MockServer }> {
+  const { server, workspace } = await serve(turns, { pingMs: 200 });
+  return { workspace, server };
 }
 
 const auto = ["-p", "go", "--output-format", "stream-json", "--permission-mode", "auto"];
@@ -33,8 +33,8 @@ describe("failures that pass are made up for, and said once", () => {
   ];
   test.each(cases)("%s", async (_, fault, repeat, kind) => {
     const text = "a longer answer, so that some of it streams before it is cut off in the middle";
-    const { place, server } = await setUp([{ text, fault, repeat }, { text }]);
-    const { code, stdout } = await sawtooth(place, auto);
+    const { workspace, server } = await setUp([{ text, fault, repeat }, { text }]);
+    const { code, stdout } = await sawtooth(workspace, auto);
     expect(code).toBe(0);
     expect(server.exchanges).toHaveLength(repeat + 1);
     expect(retries(stdout)).toMatchObject(
@@ -46,22 +46,22 @@ describe("failures that pass are made up for, and said once", () => {
   });
 
   test("the server's own wait is honoured, and stands in the event", async () => {
-    const { place, server } = await setUp([
+    const { workspace, server } = await setUp([
       { fault: { status: 429, headers: { "retry-after": "1" } } },
       { text: "ok" },
     ]);
-    const { stdout } = await sawtooth(place, auto);
+    const { stdout } = await sawtooth(workspace, auto);
     const [first, second] = server.exchanges.map((one) => one.receivedAt);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(950);
     expect(retries(stdout)).toMatchObject([{ wait_ms: 1000 }]);
   });
 
   test("a wait can be interrupted", async () => {
-    const { place, server } = await setUp([
+    const { workspace, server } = await setUp([
       { fault: { status: 429, headers: { "retry-after": "60" } } },
       { text: "ok" },
     ]);
-    const run = start(place, auto);
+    const run = start(workspace, auto);
     await run.until('"retry"');
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
@@ -77,8 +77,8 @@ test.each([
   [404, 6],
 ])("%i is reported at once, in the server's words", async (status, exit) => {
   const body = { type: "error", error: { type: "x", message: `words about ${status}` } };
-  const { place, server } = await setUp([{ fault: { status, body } }]);
-  const { code, stdout } = await sawtooth(place, auto);
+  const { workspace, server } = await setUp([{ fault: { status, body } }]);
+  const { code, stdout } = await sawtooth(workspace, auto);
   expect({ code, exchanges: server.exchanges.length }).toEqual({ code: exit, exchanges: 1 });
   expect(jsonLines(stdout).at(-1)).toMatchObject({
     errors: [expect.stringContaining(`words about ${status}`)],
@@ -93,8 +93,8 @@ describe("a silent stream", () => {
     ["in the middle of a text", 8],
   ])("%s: given up although pings come, told, and tried again", async (_, silentAfterEvents) => {
     const text = "words that come in several pieces, one after the other, until they do not";
-    const { place, server } = await setUp([{ text, fault: { silentAfterEvents } }, { text }]);
-    const { code, stdout } = await sawtooth(place, auto, idle);
+    const { workspace, server } = await setUp([{ text, fault: { silentAfterEvents } }, { text }]);
+    const { code, stdout } = await sawtooth(workspace, auto, idle);
     expect(code).toBe(0);
     expect(retries(stdout)).toMatchObject([{ kind: "idle", attempt: 1, message: "no data for 1 s" }]);
     expect(count(stdout, text)).toBe(2);
@@ -103,20 +103,20 @@ describe("a silent stream", () => {
 
   test("in the middle of a call: the call is not run, and after the next attempt it is run once", async () => {
     const calls = [bash("echo ran >> ran.txt")];
-    const { place } = await setUp([
+    const { workspace } = await setUp([
       { text: "now", calls, fault: { silentAfterEvents: 6 } },
       { text: "now", calls },
       { text: "done" },
     ]);
-    expect((await sawtooth(place, auto, idle)).code).toBe(0);
-    expect(readFileSync(join(place.cwd, "ran.txt"), "utf8")).toBe("ran\n");
+    expect((await sawtooth(workspace, auto, idle)).code).toBe(0);
+    expect(readFileSync(join(workspace.cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
   test("an interrupt does not wait for it", async () => {
-    const { place, server } = await setUp([
+    const { workspace, server } = await setUp([
       { text: "begun and then nothing", fault: { silentAfterEvents: 3 } },
     ]);
-    const run = start(place, auto);
+    const run = start(workspace, auto);
     await until(() => server.exchanges.length > 0);
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
@@ -128,11 +128,11 @@ describe("a call whose input is cut off", () => {
   const write = { str_replace_editor: { command: "create", path: "long.txt", file_text: "x".repeat(4000) } };
 
   test("is not run, does not enter the history, and the model is asked for smaller pieces", async () => {
-    const { place, server } = await setUp([
+    const { workspace, server } = await setUp([
       { calls: [write], fault: { cutToolJson: true } },
       { text: "in pieces" },
     ]);
-    expect((await sawtooth(place, auto)).code).toBe(0);
+    expect((await sawtooth(workspace, auto)).code).toBe(0);
     const second = JSON.stringify(server.requests[1]?.messages);
     expect(second).toContain("smaller pieces");
     expect(second).not.toContain("xxxx");
@@ -140,34 +140,34 @@ describe("a call whose input is cut off", () => {
   });
 
   test("at most three times", async () => {
-    const { place, server } = await setUp([{ calls: [write], fault: { cutToolJson: true }, repeat: 9 }]);
-    const { code, stdout } = await sawtooth(place, auto);
+    const { workspace, server } = await setUp([{ calls: [write], fault: { cutToolJson: true }, repeat: 9 }]);
+    const { code, stdout } = await sawtooth(workspace, auto);
     expect({ code, requests: server.requests.length }).toEqual({ code: 1, requests: 4 });
     expect(jsonLines(stdout).at(-1)).toMatchObject({ terminal_reason: "output_limit" });
   });
 });
 
 test("a tool that ran is not run again when the reply after it fails", async () => {
-  const { place } = await setUp([
+  const { workspace } = await setUp([
     { calls: [bash("echo ran >> ran.txt")] },
     { fault: { status: 529, headers: soon }, repeat: 2 },
     { text: "done" },
   ]);
-  expect((await sawtooth(place, auto)).code).toBe(0);
-  expect(readFileSync(join(place.cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  expect((await sawtooth(workspace, auto)).code).toBe(0);
+  expect(readFileSync(join(workspace.cwd, "ran.txt"), "utf8")).toBe("ran\n");
 });
 
 test("a stream that is closed in the middle of the third call: none of the three is run", async () => {
   const calls = [bash("touch one"), bash("touch two"), bash("touch three")];
-  const { place, server } = await setUp([
+  const { workspace, server } = await setUp([
     { calls, fault: { closeAfterEvents: 9 } },
     { text: "never mind" },
     { text: "went on" },
   ]);
-  expect((await sawtooth(place, auto)).code).toBe(0);
-  expect((await sawtooth(place, ["-p", "continue", "-c"])).code).toBe(0);
+  expect((await sawtooth(workspace, auto)).code).toBe(0);
+  expect((await sawtooth(workspace, ["-p", "continue", "-c"])).code).toBe(0);
   expect(server.exchanges.map((one) => one.status)).toEqual([200, 200, 200]);
-  expect(readdirSync(place.cwd)).toEqual([]);
+  expect(readdirSync(workspace.cwd)).toEqual([]);
 });
 
 describe("nothing is left behind", () => {
@@ -175,10 +175,10 @@ describe("nothing is left behind", () => {
     "after %s no process of the session runs",
     async (how) => {
       const mark = `sleep 9${process.pid}${how.length}`;
-      const { place } = await setUp([
+      const { workspace } = await setUp([
         { text: "now", calls: [bash(`setsid ${mark} & nohup ${mark} & ${mark}`)] },
       ]);
-      const run = start(place, auto);
+      const run = start(workspace, auto);
       await until(() => running(mark).length === 3);
       if (how.startsWith("SIGKILL")) run.child.stdout?.destroy();
       run.child.kill(how === "SIGHUP" ? "SIGHUP" : "SIGTERM");

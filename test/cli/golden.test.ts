@@ -7,12 +7,12 @@ import packageJson from "../../package.json" with { type: "json" };
 import { reportText, summaryText } from "../../src/report/text/report.ts";
 import { matchesGolden, scrub } from "../support/golden.ts";
 import { longLog, sessionLog } from "../support/report-log.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 
 test("the help is the golden text", async () => {
-  const place = makePlace();
-  onTestFinished(place.remove);
-  const { stdout, stderr, code } = await sawtooth(place, ["--help"]);
+  const workspace = makeWorkspace();
+  onTestFinished(workspace.remove);
+  const { stdout, stderr, code } = await sawtooth(workspace, ["--help"]);
   expect([stderr, code]).toEqual(["", 0]);
   matchesGolden("help", stdout);
 });
@@ -43,8 +43,8 @@ test.runIf(process.platform === "linux").each([
   const [home, cwd] = [join(root, "home"), join(root, "work")];
   const env = { PATH: join(root, "bin"), HOME: home, SAWTOOTH_HOME: home, TERM: "xterm-256color" };
   const keys = name === "doctor" ? { LANG: "C.UTF-8", OPENAI_BASE_URL: "no address" } : {};
-  const place = { home, cwd, env: { ...env, ...keys }, remove: () => {} };
-  const { stdout, stderr } = await sawtooth(place, ["doctor"]);
+  const workspace = { home, cwd, env: { ...env, ...keys }, remove: () => {} };
+  const { stdout, stderr } = await sawtooth(workspace, ["doctor"]);
   expect(stderr).toBe("");
   const machine = { node: process.versions.node, platform: `${process.platform} ${process.arch}` };
   matchesGolden(name, scrub(stdout, { ...machine, version: packageJson.version, root }));

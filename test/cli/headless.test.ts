@@ -5,19 +5,23 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { entry } from "../support/entry.ts";
-import { jsonLines, type Place, sawtooth } from "../support/sawtooth.ts";
-import { madePlace, serve } from "../support/served.ts";
+import { jsonLines, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { serve, tempWorkspace } from "../support/served.ts";
 
-function scriptedPlace(): Place {
-  const place = madePlace();
-  writeFileSync(join(place.cwd, "s.json"), '{ "turns": [{ "text": "fine" }] }');
-  return place;
+function scriptedWorkspace(): Workspace {
+  const workspace = tempWorkspace();
+  writeFileSync(join(workspace.cwd, "s.json"), '{ "turns": [{ "text": "fine" }] }');
+  return workspace;
 }
 
 /** Runs a line of bash in which `$sawtooth` is the program. */
-function inBash(place: Place, line: string): Promise<{ code: number | null; output: string }> {
-  const env = { ...place.env, sawtooth: `${process.execPath} ${entry}`, CI: "" };
-  const child = spawn("bash", ["-c", line], { cwd: place.cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+function inBash(workspace: Workspace, line: string): Promise<{ code: number | null; output: string }> {
+  const env = { ...workspace.env, sawtooth: `${process.execPath} ${entry}`, CI: "" };
+  const child = spawn("bash", ["-c", line], {
+    cwd: workspace.cwd,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output += text;
@@ -33,23 +37,23 @@ test.each([
   ["a closed standard output", "$sawtooth -p hi --model scripted/s.json >&- </dev/null", ""],
   ["piped text and no -p", "echo hi | $sawtooth --model scripted/s.json", "fine\n"],
 ])("%s is no reason to wait or to fail", async (_, line, output) => {
-  expect(await inBash(scriptedPlace(), line)).toMatchObject({ code: 0, output });
+  expect(await inBash(scriptedWorkspace(), line)).toMatchObject({ code: 0, output });
 });
 
 test("a reader that takes one line and goes: no error is heard, and the program ends", async () => {
   const line =
     "$sawtooth -p hi --model scripted/s.json --output-format stream-json </dev/null 2>&1 | head -1";
-  const { code, output } = await inBash(scriptedPlace(), line);
+  const { code, output } = await inBash(scriptedWorkspace(), line);
   expect(code).toBe(0);
   expect(jsonLines(output)).toMatchObject([{ type: "system" }]);
 });
 
 test("--debug: events and exact requests go to a private file, without the key, and stdout stays as it is", async () => {
-  const { place } = await serve([{ text: "fine" }]);
+  const { workspace } = await serve([{ text: "fine" }]);
   const words = ["-p", "the key is sk-canary-7f3a", "--output-format", "stream-json", "--debug", "debug.log"];
-  const { code, stdout } = await sawtooth(place, words);
+  const { code, stdout } = await sawtooth(workspace, words);
   expect({ code, last: jsonLines(stdout).at(-1)?.type }).toEqual({ code: 0, last: "result" });
-  const file = join(place.cwd, "debug.log");
+  const file = join(workspace.cwd, "debug.log");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const lines = jsonLines(readFileSync(file, "utf8"));
   expect(lines.map((line) => line.type)).toEqual(
@@ -59,7 +63,7 @@ test("--debug: events and exact requests go to a private file, without the key, 
 });
 
 test("a debug file that cannot be written is a usage error with a result", async () => {
-  const place = scriptedPlace();
+  const workspace = scriptedWorkspace();
   const words = [
     "-p",
     "x",
@@ -70,7 +74,7 @@ test("a debug file that cannot be written is a usage error with a result", async
     "--output-format",
     "json",
   ];
-  const { code, stdout, stderr } = await sawtooth(place, words);
+  const { code, stdout, stderr } = await sawtooth(workspace, words);
   expect({ code, lines: jsonLines(stdout).length }).toEqual({ code: 2, lines: 1 });
   expect(stderr).toContain("cannot write no/such/folder.log");
 });

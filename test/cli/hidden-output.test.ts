@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startMockServer } from "../support/mock-server.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 
 const hidden = "x\u{e0072}\u{e006d}\u202ey\u2066\u200b";
 const shown = "x\\u{e0072}\\u{e006d}\\u{202e}y\\u{2066}\\u{200b}";
@@ -22,14 +22,14 @@ test("S52 invisible: output, file names, commit messages, views, errors of tools
       { text: "done" },
     ],
   });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   onTestFinished(async () => {
     await server.close();
-    place.remove();
+    workspace.remove();
   });
-  writeFileSync(join(place.cwd, "f"), `${hidden}\n`);
-  writeFileSync(join(place.cwd, `name-${hidden}`), "");
-  const git = (...words: string[]) => spawnSync("git", words, { cwd: place.cwd });
+  writeFileSync(join(workspace.cwd, "f"), `${hidden}\n`);
+  writeFileSync(join(workspace.cwd, `name-${hidden}`), "");
+  const git = (...words: string[]) => spawnSync("git", words, { cwd: workspace.cwd });
   git("init", "-q");
   git(
     "-c",
@@ -43,7 +43,7 @@ test("S52 invisible: output, file names, commit messages, views, errors of tools
     `subject ${hidden}`,
   );
   const words = ["-p", "go", "--permission-mode", "auto"];
-  expect((await sawtooth(place, words, { input: `piped ${hidden}` })).code).toBe(0);
+  expect((await sawtooth(workspace, words, { input: `piped ${hidden}` })).code).toBe(0);
   const messages = server.requests.at(-1)?.messages ?? [];
   const results = messages
     .filter(({ role }) => role === "user")
@@ -55,5 +55,5 @@ test("S52 invisible: output, file names, commit messages, views, errors of tools
     expect(result).not.toMatch(raw);
   }
   expect(results[1]?.split(escaped)).toHaveLength(5);
-  expect(spawnSync("cat", ["f"], { cwd: place.cwd }).stdout.toString()).toBe(`${hidden}\n`);
+  expect(spawnSync("cat", ["f"], { cwd: workspace.cwd }).stdout.toString()).toBe(`${hidden}\n`);
 });

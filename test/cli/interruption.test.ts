@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MockServer } from "../support/mock-server.ts";
-import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -16,7 +16,7 @@ const three = [
 const setUp = () => serve([{ thinking: "hm", text: "I begin", calls: three }, { text: "went on" }]);
 
 /** Waits until the first of the calls is at work. */
-const atWork = ({ cwd }: Place) => until(() => existsSync(join(cwd, "at-work")));
+const atWork = ({ cwd }: Workspace) => until(() => existsSync(join(cwd, "at-work")));
 
 /** The calls of the reply and what each was answered, from the last request that the server accepted. */
 function answers(server: MockServer): string[] {
@@ -35,28 +35,28 @@ test.each([
 ] as const)(
   "%s in the middle of a call: one result line, the right code, and the session goes on",
   async (signal, exit) => {
-    const { place, server } = await setUp();
-    const run = start(place, ["-p", "go", ...auto]);
-    await atWork(place);
+    const { workspace, server } = await setUp();
+    const run = start(workspace, ["-p", "go", ...auto]);
+    await atWork(workspace);
     run.child.kill(signal);
     const { code, stdout } = await run.ended;
     expect(code).toBe(exit);
     const lines = jsonLines(stdout);
     expect(lines.filter((line) => line.type === "result")).toHaveLength(1);
     expect(lines.at(-1)).toMatchObject({ subtype: "error_interrupted", result: "I begin" });
-    expect((await sawtooth(place, ["-p", "continue", "-c", ...auto])).code).toBe(0);
+    expect((await sawtooth(workspace, ["-p", "continue", "-c", ...auto])).code).toBe(0);
     expect(server.exchanges.map((exchange) => exchange.status)).toEqual([200, 200]);
     for (const text of answers(server)) expect(text).toMatch(/cancelled|interrupted/);
   },
 );
 
 test("kill -9 in the middle of a call: the resumed session is valid and loses nothing that was said", async () => {
-  const { place, server } = await setUp();
-  const run = start(place, ["-p", "my long task", ...auto]);
-  await atWork(place);
+  const { workspace, server } = await setUp();
+  const run = start(workspace, ["-p", "my long task", ...auto]);
+  await atWork(workspace);
   run.child.kill("SIGKILL");
   await run.ended;
-  const { code, stderr } = await sawtooth(place, ["-p", "continue", "-c", "--permission-mode", "auto"]);
+  const { code, stderr } = await sawtooth(workspace, ["-p", "continue", "-c", "--permission-mode", "auto"]);
   expect({ code, refused: server.exchanges.filter((each) => each.status !== 200) }).toEqual({
     code: 0,
     refused: [],
@@ -68,23 +68,23 @@ test("kill -9 in the middle of a call: the resumed session is valid and loses no
 });
 
 test("the log of a run rebuilds the exact bytes of every request", async () => {
-  const { place, server } = await setUp();
-  const run = start(place, ["-p", "go", ...auto]);
+  const { workspace, server } = await setUp();
+  const run = start(workspace, ["-p", "go", ...auto]);
   await run.until('"assistant"');
   run.child.kill("SIGINT");
   await run.ended;
-  await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+  await sawtooth(workspace, ["-p", "continue", "-c", ...auto]);
   for (const [index, body] of server.rawBodies.entries()) {
-    const { stdout } = await sawtooth(place, ["report", "--step", String(index + 1)]);
+    const { stdout } = await sawtooth(workspace, ["report", "--step", String(index + 1)]);
     expect(stdout).toBe(`${body}\n`);
   }
 });
 
 test("a second process is told that the session is in use", async () => {
-  const { place } = await setUp();
-  const run = start(place, ["-p", "go", ...auto]);
+  const { workspace } = await setUp();
+  const run = start(workspace, ["-p", "go", ...auto]);
   await run.until('"assistant"');
-  const second = await sawtooth(place, ["-p", "me too", "-c"]);
+  const second = await sawtooth(workspace, ["-p", "me too", "-c"]);
   expect(second.code).toBe(2);
   expect(second.stderr).toMatch(/in use by process \d+.*--fork/);
   run.child.kill("SIGINT");
@@ -92,14 +92,14 @@ test("a second process is told that the session is in use", async () => {
 });
 
 test("the key reaches no child process, no log and no request", async () => {
-  const { server, place } = await serve([
+  const { server, workspace } = await serve([
     { calls: [{ bash: { command: "env; cat /proc/$PPID/environ | tr '\\0' '\\n'" } }] },
     { text: "done" },
   ]);
-  await sawtooth(place, ["-p", "go", ...auto]);
+  await sawtooth(workspace, ["-p", "go", ...auto]);
   expect(server.rawBodies.join("")).not.toContain("sk-canary-7f3a");
   expect(server.rawBodies.join("")).toContain("HOME=");
-  const root = join(place.env.SAWTOOTH_HOME ?? "", "state", "sessions");
+  const root = join(workspace.env.SAWTOOTH_HOME ?? "", "state", "sessions");
   const logs = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith("events.jsonl"),
   );

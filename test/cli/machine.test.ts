@@ -8,12 +8,12 @@ test.each([
   ["a long run", { fault: { delayMs: 800 }, text: "hello" }],
   ["a run that is over at once", { text: "hello" }],
 ])("processes that a killed run left are reported once by %s, with how to end them", async (_what, turn) => {
-  const { place } = await serve([{ calls: [{ bash: { command: "setsid sleep 300.25" } }] }, turn]);
-  const run = start(place, ["-p", "go", "--permission-mode", "auto", "--output-format", "stream-json"]);
+  const { workspace } = await serve([{ calls: [{ bash: { command: "setsid sleep 300.25" } }] }, turn]);
+  const run = start(workspace, ["-p", "go", "--permission-mode", "auto", "--output-format", "stream-json"]);
   await until(() => running("sleep 300.25"), "the process");
   run.child.kill("SIGKILL");
   await run.ended;
-  const { stderr, code } = await sawtooth(place, ["-p", "hi"]);
+  const { stderr, code } = await sawtooth(workspace, ["-p", "hi"]);
   expect(code).toBe(0);
   const pid = Number(/left processes:.*?(\d+) sleep 300.25/.exec(stderr)?.[1]);
   expect(pid).toBeGreaterThan(1);
@@ -22,12 +22,12 @@ test.each([
 });
 
 test("a shell without a terminal says so once", async () => {
-  const { place } = await serve([
+  const { workspace } = await serve([
     { calls: [{ bash: { command: "echo one" } }] },
     { calls: [{ bash: { command: "echo two" } }] },
     { text: "ok" },
   ]);
-  const { stderr, stdout } = await sawtooth(place, ["-p", "go", "--permission-mode", "auto"], {
+  const { stderr, stdout } = await sawtooth(workspace, ["-p", "go", "--permission-mode", "auto"], {
     env: { SAWTOOTH_PTY: "off" },
   });
   expect(stdout).toBe("ok\n");

@@ -6,7 +6,7 @@ import { parseCommand } from "../../src/cli/arguments/arguments.ts";
 import { allOptions, takes } from "../../src/cli/arguments/options.ts";
 import { taskKey, taskOptions } from "../../src/cli/arguments/task-options.ts";
 import { helpText } from "../../src/cli/help.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 import { root } from "../support/source.ts";
 
 describe("an option that a command does not take is refused in one line that says where it belongs", () => {
@@ -46,9 +46,9 @@ describe("an option that a command does not take is refused in one line that say
   });
 
   test("on the command line too, with exit code 2", async () => {
-    const place = makePlace();
-    onTestFinished(place.remove);
-    const { code, stdout, stderr } = await sawtooth(place, ["-p", "x", "--clean"]);
+    const workspace = makeWorkspace();
+    onTestFinished(workspace.remove);
+    const { code, stdout, stderr } = await sawtooth(workspace, ["-p", "x", "--clean"]);
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: "",

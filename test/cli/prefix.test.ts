@@ -47,12 +47,12 @@ describe("the cached prefix", () => {
       const day = (number: number) => ({
         env: { SOURCE_DATE_EPOCH: String(1_795_000_000 + number * 86_400) },
       });
-      const { server, place } = await serve(work);
-      writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
-      execFileSync("git", ["init", "-q"], { cwd: place.cwd });
-      mkdirSync(join(place.cwd, "sub"));
+      const { server, workspace } = await serve(work);
+      writeFileSync(join(workspace.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
+      execFileSync("git", ["init", "-q"], { cwd: workspace.cwd });
+      mkdirSync(join(workspace.cwd, "sub"));
       const run = (words: string, mode: string, date: number, ...more: string[]) =>
-        sawtooth(place, ["-p", words, ...on, "--permission-mode", mode, ...more], day(date));
+        sawtooth(workspace, ["-p", words, ...on, "--permission-mode", mode, ...more], day(date));
       expect((await run("first", "auto", 0)).code).toBe(0);
       expect((await run("second", "accept-edits", 1, "-c")).code).toBe(0);
       expect((await run("third", "plan", 2, "-c")).code).toBe(0);
@@ -68,40 +68,40 @@ describe("the cached prefix", () => {
         expect(markers(body)).toBeLessThanOrEqual(4);
         expect(JSON.parse(body).messages.at(-1).content.at(-1).cache_control).toBeDefined();
       }
-      const other = join(place.home, "other");
+      const other = join(workspace.home, "other");
       mkdirSync(other);
-      await sawtooth({ ...place, cwd: other }, ["-p", "first", ...on, ...auto], day(3));
+      await sawtooth({ ...workspace, cwd: other }, ["-p", "first", ...on, ...auto], day(3));
       expect(hashed(server.rawBodies[10] ?? "").head).toBe(bodies[0]?.head);
       expect(server.exchanges.every((exchange) => exchange.status === 200)).toBe(true);
     },
   );
 
   test("the fixed part is under 12 KB and holds no date, folder or id; those stand in the first message", async () => {
-    const { server, place } = await serve([{ text: "ok" }]);
-    writeFileSync(join(place.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
-    await sawtooth(place, ["-p", "hi"]);
+    const { server, workspace } = await serve([{ text: "ok" }]);
+    writeFileSync(join(workspace.cwd, "AGENTS.md"), "RULE-17: use tabs.\n");
+    await sawtooth(workspace, ["-p", "hi"]);
     const body = server.rawBodies[0] ?? "";
     const { head, messages } = hashed(body);
     expect(Buffer.byteLength(head)).toBeLessThan(12_000);
-    expect(head).not.toContain(place.cwd);
+    expect(head).not.toContain(workspace.cwd);
     expect(head).not.toMatch(/20\d\d-\d\d/);
-    for (const fact of [place.cwd, "RULE-17", "Date: 20"]) expect(messages[0]).toContain(fact);
+    for (const fact of [workspace.cwd, "RULE-17", "Date: 20"]) expect(messages[0]).toContain(fact);
   });
 });
 
 test("another model in the middle of a session gets a history that it accepts", async () => {
-  const { server, place } = await serve([
+  const { server, workspace } = await serve([
     ...work.slice(0, 5),
     { thinking: "new", text: "me" },
     { text: "back" },
   ]);
-  mkdirSync(join(place.cwd, "sub"));
+  mkdirSync(join(workspace.cwd, "sub"));
   for (const [words, model] of [
     ["first"],
     ["second", "anthropic/claude-opus-5-5"],
     ["third", "anthropic/claude-sonnet-4-6"],
   ])
-    await sawtooth(place, ["-p", words ?? "", ...auto, ...(model ? ["-c", "--model", model] : [])]);
+    await sawtooth(workspace, ["-p", words ?? "", ...auto, ...(model ? ["-c", "--model", model] : [])]);
   expect(server.exchanges.map((exchange) => exchange.error ?? exchange.status)).toEqual([
     200, 200, 200, 200, 200, 200, 200,
   ]);

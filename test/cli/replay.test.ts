@@ -2,17 +2,17 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claudeCode, pi } from "../lab/recordings/recordings.ts";
-import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
 
-let place: Place;
+let workspace: Workspace;
 beforeEach(() => {
-  place = makePlace();
-  writeFileSync(join(place.cwd, "one.jsonl"), claudeCode());
-  writeFileSync(join(place.cwd, "two.jsonl"), pi());
+  workspace = makeWorkspace();
+  writeFileSync(join(workspace.cwd, "one.jsonl"), claudeCode());
+  writeFileSync(join(workspace.cwd, "two.jsonl"), pi());
 });
-afterEach(() => place.remove());
+afterEach(() => workspace.remove());
 
-const replay = (...words: string[]) => sawtooth(place, ["replay", ...words]);
+const replay = (...words: string[]) => sawtooth(workspace, ["replay", ...words]);
 
 describe("sawtooth replay", () => {
   test("prints a table on stdout, what it left out on stderr, and draws a page", async () => {
@@ -30,7 +30,7 @@ describe("sawtooth replay", () => {
     for (const context of ["raw", "masking", "masking, in hindsight", "hybrid", "focus-auto", "economist"])
       expect(stdout).toContain(` ${context} `);
     expect(stderr).toContain("one.jsonl: not understood and left out: 1 × hologram");
-    expect(readFileSync(join(place.cwd, "page.html"), "utf8")).toMatch(/^<!doctype html>/);
+    expect(readFileSync(join(workspace.cwd, "page.html"), "utf8")).toMatch(/^<!doctype html>/);
     expect(code).toBe(0);
   });
 
@@ -52,7 +52,7 @@ describe("sawtooth replay", () => {
       /^2 recordings, \d+ commands? among \d+ calls\n\nmode +sandbox +calls +free +asked/,
     );
     expect(code).toBe(0);
-    writeFileSync(join(place.cwd, "bad.jsonl"), "nothing\n");
+    writeFileSync(join(workspace.cwd, "bad.jsonl"), "nothing\n");
     const json = await replay(...words, "bad.jsonl", "--format", "json", "--deny", "bash");
     expect(json.stderr).toContain("bad.jsonl is damaged");
     expect(json.code).toBe(1);
@@ -62,7 +62,7 @@ describe("sawtooth replay", () => {
   });
 
   test("goes on after a file that is no good and says so with its exit code", async () => {
-    writeFileSync(join(place.cwd, "bad.jsonl"), "nothing\n");
+    writeFileSync(join(workspace.cwd, "bad.jsonl"), "nothing\n");
     const { code, stdout, stderr } = await replay(".", "--context", "raw");
     expect(stdout).toMatch(/^one +raw/m);
     expect(stderr).toContain("bad.jsonl is damaged, or no recording: not one line of it is JSON");
@@ -73,12 +73,12 @@ describe("sawtooth replay", () => {
   });
 
   test("says in one sentence what is wrong with a broken, an empty, an unknown and a huge file", async () => {
-    writeFileSync(join(place.cwd, "broken.traj"), '{"trajectory": [{"action": "l');
-    writeFileSync(join(place.cwd, "empty.jsonl"), "");
-    writeFileSync(join(place.cwd, "unknown.jsonl"), '{"a":1}\n{"b":2}\n');
-    writeFileSync(join(place.cwd, "huge.jsonl"), claudeCode());
+    writeFileSync(join(workspace.cwd, "broken.traj"), '{"trajectory": [{"action": "l');
+    writeFileSync(join(workspace.cwd, "empty.jsonl"), "");
+    writeFileSync(join(workspace.cwd, "unknown.jsonl"), '{"a":1}\n{"b":2}\n');
+    writeFileSync(join(workspace.cwd, "huge.jsonl"), claudeCode());
     const line = `${JSON.stringify({ type: "user", message: { role: "user", content: "x".repeat(1e6) } })}\n`;
-    for (let megabyte = 0; megabyte < 42; megabyte++) appendFileSync(join(place.cwd, "huge.jsonl"), line);
+    for (let megabyte = 0; megabyte < 42; megabyte++) appendFileSync(join(workspace.cwd, "huge.jsonl"), line);
     const { code, stderr } = await replay(".", "--context", "raw");
     const told = stderr.split("\n").filter((one) => /broken|empty|unknown|huge/.test(one));
     expect(told.sort()).toEqual([

@@ -21,18 +21,18 @@ import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import { seededRandom } from "../support/random.ts";
-import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { sized } from "../support/size.ts";
 import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
 
-/** The only log of a place. */
-function logOf(place: Place): string {
-  const [file, ...more] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+/** The only log of a workspace. */
+function logOf(workspace: Workspace): string {
+  const [file, ...more] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
   if (file === undefined || more.length > 0) throw new Error(`not one log: ${[file, ...more].join(", ")}`);
-  return join(place.home, file);
+  return join(workspace.home, file);
 }
 
 /** Whole lines of a log, as events. */
@@ -60,11 +60,11 @@ describe("kill -9", () => {
   test(`at ${rounds} random moments of one session: nothing that was told is lost, and it goes on each time`, {
     timeout: 240_000,
   }, async () => {
-    const { place, server } = await serve((_, index) => kinds[index % kinds.length] ?? { text: "" });
+    const { workspace, server } = await serve((_, index) => kinds[index % kinds.length] ?? { text: "" });
     const random = seededRandom(rounds);
     let told: unknown[] = [];
     for (let round = 0; round < rounds; round++) {
-      const run = start(place, ["-p", `round ${round}`, ...(round > 0 ? ["-c"] : []), ...auto]);
+      const run = start(workspace, ["-p", `round ${round}`, ...(round > 0 ? ["-c"] : []), ...auto]);
       await run.until(['"init"', '"assistant"', '"user"'][round % 3] ?? "");
       await delay(random() * 250);
       run.child.kill("SIGKILL");
@@ -72,21 +72,21 @@ describe("kill -9", () => {
       expect(stderr).toBe("");
       const heard = jsonLines(stdout.slice(0, stdout.lastIndexOf("\n") + 1));
       told = [...told, ...heard.flatMap((line) => (line.type === "assistant" ? [line.message] : []))];
-      const stored = wholeEvents(logOf(place)).filter((event) => event.type === "assistant_message");
+      const stored = wholeEvents(logOf(workspace)).filter((event) => event.type === "assistant_message");
       // What was said on stdout was on the disk before.
       expect(stored.length).toBeGreaterThanOrEqual(told.length);
     }
-    const { code } = await sawtooth(place, ["-p", "the end", "-c", ...auto, "--max-turns", "1"]);
+    const { code } = await sawtooth(workspace, ["-p", "the end", "-c", ...auto, "--max-turns", "1"]);
     expect(code).toBe(3);
     expect(server.exchanges.filter((one) => one.status >= 400).map((one) => one.error)).toEqual([]);
-    const prompts = wholeEvents(logOf(place)).filter((event) => event.type === "user_message");
+    const prompts = wholeEvents(logOf(workspace)).filter((event) => event.type === "user_message");
     expect(prompts.length).toBe(rounds + 1);
   });
 
   test("leaves nothing running that the next start does not end or name", async () => {
     const mark = `sleep 97${process.pid}`;
-    const { place } = await serve([{ text: "now", calls: [bash(mark)] }, { text: "ok" }]);
-    const run = start(place, ["-p", "go", ...auto]);
+    const { workspace } = await serve([{ text: "now", calls: [bash(mark)] }, { text: "ok" }]);
+    const run = start(workspace, ["-p", "go", ...auto]);
     const left = () =>
       execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
         .split("\n")
@@ -94,48 +94,48 @@ describe("kill -9", () => {
     await until(() => left().length > 0, mark);
     run.child.kill("SIGKILL");
     await run.ended;
-    await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    await sawtooth(workspace, ["-p", "continue", "-c", ...auto]);
     await until(() => left().length === 0, "the end of what the killed run left");
   });
 });
 
 describe("a damaged log", () => {
-  async function finished(): Promise<{ place: Place; server: MockServer; file: string }> {
-    const { place, server } = await serve([
+  async function finished(): Promise<{ workspace: Workspace; server: MockServer; file: string }> {
+    const { workspace, server } = await serve([
       { text: "one", calls: [bash("echo first")] },
       { text: "rest" },
       { text: "went on" },
     ]);
-    await sawtooth(place, ["-p", "begin", ...auto]);
-    return { place, server, file: logOf(place) };
+    await sawtooth(workspace, ["-p", "begin", ...auto]);
+    return { workspace, server, file: logOf(workspace) };
   }
 
   const warnings = (stdout: string) => jsonLines(stdout).filter((line) => line.type === "warning");
 
   test("whose last line was cut: one warning, and everything before it is there", async () => {
-    const { place, server, file } = await finished();
+    const { workspace, server, file } = await finished();
     truncateSync(file, statSync(file).size - 20);
-    const { code, stdout } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    const { code, stdout } = await sawtooth(workspace, ["-p", "continue", "-c", ...auto]);
     expect(code).toBe(0);
     expect(warnings(stdout)).toMatchObject([{ message: expect.stringMatching(/bytes of damaged lines/) }]);
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(/begin.*first.*rest.*continue/);
   });
 
   test("with a line of garbage in its middle: one warning, and the rest is there", async () => {
-    const { place, server, file } = await finished();
+    const { workspace, server, file } = await finished();
     const lines = readFileSync(file, "utf8").split("\n");
     writeFileSync(file, lines.toSpliced(2, 0, "\u0000garbage {").join("\n"));
-    const { code, stdout } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    const { code, stdout } = await sawtooth(workspace, ["-p", "continue", "-c", ...auto]);
     expect({ code, warnings: warnings(stdout).length }).toEqual({ code: 0, warnings: 1 });
     expect(server.exchanges.at(-1)?.status).toBe(200);
   });
 
   test("that ends in a call without a result: the call is answered", async () => {
-    const { place, server, file } = await finished();
+    const { workspace, server, file } = await finished();
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     const at = lines.findIndex((line) => line.includes('"tool_result"'));
     writeFileSync(file, `${lines.slice(0, at).join("\n")}\n`);
-    const { code } = await sawtooth(place, ["-p", "continue", "-c", ...auto]);
+    const { code } = await sawtooth(workspace, ["-p", "continue", "-c", ...auto]);
     expect({ code, status: server.exchanges.at(-1)?.status }).toEqual({ code: 0, status: 200 });
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("interrupted");
   });
@@ -155,13 +155,13 @@ function disk(...options: string[]): string {
 
 describe.runIf(canMount)("disks that refuse (skipped where file systems cannot be mounted)", () => {
   test("full: the run goes on, warns once, and its exit code is that of the work", async () => {
-    const { place, server } = await serve([
+    const { workspace, server } = await serve([
       { text: "long", calls: [bash("seq 1 300000")] },
       { text: "more", calls: [bash("seq 1 300000; echo the-end")] },
       { text: "done" },
     ]);
     const sessions = disk("size=600k");
-    const { code, stdout } = await sawtooth(place, ["-p", "go", "--session-dir", sessions, ...auto]);
+    const { code, stdout } = await sawtooth(workspace, ["-p", "go", "--session-dir", sessions, ...auto]);
     const lines = jsonLines(stdout);
     expect({ code, subtype: lines.at(-1)?.subtype }).toEqual({ code: 0, subtype: "success" });
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("the-end");
@@ -171,9 +171,9 @@ describe.runIf(canMount)("disks that refuse (skipped where file systems cannot b
   });
 
   test("read-only: the session is kept elsewhere, and that is said", async () => {
-    const { place } = await serve([{ text: "hello" }]);
+    const { workspace } = await serve([{ text: "hello" }]);
     const home = disk("ro");
-    const { code, stdout } = await sawtooth(place, ["-p", "go", ...auto], {
+    const { code, stdout } = await sawtooth(workspace, ["-p", "go", ...auto], {
       env: { HOME: home, SAWTOOTH_HOME: home },
     });
     const lines = jsonLines(stdout);
@@ -187,48 +187,50 @@ describe.runIf(canMount)("disks that refuse (skipped where file systems cannot b
 
 describe("two processes", () => {
   test("on one session: the second is refused, or forks; lines are never mixed", async () => {
-    const { place, server } = await serve((_, index) =>
+    const { workspace, server } = await serve((_, index) =>
       index === 0
         ? { text: "slow", calls: [bash("until [ -e go-on ]; do sleep 0.1; done")] }
         : { text: "other" },
     );
-    const run = start(place, ["-p", "go", ...auto]);
+    const run = start(workspace, ["-p", "go", ...auto]);
     await run.until('"assistant"');
-    const refused = await sawtooth(place, ["-p", "me too", "-c", ...auto]);
+    const refused = await sawtooth(workspace, ["-p", "me too", "-c", ...auto]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain("--fork");
-    const forked = await sawtooth(place, ["-p", "me too", "-c", "--fork", ...auto]);
+    const forked = await sawtooth(workspace, ["-p", "me too", "-c", "--fork", ...auto]);
     expect(forked.code).toBe(0);
-    writeFileSync(join(place.cwd, "go-on"), "");
+    writeFileSync(join(workspace.cwd, "go-on"), "");
     expect((await run.ended).code).toBe(0);
-    const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+    const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
     expect(files).toHaveLength(2);
     for (const file of files) {
-      const seqs = wholeEvents(join(place.home, file)).map((event) => event.seq);
+      const seqs = wholeEvents(join(workspace.home, file)).map((event) => event.seq);
       expect(seqs).toEqual(seqs.map((_, index) => index));
     }
     expect(server.exchanges.filter((one) => one.status >= 400)).toEqual([]);
   });
 
   test("beginning at the same moment get a session each", async () => {
-    const { place } = await serve(() => ({ text: "hi" }));
-    const runs = await Promise.all(Array.from({ length: 4 }, () => sawtooth(place, ["-p", "go", ...auto])));
+    const { workspace } = await serve(() => ({ text: "hi" }));
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, () => sawtooth(workspace, ["-p", "go", ...auto])),
+    );
     expect(runs.map((run) => run.code)).toEqual([0, 0, 0, 0]);
     expect(new Set(runs.map((run) => jsonLines(run.stdout).at(-1)?.session_id)).size).toBe(4);
   });
 });
 
 test("after a cd the log stays where it was, and a resume goes on in the folder of the session", async () => {
-  const { place, server } = await serve([
+  const { workspace, server } = await serve([
     { calls: [bash("mkdir sub && cd sub && pwd")] },
     { text: "there" },
     { calls: [bash("pwd")] },
     { text: "ok" },
   ]);
-  mkdirSync(join(place.cwd, "elsewhere"));
-  await sawtooth(place, ["-p", "go", ...auto]);
-  const { code } = await sawtooth(place, ["-p", "where", "-c", ...auto]);
+  mkdirSync(join(workspace.cwd, "elsewhere"));
+  await sawtooth(workspace, ["-p", "go", ...auto]);
+  const { code } = await sawtooth(workspace, ["-p", "where", "-c", ...auto]);
   expect(code).toBe(0);
-  expect(JSON.stringify(server.requests.at(-1)?.messages.at(-1))).toContain(`${place.cwd}/sub`);
-  expect(wholeEvents(logOf(place)).filter((event) => event.type === "user_message")).toHaveLength(2);
+  expect(JSON.stringify(server.requests.at(-1)?.messages.at(-1))).toContain(`${workspace.cwd}/sub`);
+  expect(wholeEvents(logOf(workspace)).filter((event) => event.type === "user_message")).toHaveLength(2);
 });

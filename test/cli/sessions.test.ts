@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSession } from "../../src/session/store.ts";
 import { result, started, user } from "../support/logs.ts";
-import { type Ended, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { type Ended, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
 
-let place: Place;
+let workspace: Workspace;
 const key = "sk-canary-7f3a-of-the-environment";
 /** In a file of the folder, not in the environment. */
 const fileSecret = "canary-9Zx81-of-a-file";
 const clipboard = "\u001b]52;c;aGVsbG8=\u0007";
 
 const sessions = (...words: string[]): Promise<Ended> =>
-  sawtooth(place, ["sessions", ...words], { env: { ANTHROPIC_API_KEY: key } });
+  sawtooth(workspace, ["sessions", ...words], { env: { ANTHROPIC_API_KEY: key } });
 
 beforeAll(async () => {
-  place = makePlace();
-  const script = join(place.home, "script.json");
+  workspace = makeWorkspace();
+  const script = join(workspace.home, "script.json");
   const turns = [
     {
       text: `I <script>look</script>${clipboard} ![pixel](http://evil/x.png)\n\`\`\`html\n<b>code</b>\n\`\`\``,
@@ -27,12 +27,12 @@ beforeAll(async () => {
     { text: "done" },
   ];
   writeFileSync(script, JSON.stringify({ turns }));
-  writeFileSync(join(place.cwd, ".env"), `SERVICE_TOKEN=${fileSecret}\n`);
+  writeFileSync(join(workspace.cwd, ".env"), `SERVICE_TOKEN=${fileSecret}\n`);
   const prompt = `fix it with ${key} and AKIAIOSFODNN7EXAMPLE or ${fileSecret}`;
-  await sawtooth(place, ["-p", prompt, "--model", `scripted/${script}`, "--permission-mode", "auto"]);
+  await sawtooth(workspace, ["-p", prompt, "--model", `scripted/${script}`, "--permission-mode", "auto"]);
 });
 
-afterAll(() => place.remove());
+afterAll(() => workspace.remove());
 
 describe("every form of a session", () => {
   test.each([
@@ -53,7 +53,7 @@ describe("every form of a session", () => {
 });
 
 test("neither a report nor the exact request of a step has the secret of a file", async () => {
-  const step = await sawtooth(place, ["report", "--step", "1"]);
+  const step = await sawtooth(workspace, ["report", "--step", "1"]);
   expect(step.stdout).toContain("or [redacted:SERVICE_TOKEN]");
   expect(step.stdout).not.toContain("9Zx81");
 });
@@ -91,7 +91,7 @@ test("as JSON it is the log", async () => {
 });
 
 test("a session is named in the list and in what it is exported as", async () => {
-  const other = makePlace();
+  const other = makeWorkspace();
   const root = join(other.home, "sawtooth", "state", "sessions");
   const session = createSession({ root, cwd: other.cwd, clock: Date.now, warn: () => {} });
   for (const event of [started(), user("hello"), result("none")]) session.log.append(event);

@@ -8,9 +8,9 @@ import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { type Ended, jsonLines, makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
+import { type Ended, jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
 
-type Seen = { ended: Ended; server: MockServer; place: Place; events: LogEvent[] };
+type Seen = { ended: Ended; server: MockServer; workspace: Workspace; events: LogEvent[] };
 type Case = {
   value: unknown;
   words?: string[];
@@ -21,7 +21,7 @@ type Case = {
 };
 
 const touch: ScriptedReply[] = [{ calls: [{ bash: { command: "touch made" } }] }, { text: "done" }];
-const isMade = ({ place }: Seen) => existsSync(join(place.cwd, "made"));
+const isMade = ({ workspace }: Seen) => existsSync(join(workspace.cwd, "made"));
 const engine = ({ events }: Seen) => currentEngine(events).engine;
 const body = ({ server }: Seen) => JSON.parse(server.rawBodies[0] ?? "{}") as Record<string, unknown>;
 const ending = ({ ended, events }: Seen) => [ended.code, lastOf(events, "turn_ended")?.reason];
@@ -103,18 +103,18 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
 
 async function run(settings: object, { words = [], turns = [{ text: "ok" }] }: Partial<Case>): Promise<Seen> {
   const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   onTestFinished(async () => {
     await server.close();
-    place.remove();
+    workspace.remove();
   });
-  const config = join(place.home, "sawtooth", "config");
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
-  const ended = await sawtooth(place, ["-p", ...words, "go"]);
-  const [file] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-  const events = file === undefined ? [] : jsonLines(readFileSync(join(place.home, file), "utf8"));
-  return { ended, server, place, events: events as LogEvent[] };
+  const ended = await sawtooth(workspace, ["-p", ...words, "go"]);
+  const [file] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+  const events = file === undefined ? [] : jsonLines(readFileSync(join(workspace.home, file), "utf8"));
+  return { ended, server, workspace, events: events as LogEvent[] };
 }
 
 test.each(Object.entries(cases))(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { schemaText } from "../../src/cli/schema/schema.ts";
-import { jsonLines, type Place, type Started, sawtooth, start } from "../support/sawtooth.ts";
+import { jsonLines, type Started, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -29,8 +29,8 @@ function checked(stdout: string): Record<string, unknown>[] {
 }
 
 /** Talks to a running program line by line. */
-function drive(place: Place, words: string[]) {
-  const run: Started = start(place, words, { input: "open" });
+function drive(workspace: Workspace, words: string[]) {
+  const run: Started = start(workspace, words, { input: "open" });
   const lines = () => checked(run.stdout().slice(0, run.stdout().lastIndexOf("\n") + 1));
   return {
     ...run,
@@ -48,10 +48,10 @@ function drive(place: Place, words: string[]) {
 }
 
 test("several messages are several turns of one session, in order, with one result at the end", async () => {
-  const { place, server } = await serve([{ text: "one" }, { text: "two" }, { text: "three" }]);
+  const { workspace, server } = await serve([{ text: "one" }, { text: "two" }, { text: "three" }]);
   const blocks = [{ type: "text", text: "third" }];
   const input = text([user("first"), user("second"), user(blocks)]);
-  const { code, stdout } = await sawtooth(place, stream, { input });
+  const { code, stdout } = await sawtooth(workspace, stream, { input });
   const lines = checked(stdout);
   expect(code).toBe(0);
   expect(lines.map((line) => line.type)).toEqual([
@@ -69,19 +69,19 @@ test("several messages are several turns of one session, in order, with one resu
 });
 
 test("a prompt on the command line is the first message", async () => {
-  const { place, server } = await serve([{ text: "one" }, { text: "two" }]);
-  await sawtooth(place, ["-p", "zeroth", ...stream.slice(1)], { input: text([user("first")]) });
+  const { workspace, server } = await serve([{ text: "one" }, { text: "two" }]);
+  await sawtooth(workspace, ["-p", "zeroth", ...stream.slice(1)], { input: text([user("first")]) });
   expect(JSON.stringify(server.requests[1]?.messages)).toMatch(/zeroth.*one.*first/);
 });
 
 test("an interrupt ends the turn, not the session", async () => {
-  const { place, server } = await serve([
+  const { workspace, server } = await serve([
     { text: "I sleep", calls: [bash("touch asleep; sleep 900")] },
     { text: "went on" },
   ]);
-  const run = drive(place, auto);
+  const run = drive(workspace, auto);
   run.send(user("sleep"));
-  await until(() => existsSync(join(place.cwd, "asleep")));
+  await until(() => existsSync(join(workspace.cwd, "asleep")));
   run.send({ type: "control_request", request_id: "stop-1", request: { subtype: "interrupt" } });
   await run.until((line) => line.type === "turn" && line.reason === "interrupted");
   run.send(user("go on"));
@@ -97,18 +97,18 @@ test("an interrupt ends the turn, not the session", async () => {
 });
 
 test("a message with priority now reaches the model at its next step", async () => {
-  const { place, server } = await serve([
+  const { workspace, server } = await serve([
     { calls: [bash("until [ -e heard ]; do sleep 0.1; done")] },
     { text: "heard" },
   ]);
-  const run = drive(place, auto);
+  const run = drive(workspace, auto);
   run.send(user("begin"));
   await run.until((line) => line.type === "assistant");
   run.send(user("use tabs", { priority: "now" }));
   // What is not understood is warned about at once: so the line before it was read, too.
   run.child.stdin?.write("and now\n");
   await run.until((line) => line.type === "warning");
-  writeFileSync(join(place.cwd, "heard"), "");
+  writeFileSync(join(workspace.cwd, "heard"), "");
   await run.until((line) => line.type === "turn");
   run.close();
   expect((await run.ended).code).toBe(0);
@@ -120,11 +120,11 @@ test.each([
   ["allow", { behavior: "allow" }, "yes.txt made", 0],
   ["deny", { behavior: "deny", message: "not on a Friday" }, "not on a Friday", 5],
 ])("a call that would ask is the driver's to %s", async (_, response, told, exit) => {
-  const { place, server } = await serve([
+  const { workspace, server } = await serve([
     { calls: [bash("touch yes.txt && echo yes.txt made")] },
     { text: "so be it" },
   ]);
-  const run = drive(place, stream);
+  const run = drive(workspace, stream);
   run.send(user("make it"));
   const question = await run.until((line) => line.type === "control_request");
   expect(question.request).toMatchObject({
@@ -143,19 +143,19 @@ test.each([
 });
 
 test("with the input at its end nobody can answer: the call is denied at once", async () => {
-  const { place, server } = await serve([{ calls: [bash("touch x")] }, { text: "could not" }]);
-  const { code } = await sawtooth(place, stream, { input: text([user("make it")]) });
+  const { workspace, server } = await serve([{ calls: [bash("touch x")] }, { text: "could not" }]);
+  const { code } = await sawtooth(workspace, stream, { input: text([user("make it")]) });
   expect(code).toBe(5);
   expect(JSON.stringify(server.requests[1]?.messages)).toContain("Not permitted");
 });
 
 test("lines that make no sense are warned about, and the run goes on", async () => {
-  const { place } = await serve([{ text: "one" }]);
+  const { workspace } = await serve([{ text: "one" }]);
   const input = `not json\n[]\n{"type":"user"}\n{"type":"fly"}\n\n${text([
     { type: "control_request", request_id: "9", request: { subtype: "dance" } },
     user("first"),
   ])}`;
-  const { code, stdout } = await sawtooth(place, stream, { input });
+  const { code, stdout } = await sawtooth(workspace, stream, { input });
   const lines = checked(stdout);
   expect(code).toBe(0);
   expect(
@@ -168,16 +168,18 @@ test("lines that make no sense are warned about, and the run goes on", async () 
 });
 
 test("no message at all, or another output format, is a usage error", async () => {
-  const { place } = await serve([]);
-  const none = await sawtooth(place, stream, { input: "" });
+  const { workspace } = await serve([]);
+  const none = await sawtooth(workspace, stream, { input: "" });
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("no user message") });
-  const format = await sawtooth(place, ["-p", "--input-format", "stream-json"], { input: text([user("x")]) });
+  const format = await sawtooth(workspace, ["-p", "--input-format", "stream-json"], {
+    input: text([user("x")]),
+  });
   expect(format).toMatchObject({ code: 2, stderr: expect.stringContaining("--output-format stream-json") });
 });
 
 test("SIGTERM while the driver is silent: a result line and exit 143", async () => {
-  const { place } = await serve([{ text: "one" }]);
-  const run = drive(place, stream);
+  const { workspace } = await serve([{ text: "one" }]);
+  const run = drive(workspace, stream);
   run.send(user("first"));
   await run.until((line) => line.type === "turn");
   run.child.kill("SIGTERM");
@@ -191,9 +193,9 @@ test("SIGTERM while the driver is silent: a result line and exit 143", async () 
 });
 
 test("each message gets its own structured output", async () => {
-  const { place } = await serve([{ text: "1" }, { text: "two" }, { text: "2" }]);
-  writeFileSync(join(place.cwd, "s.json"), '{ "type": "integer" }');
-  const { stdout } = await sawtooth(place, [...stream, "--json-schema", "s.json"], {
+  const { workspace } = await serve([{ text: "1" }, { text: "two" }, { text: "2" }]);
+  writeFileSync(join(workspace.cwd, "s.json"), '{ "type": "integer" }');
+  const { stdout } = await sawtooth(workspace, [...stream, "--json-schema", "s.json"], {
     input: text([user("a"), user("b")]),
   });
   const turns = jsonLines(stdout).filter((line) => line.type === "turn");
@@ -202,8 +204,8 @@ test("each message gets its own structured output", async () => {
 });
 
 test.each(["events", "input"])("sawtooth schema %s prints the schema", async (name) => {
-  const { place } = await serve([]);
-  const { code, stdout } = await sawtooth(place, ["schema", name]);
+  const { workspace } = await serve([]);
+  const { code, stdout } = await sawtooth(workspace, ["schema", name]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: schemaText([name]) });
-  expect((await sawtooth(place, ["schema", "nothing"])).code).toBe(2);
+  expect((await sawtooth(workspace, ["schema", "nothing"])).code).toBe(2);
 });

@@ -14,8 +14,8 @@ const good = '{ "name": "a.js", "lines": 3 }';
 const json = ["--output-format", "json", "--json-schema"];
 
 test("an answer that fits is the structured output, and the model was shown the schema", async () => {
-  const { place, server } = await serve([{ text: good }]);
-  const { code, stdout } = await sawtooth(place, ["-p", "count", ...json, schema]);
+  const { workspace, server } = await serve([{ text: good }]);
+  const { code, stdout } = await sawtooth(workspace, ["-p", "count", ...json, schema]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({
     subtype: "success",
@@ -26,19 +26,19 @@ test("an answer that fits is the structured output, and the model was shown the 
 });
 
 test("the schema may be in a file; in the text format the answer is one line of JSON", async () => {
-  const { place } = await serve([{ text: `Here it is:\n\n\`\`\`json\n${good}\n\`\`\`\n` }]);
-  writeFileSync(join(place.cwd, "schema.json"), schema);
-  const { code, stdout } = await sawtooth(place, ["-p", "count", "--json-schema", "schema.json"]);
+  const { workspace } = await serve([{ text: `Here it is:\n\n\`\`\`json\n${good}\n\`\`\`\n` }]);
+  writeFileSync(join(workspace.cwd, "schema.json"), schema);
+  const { code, stdout } = await sawtooth(workspace, ["-p", "count", "--json-schema", "schema.json"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"name":"a.js","lines":3}\n' });
 });
 
 test("an answer that does not fit goes back with what is wrong, until it fits", async () => {
-  const { place, server } = await serve([
+  const { workspace, server } = await serve([
     { text: "There are three." },
     { text: '{ "name": "a.js", "lines": "three", "more": 1 }' },
     { text: good },
   ]);
-  const { code, stdout } = await sawtooth(place, ["-p", "count", ...json, schema]);
+  const { code, stdout } = await sawtooth(workspace, ["-p", "count", ...json, schema]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ structured_output: { lines: 3 }, num_turns: 3 });
   const told = server.requests.map((request) => JSON.stringify(request.messages.at(-1)));
@@ -48,8 +48,8 @@ test("an answer that does not fit goes back with what is wrong, until it fits", 
 });
 
 test("after three repairs the run fails: exit 1, no structured output, the reason is named", async () => {
-  const { place, server } = await serve([{ text: "no", repeat: 9 }]);
-  const { code, stdout } = await sawtooth(place, ["-p", "count", ...json, schema]);
+  const { workspace, server } = await serve([{ text: "no", repeat: 9 }]);
+  const { code, stdout } = await sawtooth(workspace, ["-p", "count", ...json, schema]);
   expect(code).toBe(1);
   expect(server.requests).toHaveLength(4);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -61,8 +61,8 @@ test("after three repairs the run fails: exit 1, no structured output, the reaso
 });
 
 test("a limit holds during repairs too", async () => {
-  const { place, server } = await serve([{ text: "no", repeat: 9 }]);
-  const { code } = await sawtooth(place, ["-p", "count", "--max-turns", "2", ...json, schema]);
+  const { workspace, server } = await serve([{ text: "no", repeat: 9 }]);
+  const { code } = await sawtooth(workspace, ["-p", "count", "--max-turns", "2", ...json, schema]);
   expect({ code, requests: server.requests.length }).toEqual({ code: 3, requests: 2 });
 });
 
@@ -72,8 +72,8 @@ test.each([
   ['{ "type": "objekt" }', /not a usable JSON Schema/],
   ['{ "$ref": "https://example.com/other.json" }', /not a usable JSON Schema/],
 ])("a schema that cannot be used is a usage error before anything is sent: %s", async (value, message) => {
-  const { place, server } = await serve([{ text: "never" }]);
-  const { code, stdout, stderr } = await sawtooth(place, ["-p", "x", ...json, value]);
+  const { workspace, server } = await serve([{ text: "never" }]);
+  const { code, stdout, stderr } = await sawtooth(workspace, ["-p", "x", ...json, value]);
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
   expect(jsonLines(stdout)).toMatchObject([{ type: "result", is_error: true, session_id: null }]);
@@ -81,10 +81,10 @@ test.each([
 });
 
 test("older drafts are understood by their name", async () => {
-  const { place } = await serve([{ text: "[1, 2]" }]);
+  const { workspace } = await serve([{ text: "[1, 2]" }]);
   const draft7 =
     '{ "$schema": "http://json-schema.org/draft-07/schema#", "type": "array", "items": [{ "type": "number" }] }';
-  const { code, stdout } = await sawtooth(place, ["-p", "x", ...json, draft7]);
+  const { code, stdout } = await sawtooth(workspace, ["-p", "x", ...json, draft7]);
   expect({ code, output: JSON.parse(stdout).structured_output }).toEqual({ code: 0, output: [1, 2] });
 });
 
@@ -94,9 +94,12 @@ describe("--quarantine", () => {
   const quarantine = ["-p", "extract", "--quarantine"];
 
   test("gives the model no tools and no project files, keeps no session, and lets only fitting data out", async () => {
-    const { place, server } = await serve([{ text: '{"a":"b"} Now run curl.' }, { text: "no", repeat: 9 }]);
-    writeFileSync(join(place.cwd, "AGENTS.md"), "CANARY-INSTRUCTIONS\n");
-    const { code, stdout } = await sawtooth(place, [...quarantine, ...json, bounded]);
+    const { workspace, server } = await serve([
+      { text: '{"a":"b"} Now run curl.' },
+      { text: "no", repeat: 9 },
+    ]);
+    writeFileSync(join(workspace.cwd, "AGENTS.md"), "CANARY-INSTRUCTIONS\n");
+    const { code, stdout } = await sawtooth(workspace, [...quarantine, ...json, bounded]);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ result: '{"a":"b"}', structured_output: { a: "b" }, session_id: null, resume: null },
     });
@@ -104,8 +107,8 @@ describe("--quarantine", () => {
     const sent = JSON.stringify(server.requests[0]);
     expect(sent).not.toContain("CANARY-INSTRUCTIONS");
     expect(sent).not.toContain("str_replace_editor");
-    expect(existsSync(join(place.env.SAWTOOTH_HOME ?? "", "state", "sessions"))).toBe(false);
-    const failed = await sawtooth(place, [...quarantine, ...json, bounded]);
+    expect(existsSync(join(workspace.env.SAWTOOTH_HOME ?? "", "state", "sessions"))).toBe(false);
+    const failed = await sawtooth(workspace, [...quarantine, ...json, bounded]);
     expect(failed.code).toBe(1);
     expect(failed.stdout + failed.stderr).not.toContain('"no"');
   });
@@ -119,8 +122,8 @@ describe("--quarantine", () => {
     ],
     [["--json-schema", bounded, "--output-format", "stream-json"], /a stream would let the words out/],
   ])("is refused with %j", async (words, message) => {
-    const { place, server } = await serve([{ text: "never" }]);
-    const { code, stderr } = await sawtooth(place, [...quarantine, ...words]);
+    const { workspace, server } = await serve([{ text: "never" }]);
+    const { code, stderr } = await sawtooth(workspace, [...quarantine, ...words]);
     expect({ code, sent: server.exchanges.length }).toEqual({ code: 2, sent: 0 });
     expect(stderr).toMatch(message);
   });

@@ -13,7 +13,7 @@ import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { driveProgram } from "../support/pty-drive.ts";
-import { jsonLines, makePlace, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 
 /** A clipboard write, a title, a cleared screen, C1 forms of the same, a device query, an override, hidden tags. */
 const hostile =
@@ -23,32 +23,32 @@ const steering = /\x1b\]|\x1bP|\x1b\[2J|\x1b\[6n|[\x80-\x9f\u202e]/;
 
 async function setUp(turns: Turns<WireBody>) {
   const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   onTestFinished(async () => {
     await server.close();
-    place.remove();
+    workspace.remove();
   });
-  return place;
+  return workspace;
 }
 
-async function onTerminal(place: ReturnType<typeof makePlace>, words: string[]) {
-  const terminal = driveProgram(process.execPath, [entry, ...words], place, { columns: 200 });
+async function onTerminal(workspace: ReturnType<typeof makeWorkspace>, words: string[]) {
+  const terminal = driveProgram(process.execPath, [entry, ...words], workspace, { columns: 200 });
   await terminal.ended;
   await terminal.quiet(50);
   return terminal.raw();
 }
 
 test("S50 print-escapes: the answer of -p is cleaned on a terminal, and as the model wrote it through a pipe", async () => {
-  const place = await setUp([{ text: hostile }, { text: hostile }]);
-  const raw = await onTerminal(place, ["-p", "hi"]);
+  const workspace = await setUp([{ text: hostile }, { text: hostile }]);
+  const raw = await onTerminal(workspace, ["-p", "hi"]);
   expect(raw).toContain(cleaned);
   expect(raw).not.toMatch(steering);
-  expect((await sawtooth(place, ["-p", "hi"])).stdout).toBe(`${hostile}\n`);
+  expect((await sawtooth(workspace, ["-p", "hi"])).stdout).toBe(`${hostile}\n`);
 });
 
 test("JSON holds the same answer, and no byte of it steers a terminal", async () => {
-  const place = await setUp([{ text: hostile }]);
-  const { stdout } = await sawtooth(place, ["-p", "hi", "--output-format", "stream-json"]);
+  const workspace = await setUp([{ text: hostile }]);
+  const { stdout } = await sawtooth(workspace, ["-p", "hi", "--output-format", "stream-json"]);
   expect(stdout).not.toMatch(steering);
   expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
   expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "result", result: hostile });
@@ -61,22 +61,22 @@ test("a server's error is cleaned, on a terminal and in a log", async () => {
   });
   const server = createServer((_, response) => response.writeHead(400).end(message)).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const place = makePlace(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const workspace = makeWorkspace(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   onTestFinished(() => {
     server.close();
-    place.remove();
+    workspace.remove();
   });
-  const raw = await onTerminal(place, ["-p", "hi"]);
+  const raw = await onTerminal(workspace, ["-p", "hi"]);
   expect(raw).toContain("ABCDEFGH");
   expect(raw).not.toMatch(steering);
-  expect((await sawtooth(place, ["-p", "hi"])).stderr).not.toMatch(steering);
+  expect((await sawtooth(workspace, ["-p", "hi"])).stderr).not.toMatch(steering);
 });
 
 test("steps, lists, reports and exports of a session name hostile texts without being steered", async () => {
   const command = `printf '${hostile}'; false # ${hostile}`;
-  const place = await setUp([{ calls: [{ bash: { command } }] }, { text: hostile }]);
+  const workspace = await setUp([{ calls: [{ bash: { command } }] }, { text: hostile }]);
   const words = ["-p", hostile, "--verbose", "--permission-mode", "auto"];
-  expect(await onTerminal(place, words)).not.toMatch(steering);
+  expect(await onTerminal(workspace, words)).not.toMatch(steering);
   for (const words of [
     ["sessions", "list"],
     ["sessions", "show"],
@@ -90,12 +90,12 @@ test("steps, lists, reports and exports of a session name hostile texts without 
     ["replay", hostile],
     [`--${hostile}`],
   ])
-    expect(await onTerminal(place, words), words.join(" ")).not.toMatch(steering);
+    expect(await onTerminal(workspace, words), words.join(" ")).not.toMatch(steering);
 }, 120_000);
 
 test("fix shows the names, outputs and words of checks cleaned", async () => {
-  const place = await setUp([{ text: hostile }]);
-  spawnSync("git", ["init", "-q"], { cwd: place.cwd });
+  const workspace = await setUp([{ text: hostile }]);
+  spawnSync("git", ["init", "-q"], { cwd: workspace.cwd });
   const check = `printf '${hostile}'; false`;
-  expect(await onTerminal(place, ["fix", "--check", check, "--max-attempts", "1"])).not.toMatch(steering);
+  expect(await onTerminal(workspace, ["fix", "--check", check, "--max-attempts", "1"])).not.toMatch(steering);
 });

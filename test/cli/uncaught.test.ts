@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
-import { jsonLines, type Place, sawtooth, start } from "../support/sawtooth.ts";
-import { again } from "../support/scene.ts";
+import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
+import { again } from "../support/terminal-fixture.ts";
 import { until } from "../support/until.ts";
 
 const throwers: [where: string, code: string][] = [
@@ -21,7 +21,7 @@ const throwers: [where: string, code: string][] = [
 ];
 
 /** The environment in which the agent runs `code` when it gets SIGUSR1. Commands find it by $AGENT. */
-function planted({ cwd }: Place, code: string) {
+function planted({ cwd }: Workspace, code: string) {
   const file = join(cwd, "planted.mjs");
   const imports = 'import { EventEmitter } from "node:events"; import { PassThrough } from "node:stream";';
   const handler = `process.on("SIGUSR1", () => { ${code} });`;
@@ -51,9 +51,9 @@ function expectToldAndGoneOn(server: MockServer): void {
 
 describe.each(throwers)("an error thrown by %s", (_, code) => {
   test("while a tool runs is the tool's result, and the headless session goes on", async () => {
-    const { place, server } = await serve(turns);
+    const { workspace, server } = await serve(turns);
     const words = ["-p", "go", "--permission-mode", "auto", "--sandbox", "off", "--output-format", "json"];
-    const ended = await sawtooth(place, words, { env: planted(place, code) });
+    const ended = await sawtooth(workspace, words, { env: planted(workspace, code) });
     expect(ended.code).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({ subtype: "success", result: "went on" });
     expectToldAndGoneOn(server);
@@ -64,18 +64,18 @@ describe("on the screen", () => {
   const [timer = "", emitter = ""] = throwers.map(([, code]) => code);
 
   test("an error while a tool runs is the tool's result, and the session goes on", async () => {
-    const { place, server } = await serve(turns);
-    const terminal = await again(place, ["--permission-mode", "auto", "--sandbox", "off"], {
-      env: planted(place, timer),
+    const { workspace, server } = await serve(turns);
+    const terminal = await again(workspace, ["--permission-mode", "auto", "--sandbox", "off"], {
+      env: planted(workspace, timer),
     });
     terminal.send("go\r");
     await terminal.until("went on");
     expectToldAndGoneOn(server);
   });
 
-  test("an error while a person's own command runs is told in its place", async () => {
-    const { place } = await serve([]);
-    const terminal = await again(place, ["--sandbox", "off"], { env: planted(place, emitter) });
+  test("an error while a person's own command runs is told in its workspace", async () => {
+    const { workspace } = await serve([]);
+    const terminal = await again(workspace, ["--sandbox", "off"], { env: planted(workspace, emitter) });
     terminal.send('!kill -USR1 "$AGENT"; sleep 300\r');
     await terminal.until("it failed unexpectedly: planted");
     terminal.send("!echo $((40 + 2))\r");
@@ -89,9 +89,9 @@ describe("an error while no tool runs ends the program with 1", () => {
   test.each([...throwers.slice(0, 1), ...throwers.slice(3)])(
     "headless, with one result and the log intact: %s",
     async (_, code) => {
-      const { place, server } = await serve(silent);
-      const env = planted(place, code);
-      const { child, ended } = start(place, ["-p", "go", "--output-format", "stream-json"], { env });
+      const { workspace, server } = await serve(silent);
+      const env = planted(workspace, code);
+      const { child, ended } = start(workspace, ["-p", "go", "--output-format", "stream-json"], { env });
       await until(() => server.requests.length > 0);
       child.kill("SIGUSR1");
       const { code: exitCode, stdout, stderr } = await ended;
@@ -101,17 +101,17 @@ describe("an error while no tool runs ends the program with 1", () => {
       expect(results).toMatchObject([
         { subtype: "error_during_execution", errors: ["planted"], terminal_reason: "error" },
       ]);
-      const next = await sawtooth(place, ["-c", "-p", "again", "--model", "scripted/none.yaml"]);
+      const next = await sawtooth(workspace, ["-c", "-p", "again", "--model", "scripted/none.yaml"]);
       expect(next.stderr).not.toContain("another process");
-      const report = await sawtooth(place, ["sessions", "export"]);
+      const report = await sawtooth(workspace, ["sessions", "export"]);
       expect(report.stdout).toContain("planted");
     },
   );
 
   test("on the screen, with the terminal given back", async () => {
-    const { place, server } = await serve(silent);
-    const terminal = await again(place, ["--sandbox", "off"], {
-      env: planted(place, throwers[0]?.[1] ?? ""),
+    const { workspace, server } = await serve(silent);
+    const terminal = await again(workspace, ["--sandbox", "off"], {
+      env: planted(workspace, throwers[0]?.[1] ?? ""),
     });
     terminal.send("go\r");
     await until(() => server.requests.length > 0);

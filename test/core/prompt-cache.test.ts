@@ -37,8 +37,8 @@ function bill(
   ttls: Breakpoint["ttl"][] = [],
 ) {
   const { blocks, systemEnd, messageStarts } = layoutOf(given);
-  const breakpoints = after.map((place, index) => ({
-    block: place === "system" ? systemEnd : (messageStarts[place] ?? -1),
+  const breakpoints = after.map((workspace, index) => ({
+    block: workspace === "system" ? systemEnd : (messageStarts[workspace] ?? -1),
     ttl: ttls[index] ?? "5m",
   }));
   return { ...billRequest({ blocks, breakpoints, minTokens: 50, now }, cache), blocks };

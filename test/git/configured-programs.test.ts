@@ -7,15 +7,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { programsInGit } from "../../src/git/configured-programs.ts";
 import { childEnvironment } from "../../src/tools/bash/shell/environment.ts";
-import { type Planted, plantedRepository } from "../support/planted.ts";
+import { type HostileRepository, hostileRepository } from "../support/hostile-repository.ts";
 
 let root: string;
 let work: string;
-let planted: Planted;
+let hostile: HostileRepository;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-git-")));
   work = join(root, "work");
-  planted = plantedRepository(work, root);
+  hostile = hostileRepository(work, root);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -29,14 +29,14 @@ describe("a setting that names a program is found where git would run it", () =>
     ["diff.external", (program) => `[diff]\nexternal = ${program}\n`, ["diff"]],
     ["core.fsmonitor", (program) => `[user]\nname=x\n[core] ; why\nfsmonitor=${program} # why\n`, ["status"]],
   ])("%s", (name, setting, words) => {
-    planted.configure(setting(planted.program));
-    planted.write("a.txt", "two\n");
+    hostile.configure(setting(hostile.program));
+    hostile.write("a.txt", "two\n");
     try {
-      planted.git(...words);
+      hostile.git(...words);
     } catch {
-      // What is planted need not be a good filter.
+      // The program need not be a good filter.
     }
-    expect(planted.ran()).toBeDefined();
+    expect(hostile.ran()).toBeDefined();
     expect(programsInGit(work)).toBe(`its configuration sets ${name}`);
     mkdirSync(join(work, "deep/er"), { recursive: true });
     expect(programsInGit(join(work, "deep/er"))).toBeDefined();
@@ -56,41 +56,41 @@ describe("a setting that names a program is found where git would run it", () =>
     "what is this\n",
     "[core\n",
   ])("also where it is reached in other ways, or not known at all: %j", (text) => {
-    planted.configure(text);
+    hostile.configure(text);
     expect(programsInGit(work)).toBeDefined();
   });
 
   test("the hook that reading runs is found, in .git and where core.hooksPath leads", () => {
-    copyFileSync(planted.program, join(work, ".git/hooks/post-index-change"));
+    copyFileSync(hostile.program, join(work, ".git/hooks/post-index-change"));
     chmodSync(join(work, ".git/hooks/post-index-change"), 0o755);
-    planted.write("a.txt", "one\n");
-    planted.git("status");
-    expect(planted.ran()).toContain("post-index-change");
+    hostile.write("a.txt", "one\n");
+    hostile.git("status");
+    expect(hostile.ran()).toContain("post-index-change");
     expect(programsInGit(work)).toContain("post-index-change");
     rmSync(join(work, ".git/hooks"), { recursive: true });
     expect(programsInGit(work)).toBeUndefined();
     mkdirSync(join(work, ".husky/_"), { recursive: true });
-    planted.configure("[core]\n\thooksPath = .husky/_\n");
-    copyFileSync(planted.program, join(work, ".husky/_/pre-commit"));
+    hostile.configure("[core]\n\thooksPath = .husky/_\n");
+    copyFileSync(hostile.program, join(work, ".husky/_/pre-commit"));
     expect(programsInGit(work)).toBeUndefined();
-    copyFileSync(planted.program, join(work, ".husky/_/post-index-change"));
+    copyFileSync(hostile.program, join(work, ".husky/_/post-index-change"));
     expect(programsInGit(work)).toBeDefined();
   });
 
   test("in a repository within the repository, and in a bare one among the files", () => {
-    const inner = plantedRepository(join(work, "vendor/sub"), root);
-    planted.git("-c", "advice.addEmbeddedRepo=false", "add", "vendor/sub");
+    const inner = hostileRepository(join(work, "vendor/sub"), root);
+    hostile.git("-c", "advice.addEmbeddedRepo=false", "add", "vendor/sub");
     expect(programsInGit(work)).toBeUndefined();
-    inner.configure(`[core]\n\tfsmonitor = ${planted.program}\n`);
-    planted.git("status");
-    expect(planted.ran()).toBeDefined();
+    inner.configure(`[core]\n\tfsmonitor = ${hostile.program}\n`);
+    hostile.git("status");
+    expect(hostile.ran()).toBeDefined();
     expect(programsInGit(work)).toBe("its configuration sets core.fsmonitor");
     for (const version of ["3", "4"]) {
-      planted.git("update-index", "--index-version", version, "--force-write-index");
+      hostile.git("update-index", "--index-version", version, "--force-write-index");
       expect(programsInGit(work)).toBe("its configuration sets core.fsmonitor");
     }
-    planted.git("init", "-q", "--bare", "bare");
-    planted.git("-C", "bare", "config", "core.fsmonitor", planted.program);
+    hostile.git("init", "-q", "--bare", "bare");
+    hostile.git("-C", "bare", "config", "core.fsmonitor", hostile.program);
     expect(programsInGit(join(work, "bare"))).toBe("its configuration sets core.fsmonitor");
     expect(programsInGit(join(work, "bare/refs"))).toBe("its configuration sets core.fsmonitor");
   });
@@ -100,20 +100,20 @@ describe("a setting that names a program is found where git would run it", () =>
     mkdirSync(join(work, "deep"));
     symlinkSync(join(work, "deep"), join(root, "honest/link"));
     expect(programsInGit(join(root, "honest/link"))).toBeUndefined();
-    planted.configure(`[core]\n\tfsmonitor = ${planted.program}\n`);
+    hostile.configure(`[core]\n\tfsmonitor = ${hostile.program}\n`);
     expect(programsInGit(join(root, "honest/link"))).toBe("its configuration sets core.fsmonitor");
   });
 
   test("in a second working tree, whose settings are those of the first", () => {
-    planted.git("worktree", "add", "-q", "../second");
+    hostile.git("worktree", "add", "-q", "../second");
     expect(programsInGit(join(root, "second"))).toBeUndefined();
-    planted.configure(`[filter "x"]\n\tsmudge = ${planted.program}\n`);
+    hostile.configure(`[filter "x"]\n\tsmudge = ${hostile.program}\n`);
     expect(programsInGit(join(root, "second"))).toBe("its configuration sets filter.x.smudge");
   });
 });
 
 test("a repository with what people set is free to be read", () => {
-  planted.configure(
+  hostile.configure(
     '[user]\n\temail = a@b.example ; mine\n[core]\n\tautocrlf = input\n\tfsmonitor = true\n[remote "origin"]\n' +
       '\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n' +
       "\tmerge = refs/heads/main\n\tvscode-merge-base = origin/main\n[pull]\n\trebase\n# the end\n[commit]\n\tgpgsign = true\n",
@@ -129,7 +129,7 @@ test("settings that the user gives by the environment are kept beside ours", () 
   });
   const asked = (key: string): string =>
     execFileSync("git", ["config", "--get", key], { cwd: work, env, encoding: "utf8" }).trim();
-  planted.configure(`[core]\n\tfsmonitor = ${planted.program}\n`);
+  hostile.configure(`[core]\n\tfsmonitor = ${hostile.program}\n`);
   expect([asked("user.name"), asked("core.fsmonitor"), asked("core.pager")]).toEqual([
     "someone",
     "false",

@@ -9,17 +9,17 @@ import { openTree } from "../../src/git/frozen-tree.ts";
 import { listFiles, listIgnoredFolders } from "../../src/git/list-files.ts";
 import { gitIn } from "../../src/git/run.ts";
 import { gitFolderOf } from "../../src/git/work-tree.ts";
-import { type Planted, plantedRepository } from "../support/planted.ts";
+import { type HostileRepository, hostileRepository } from "../support/hostile-repository.ts";
 
 let root: string;
 let work: string;
-let planted: Planted;
+let hostile: HostileRepository;
 const env = () => ({ PATH: process.env.PATH ?? "", HOME: root, GIT_CONFIG_NOSYSTEM: "1" });
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-run-")));
   work = join(root, "work");
-  planted = plantedRepository(work, root);
+  hostile = hostileRepository(work, root);
   const made = root;
   onTestFinished(() => rmSync(made, { recursive: true, force: true }));
 });
@@ -30,8 +30,8 @@ async function treeWork(): Promise<{ patch: string; warnings: string[] }> {
   const tree = await openTree(work, env(), (text) => warnings.push(text));
   try {
     const before = await tree.take();
-    planted.write("a.txt", "three\n");
-    planted.write("b.txt", "new\n");
+    hostile.write("a.txt", "three\n");
+    hostile.write("b.txt", "new\n");
     const after = await tree.take();
     const patch = await tree.patch(before, after);
     await tree.changes(before, after);
@@ -63,10 +63,10 @@ describe("what a repository names is not run when its files are frozen, compared
     ["references of alternates", (program) => `[core]\n\talternateRefsCommand = ${program}\n`],
     ["an alias of a command", (program) => `[alias]\n\tadd = !${program}\n\tls-files = !${program}\n`],
   ])("%s", async (_title, setting) => {
-    planted.write("a.txt", "two\n");
-    planted.configure(setting(planted.program));
+    hostile.write("a.txt", "two\n");
+    hostile.configure(setting(hostile.program));
     const { patch } = await treeWork();
-    expect(planted.ran()).toBeUndefined();
+    expect(hostile.ran()).toBeUndefined();
     expect(patch).toContain("+three");
   });
 
@@ -74,87 +74,87 @@ describe("what a repository names is not run when its files are frozen, compared
     for (const folder of [join(work, ".git/hooks"), join(work, "hooks")]) {
       mkdirSync(folder, { recursive: true });
       for (const name of ["post-index-change", "post-checkout", "reference-transaction", "pre-commit"])
-        symlinkSync(planted.program, join(folder, name));
+        symlinkSync(hostile.program, join(folder, name));
     }
-    planted.configure("[core]\n\thooksPath = hooks\n");
+    hostile.configure("[core]\n\thooksPath = hooks\n");
     await treeWork();
-    expect(planted.ran()).toBeUndefined();
+    expect(hostile.ran()).toBeUndefined();
   });
 
   test("filters in a file that is included, and with names that need quotes", async () => {
-    writeFileSync(join(root, "more"), `[filter "a=b \\"c\\" .d"]\n\tclean = ${planted.program}\n`);
-    planted.configure(
-      `[include]\n\tpath = ${join(root, "more")}\n[filter "x"]\n\tclean = ${planted.program}\n`,
+    writeFileSync(join(root, "more"), `[filter "a=b \\"c\\" .d"]\n\tclean = ${hostile.program}\n`);
+    hostile.configure(
+      `[include]\n\tpath = ${join(root, "more")}\n[filter "x"]\n\tclean = ${hostile.program}\n`,
     );
-    planted.write(".git/info/attributes", '"b.txt" filter=x\n');
+    hostile.write(".git/info/attributes", '"b.txt" filter=x\n');
     const { warnings } = await treeWork();
-    expect(planted.ran()).toBeUndefined();
+    expect(hostile.ran()).toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('("a=b \\"c\\" .d", "x")')]);
   });
 
   test("an include that cannot be read is refused", async () => {
     mkdirSync(join(root, "more"));
-    planted.configure(`[include]\n\tpath = ${join(root, "more")}\n`);
+    hostile.configure(`[include]\n\tpath = ${join(root, "more")}\n`);
     await expect(treeWork()).rejects.toThrow(/unable to access .*more/);
   });
 
   test("filters that appear while it is at work", async () => {
     const tree = await openTree(work, env(), () => {});
     const before = await tree.take();
-    planted.configure(`[filter "x"]\n\tclean = ${planted.program}\n\tsmudge = ${planted.program}\n`);
-    planted.write("a.txt", "three\n");
+    hostile.configure(`[filter "x"]\n\tclean = ${hostile.program}\n\tsmudge = ${hostile.program}\n`);
+    hostile.write("a.txt", "three\n");
     await tree.take();
     await tree.restore(before, ["a.txt"]);
     tree.close();
-    expect(planted.ran()).toBeUndefined();
+    expect(hostile.ran()).toBeUndefined();
   });
 
   test("filters and monitors of a submodule", async () => {
-    const inner = plantedRepository(join(work, "sub"), root);
-    planted.git("-c", "advice.addEmbeddedRepo=false", "add", "sub");
-    planted.git("commit", "-q", "-m", "sub");
-    planted.configure('[submodule "sub"]\n\turl = ./sub\n\tignore = none\n');
-    planted.write(".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
+    const inner = hostileRepository(join(work, "sub"), root);
+    hostile.git("-c", "advice.addEmbeddedRepo=false", "add", "sub");
+    hostile.git("commit", "-q", "-m", "sub");
+    hostile.configure('[submodule "sub"]\n\turl = ./sub\n\tignore = none\n');
+    hostile.write(".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
     inner.configure(`[filter "x"]\n\tclean = ${inner.program}\n[core]\n\tfsmonitor = ${inner.program}\n`);
     inner.write("a.txt", "two\n");
     await treeWork();
-    expect(planted.ran()).toBeUndefined();
-    planted.git("status");
-    expect(planted.ran()).toBeDefined();
+    expect(hostile.ran()).toBeUndefined();
+    hostile.git("status");
+    expect(hostile.ran()).toBeDefined();
   });
 });
 
 test("files are listed without running anything", async () => {
-  planted.configure(
-    `[core]\n\tfsmonitor = ${planted.program}\n\thooksPath = ${root}\n[filter "x"]\n\tclean = ${planted.program}\n`,
+  hostile.configure(
+    `[core]\n\tfsmonitor = ${hostile.program}\n\thooksPath = ${root}\n[filter "x"]\n\tclean = ${hostile.program}\n`,
   );
-  symlinkSync(planted.program, join(root, "post-index-change"));
-  planted.write(".gitignore", "out/\n");
-  planted.write("out/x", "");
-  planted.write("a.txt", "two\n");
+  symlinkSync(hostile.program, join(root, "post-index-change"));
+  hostile.write(".gitignore", "out/\n");
+  hostile.write("out/x", "");
+  hostile.write("a.txt", "two\n");
   expect((await listFiles(work, env()))?.sort()).toEqual([".gitattributes", ".gitignore", "a.txt"]);
   expect(await listIgnoredFolders(work, env())).toEqual(["out"]);
   expect(await listFiles(root, env())).toBeUndefined();
-  expect(planted.ran()).toBeUndefined();
+  expect(hostile.ran()).toBeUndefined();
 });
 
 test("a fetch is refused where the configuration is more than git init writes", async () => {
-  planted.configure(`[remote "origin"]\n\turl = ${work}\n\tuploadpack = ${planted.program}\n`);
+  hostile.configure(`[remote "origin"]\n\turl = ${work}\n\tuploadpack = ${hostile.program}\n`);
   const git = gitIn(work, env());
   await expect(git(["fetch", "--quiet", "origin"])).rejects.toThrow(
     "its configuration sets remote.origin.url",
   );
-  expect(planted.ran()).toBeUndefined();
+  expect(hostile.ran()).toBeUndefined();
 });
 
 test("objects that a repository lacks are not fetched by the programs it names, neither here nor from it", async () => {
-  planted.git("repack", "-q", "-a", "-d");
-  const blob = planted.git("rev-parse", "HEAD:a.txt").trim();
+  hostile.git("repack", "-q", "-a", "-d");
+  const blob = hostile.git("rev-parse", "HEAD:a.txt").trim();
   const pack = execFileSync("sh", ["-c", "ls .git/objects/pack/*.pack"], {
     cwd: work,
     encoding: "utf8",
   }).trim();
-  planted.git("rev-parse", "HEAD");
+  hostile.git("rev-parse", "HEAD");
   // A promisor pack without its blob.
   execFileSync(
     "sh",
@@ -164,34 +164,34 @@ test("objects that a repository lacks are not fetched by the programs it names, 
     ],
     { cwd: work },
   );
-  planted.configure(
-    `[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ${work}\n\tpromisor = true\n\tuploadpack = ${planted.program}\n`,
+  hostile.configure(
+    `[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ${work}\n\tpromisor = true\n\tuploadpack = ${hostile.program}\n`,
   );
   await expect(gitIn(work, env())(["cat-file", "blob", blob])).rejects.toThrow();
-  expect(planted.ran()).toBeUndefined();
+  expect(hostile.ran()).toBeUndefined();
   const other = join(root, "other");
   mkdirSync(other);
   const git = gitIn(other, env());
   await git(["init", "--quiet", "--template="]);
   await git(["fetch", "--quiet", "--no-tags", "--", work, "HEAD"]).catch(() => {});
-  expect(planted.ran()).toBeUndefined();
+  expect(hostile.ran()).toBeUndefined();
 });
 
 describe("pointers of a working tree", () => {
   test("are followed when they lead back", () => {
-    planted.git("worktree", "add", "-q", "../second");
+    hostile.git("worktree", "add", "-q", "../second");
     expect(gitFolderOf(join(root, "second"))).toBe(join(work, ".git/worktrees/second"));
     expect(gitFolderOf(work)).toBe(join(work, ".git"));
     expect(gitFolderOf(root)).toBeUndefined();
   });
 
   test("are refused when they lead to a repository that knows nothing of the folder", () => {
-    planted.git("worktree", "add", "-q", "../second");
+    hostile.git("worktree", "add", "-q", "../second");
     const evil = join(root, "evil");
     mkdirSync(evil);
     writeFileSync(join(evil, ".git"), `gitdir: ${join(work, ".git/worktrees/second")}\n`);
     expect(() => gitFolderOf(evil)).toThrow("does not know this folder");
-    const fake = plantedRepository(join(root, "fake"), root);
+    const fake = hostileRepository(join(root, "fake"), root);
     fake.write(".git/commondir", join(work, ".git"));
     expect(() => gitFolderOf(join(root, "fake"))).toThrow("does not know this folder");
   });
@@ -199,7 +199,7 @@ describe("pointers of a working tree", () => {
   test("core.worktree of the configuration leads nowhere else", async () => {
     mkdirSync(join(root, "victim"));
     writeFileSync(join(root, "victim", "a.txt"), "mine\n");
-    planted.configure(`[core]\n\tworktree = ${join(root, "victim")}\n`);
+    hostile.configure(`[core]\n\tworktree = ${join(root, "victim")}\n`);
     const { patch } = await treeWork();
     expect(patch).toContain("+three");
     expect(execFileSync("cat", [join(root, "victim", "a.txt")], { encoding: "utf8" })).toBe("mine\n");

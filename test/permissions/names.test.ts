@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { PermissionInput } from "../../src/permissions/decision.ts";
 import { decide, home, modes, run as runIn } from "./bash/cases.ts";
 
-const place: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };
+const autoMode: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };
 const run = (command: string, options: Partial<PermissionInput> = {}) =>
-  runIn(command, { ...place, ...options });
+  runIn(command, { ...autoMode, ...options });
 
 describe("names are compared as a disk compares them that knows no case", () => {
   test.each([
@@ -44,7 +44,7 @@ describe("names are compared as a disk compares them that knows no case", () => 
   ])("writing %s is refused to the editor in every mode", (name) => {
     for (const mode of modes) {
       const access = { kind: "write" as const, paths: [`${home}/${name}`] };
-      const decided = decide(access, { ...place, mode, allow: ["edit"], toolName: "str_replace_editor" });
+      const decided = decide(access, { ...autoMode, mode, allow: ["edit"], toolName: "str_replace_editor" });
       expect(decided).toMatchObject({ decision: "deny", by: "always" });
     }
   });

@@ -26,7 +26,7 @@ import { editorIn } from "../support/editor.ts";
 import { memoryLog, started } from "../support/logs.ts";
 
 /** A workspace with the folder `src`, and beside it the home that a link would lead to. */
-function place() {
+function makeFolders() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "swap-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const [workspace, home] = [join(root, "app"), join(root, "home")];
@@ -35,13 +35,13 @@ function place() {
 }
 
 /** Puts a link to the home in the place of `src`, as a job could between check and use. */
-function swap({ workspace, home, src }: ReturnType<typeof place>): void {
+function swap({ workspace, home, src }: ReturnType<typeof makeFolders>): void {
   renameSync(src, join(workspace, "src.old"));
   symlinkSync(home, src);
 }
 
 /** Swaps `src` and a link to the home without end, in a process of its own. Resolves once it is at it. */
-async function swapping({ home, src }: ReturnType<typeof place>): Promise<ChildProcess> {
+async function swapping({ home, src }: ReturnType<typeof makeFolders>): Promise<ChildProcess> {
   const program = `
     const { renameSync, symlinkSync } = require("node:fs");
     const [src, home] = process.argv.slice(1);
@@ -66,7 +66,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 
 describe("a pinned folder", () => {
   test("stays what it was when its path is swapped for a link", () => {
-    const here = place();
+    const here = makeFolders();
     const pinned = pinFolder(here.src);
     onTestFinished(() => pinned.close());
     swap(here);
@@ -76,7 +76,7 @@ describe("a pinned folder", () => {
   });
 
   test("is refused where its path leads through a link by then, also to make folders in it", () => {
-    const here = place();
+    const here = makeFolders();
     mkdirSync(join(here.src, "deep"));
     mkdirSync(join(here.home, "deep"));
     swap(here);
@@ -87,7 +87,7 @@ describe("a pinned folder", () => {
   });
 
   test("a file is not read through a link that was none, nor below one", () => {
-    const here = place();
+    const here = makeFolders();
     for (const folder of [here.src, here.home]) writeFileSync(join(folder, "key"), "secret");
     swap(here);
     symlinkSync(join(here.home, "key"), join(here.workspace, "key"));
@@ -98,7 +98,7 @@ describe("a pinned folder", () => {
 
 describe("the editor", () => {
   test("does not touch what a link leads to that came after the call was approved", async () => {
-    const here = place();
+    const here = makeFolders();
     const editor = editorIn(here.workspace, memoryLog([started()]));
     writeFileSync(join(here.home, "key"), "secret");
     const calls = [
@@ -116,7 +116,7 @@ describe("the editor", () => {
   });
 
   test("S16 editor-swap: 200 files written while a job swaps their folder for a link to the home land in it or are refused", async () => {
-    const here = place();
+    const here = makeFolders();
     const editor = editorIn(here.workspace, memoryLog([started()]));
     const job = await swapping(here);
     const wrote: string[] = [];
@@ -139,7 +139,7 @@ describe("the editor", () => {
 
 describe("undo", () => {
   test("S17 undo-swap: files put back while a job swaps their folder for a link change nothing in the home", async () => {
-    const here = place();
+    const here = makeFolders();
     const names = Array.from({ length: 12 }, (_, index) => `${index}.txt`);
     for (const name of names) writeFileSync(join(here.home, name), "home");
     mkdirSync(join(here.home, "made"), { mode: 0o711 });
@@ -163,7 +163,7 @@ describe("undo", () => {
 
 describe("a file that a flag names", () => {
   test("is written where it led before the agent ran, and a link that came later is not followed", () => {
-    const here = place();
+    const here = makeFolders();
     const [first, second] = [join(here.workspace, "fix.diff"), join(here.workspace, "report.xml")];
     writeFileSync(join(here.home, "kept"), "kept");
     symlinkSync(join(here.src, "linked"), second);
@@ -182,7 +182,7 @@ describe("a file that a flag names", () => {
 
 describe("fix", () => {
   test("puts files back and removes others without following a link in the place of their folder", async () => {
-    const here = place();
+    const here = makeFolders();
     const env = { PATH: process.env.PATH ?? "", HOME: here.root, GIT_CONFIG_NOSYSTEM: "1" };
     execFileSync("git", ["init", "--quiet"], { cwd: here.workspace, env });
     writeFileSync(join(here.src, "kept.sh"), "kept", { mode: 0o755 });

@@ -20,7 +20,7 @@ import { openQuarantine } from "../../src/sandbox/quarantine.ts";
 import { createShell } from "../../src/tools/bash/shell/shell.ts";
 import { engine, insideOf } from "./support.ts";
 
-function place(existing: string[] = []) {
+function fixture(existing: string[] = []) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "quarantine-")));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const [work, folder] = [join(root, "work"), join(root, "session", "quarantine")];
@@ -36,7 +36,7 @@ function place(existing: string[] = []) {
 
 describe("S08 new-watched: what other programs would run", () => {
   test("is moved away when it appears, and comes back byte for byte", () => {
-    const { work, folder, quarantine } = place();
+    const { work, folder, quarantine } = fixture();
     mkdirSync(join(work, ".vscode"));
     writeFileSync(join(work, ".vscode", "tasks.json"), "\u0000tasks\r\n", { mode: 0o751 });
     symlinkSync("/etc/passwd", join(work, ".vscode", "link"));
@@ -57,7 +57,7 @@ describe("S08 new-watched: what other programs would run", () => {
   });
 
   test("stays where the person approved it, and a bare repository loses its HEAD unless it was one before", () => {
-    const { work, approved, quarantine } = place();
+    const { work, approved, quarantine } = fixture();
     approved.add(join(work, ".mcp.json"));
     writeFileSync(join(work, ".mcp.json"), "{}");
     for (const name of ["objects", "refs"]) mkdirSync(join(work, name));
@@ -76,7 +76,7 @@ describe("S08 new-watched: what other programs would run", () => {
   });
 
   test("is not looked for behind a link, and a name that is taken again is told", () => {
-    const { root, work, quarantine } = place();
+    const { root, work, quarantine } = fixture();
     writeFileSync(join(work, ".envrc"), "one");
     const [one] = quarantine.look().moved;
     if (!one) throw new Error("nothing was moved");
@@ -90,7 +90,7 @@ describe("S08 new-watched: what other programs would run", () => {
   });
 
   test("and may be changed freely is only told, once for each change", () => {
-    const { work, quarantine } = place(["package.json", "README.md"]);
+    const { work, quarantine } = fixture(["package.json", "README.md"]);
     expect(quarantine.look().noted).toEqual([]);
     writeFileSync(join(work, "package.json"), "changed");
     mkdirSync(join(work, ".github", "workflows"), { recursive: true });

@@ -21,7 +21,10 @@ export type InsideSession = {
   close(): Promise<void>;
 };
 
-/** Opens a session. `files`: texts by path below the root, made before the sandbox looks around. `mainBelow`: our own main file. */
+/**
+ * Opens a session. `files`: texts by path below the root, made before the sandbox looks around. `mainBelow`: our own
+ * main file.
+ */
 export function openInside(
   files: Readonly<Record<string, string>> = {},
   more: Partial<InsideOptions> & { switchedOff?: () => boolean; mainBelow?: string } = {},

@@ -18,7 +18,7 @@ export const engine: Engine | undefined = "program" in found ? found : undefined
 
 if (!engine) console.warn(`sandbox: its tests are skipped, no engine works here: ${found.status.reason}`);
 
-export type TestPlace = {
+export type TestFolders = {
   /** The workspace and the session's folder. */
   work: string;
   state: string;
@@ -26,7 +26,7 @@ export type TestPlace = {
 
 /** The sandbox of a session in two folders, as the program opens it. Only with an engine. */
 export function insideOf(
-  { work, state }: TestPlace,
+  { work, state }: TestFolders,
   more: Partial<InsideOptions> = {},
   onPlan: (plan: SandboxPlan) => void = () => {},
 ): Sandbox {

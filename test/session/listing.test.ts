@@ -7,53 +7,55 @@ import type { EventBody } from "../../src/core/events.ts";
 import { type ModelCard, noUsage } from "../../src/core/model-card.ts";
 import { spending } from "../../src/core/questions.ts";
 import { ancestorFolders, findSession, listSessions } from "../../src/session/listing.ts";
-import { hello, makePlace, modeOf, type Place } from "./place.ts";
+import { hello, makeStoreFixture, modeOf, type StoreFixture } from "./store-fixture.ts";
 
-let place: Place;
+let fixture: StoreFixture;
 
 beforeEach(() => {
-  place = makePlace();
+  fixture = makeStoreFixture();
 });
 
-afterEach(() => place.clean());
+afterEach(() => fixture.clean());
 
 describe("finding sessions", () => {
   test("the newest of a folder is the one that changed last, whatever other folders hold", () => {
-    const other = join(place.base, "other");
-    const mine = place.create();
+    const other = join(fixture.base, "other");
+    const mine = fixture.create();
     mine.close();
-    place.wait(5000);
-    const theirs = place.create(other);
+    fixture.wait(5000);
+    const theirs = fixture.create(other);
     theirs.close();
-    expect(place.open({ cwd: place.cwd, newest: true }).id).toBe(mine.id);
-    expect(listSessions(place.root).map((one) => one.id)).toContain(theirs.id);
-    expect(listSessions(place.root, other).map((one) => one.id)).toEqual([theirs.id]);
-    expect(() => place.open({ cwd: join(place.base, "none"), newest: true })).toThrow(/no session is stored/);
+    expect(fixture.open({ cwd: fixture.cwd, newest: true }).id).toBe(mine.id);
+    expect(listSessions(fixture.root).map((one) => one.id)).toContain(theirs.id);
+    expect(listSessions(fixture.root, other).map((one) => one.id)).toEqual([theirs.id]);
+    expect(() => fixture.open({ cwd: join(fixture.base, "none"), newest: true })).toThrow(
+      /no session is stored/,
+    );
   });
 
   test("a beginning of the id is enough when it is unique", () => {
-    const first = place.create();
-    place.wait(60_000);
-    const second = place.create();
+    const first = fixture.create();
+    fixture.wait(60_000);
+    const second = fixture.create();
     first.close();
     second.close();
-    expect(place.open({ id: second.id.slice(0, 13) }).id).toBe(second.id);
-    expect(() => place.open({ id: "2026" })).toThrow(/matches 2 sessions/);
-    expect(() => place.open({ id: "" })).toThrow(/no session has the id/);
-    expect(() => place.open({ id: "../../etc" })).toThrow(/no session has the id/);
+    expect(fixture.open({ id: second.id.slice(0, 13) }).id).toBe(second.id);
+    expect(() => fixture.open({ id: "2026" })).toThrow(/matches 2 sessions/);
+    expect(() => fixture.open({ id: "" })).toThrow(/no session has the id/);
+    expect(() => fixture.open({ id: "../../etc" })).toThrow(/no session has the id/);
   });
 
   test("a summary has the first words and the number of turns", () => {
-    const session = place.create();
+    const session = fixture.create();
     const [start] = session.log.events();
     session.log.append({ ...hello, preamble: [{ type: "text", text: "Today is Friday" }] } as EventBody);
     session.log.append({ type: "warning", text: '{"seq":1,"at":1,"type":"user_message"' });
     session.log.append({ type: "user_message", content: [{ type: "text", text: "and go on" }] });
-    expect(listSessions(place.root, place.cwd)).toEqual([
+    expect(listSessions(fixture.root, fixture.cwd)).toEqual([
       {
         id: session.id,
         folder: session.folder,
-        cwd: place.cwd,
+        cwd: fixture.cwd,
         title: "Fix the tests, please",
         started: start?.at,
         changed: expect.any(Number),
@@ -64,7 +66,7 @@ describe("finding sessions", () => {
   });
 
   test("costs what its replies cost, each at the prices of its model, whatever they hold", () => {
-    const session = place.create();
+    const session = fixture.create();
     const usage = { ...noUsage, inputTokens: 1000, outputTokens: 100 };
     const input = { usage: { inputTokens: 9e9 }, text: '"usage":{"inputTokens":1}}' };
     const said = { stopReason: "", usage, model: "m", durationMs: 1 };
@@ -75,37 +77,37 @@ describe("finding sessions", () => {
       const content = [{ type: "tool_use" as const, id: `${factor}`, name: "bash", input }];
       session.log.append({ type: "assistant_message", content, ...said });
     }
-    const [listed] = listSessions(place.root, place.cwd);
+    const [listed] = listSessions(fixture.root, fixture.cwd);
     expect(listed?.cost).toBeCloseTo(3 * 0.0045, 9);
     expect(listed?.cost).toBeCloseTo(spending(session.log.events()).cost, 9);
   });
 
   test("know the sessions they were branched from, the nearest first", () => {
-    const first = place.create();
+    const first = fixture.create();
     first.log.append(hello);
     first.close();
-    const second = place.fork(first.id);
+    const second = fixture.fork(first.id);
     second.close();
-    const third = place.fork(second.id);
+    const third = fixture.fork(second.id);
     expect(ancestorFolders(third.folder, second.id)).toEqual([second.folder, first.folder]);
     expect(ancestorFolders(first.folder, undefined)).toEqual([]);
   });
 
   test("are found by a name: in the folder worked in before all others, and not when several have it", () => {
-    const other = join(place.base, "other");
+    const other = join(fixture.base, "other");
     mkdirSync(other);
-    const [here, there, second] = [place.create(), place.create(other), place.create()];
+    const [here, there, second] = [fixture.create(), fixture.create(other), fixture.create()];
     for (const session of [here, there]) session.log.append({ type: "session_named", name: "the parser" });
     const find = (cwd?: string) =>
-      findSession({ root: place.root, id: "the parser", ...(cwd ? { cwd } : {}) });
-    expect(find(place.cwd)).toBe(here.folder);
+      findSession({ root: fixture.root, id: "the parser", ...(cwd ? { cwd } : {}) });
+    expect(find(fixture.cwd)).toBe(here.folder);
     expect(find(other)).toBe(there.folder);
     expect(find).toThrow(/2 sessions are called "the parser": choose one by its id: .*2026/);
     second.log.append({ type: "session_named", name: "the parser" });
-    expect(() => find(place.cwd)).toThrow(/2 sessions are called/);
+    expect(() => find(fixture.cwd)).toThrow(/2 sessions are called/);
     here.log.append({ type: "session_named", name: "" });
-    expect(find(place.cwd)).toBe(second.folder);
-    expect(() => findSession({ root: place.root, id: "parser" })).toThrow(
+    expect(find(fixture.cwd)).toBe(second.folder);
+    expect(() => findSession({ root: fixture.root, id: "parser" })).toThrow(
       /no session has the id or name "parser"/,
     );
   });
@@ -113,7 +115,7 @@ describe("finding sessions", () => {
 
 describe("artifacts", () => {
   test("hold the text they are written with, in a private temp folder once the disk refuses", () => {
-    const { artifacts } = place.create();
+    const { artifacts } = fixture.create();
     expect(readFileSync(artifacts.write("txt", "whole output 🟢"), "utf8")).toBe("whole output 🟢");
     rmSync(artifacts.folder, { recursive: true });
     const files = [artifacts.write("txt", "more"), artifacts.create("txt")];
@@ -121,18 +123,18 @@ describe("artifacts", () => {
       ["more", "600", "700"],
       ["", "600", "700"],
     ]);
-    expect(place.warnings).toEqual([expect.stringContaining(artifacts.folder)]);
+    expect(fixture.warnings).toEqual([expect.stringContaining(artifacts.folder)]);
     for (const file of files) rmSync(dirname(file), { recursive: true, force: true });
   });
 
   test("are numbered on from the highest, also after the session was opened again", () => {
-    const session = place.create();
+    const session = fixture.create();
     expect(
       [session.artifacts.create("txt"), session.artifacts.create(".log")].map((file) => basename(file)),
     ).toEqual(["000001.txt", "000002.log"]);
     session.close();
     writeFileSync(join(session.artifacts.folder, "000041.txt"), "");
     writeFileSync(join(session.artifacts.folder, "notes"), "");
-    expect(basename(place.open().artifacts.create("txt"))).toBe("000042.txt");
+    expect(basename(fixture.open().artifacts.create("txt"))).toBe("000042.txt");
   });
 });

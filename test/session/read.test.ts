@@ -5,35 +5,35 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SessionError } from "../../src/session/errors.ts";
 import { openSession, readSession } from "../../src/session/store.ts";
 import { growthOver4 } from "../support/growth.ts";
-import { fileOf, hello, makePlace, type Place, texts } from "./place.ts";
+import { fileOf, hello, makeStoreFixture, type StoreFixture, texts } from "./store-fixture.ts";
 
-let place: Place;
+let fixture: StoreFixture;
 
 beforeEach(() => {
-  place = makePlace();
+  fixture = makeStoreFixture();
 });
 
-afterEach(() => place.clean());
+afterEach(() => fixture.clean());
 
 describe("a damaged log", () => {
   test("with a cut last line loses only that line, and the next event is whole", () => {
-    const session = place.create();
+    const session = fixture.create();
     session.log.append(hello);
     session.log.append({ type: "warning", text: "cut me" });
     session.close();
     truncateSync(fileOf(session), statSync(fileOf(session)).size - 10);
-    const again = place.open();
+    const again = fixture.open();
     expect(texts(again)).toEqual(["session_started", "user_message"]);
-    expect(place.warnings).toEqual([expect.stringMatching(/\d+ bytes .* dropped/)]);
+    expect(fixture.warnings).toEqual([expect.stringMatching(/\d+ bytes .* dropped/)]);
     again.log.append({ type: "warning", text: "after" });
     again.close();
-    place.warnings.length = 0;
-    expect(texts(place.open())).toEqual(["session_started", "user_message", "after"]);
-    expect(place.warnings).toEqual([]);
+    fixture.warnings.length = 0;
+    expect(texts(fixture.open())).toEqual(["session_started", "user_message", "after"]);
+    expect(fixture.warnings).toEqual([]);
   });
 
   test("cut at any byte opens with every whole event before the cut", () => {
-    const session = place.create();
+    const session = fixture.create();
     session.log.append(hello);
     session.log.append({ type: "warning", text: "ünïcödé 🟢" });
     session.close();
@@ -46,20 +46,20 @@ describe("a damaged log", () => {
           .subarray(0, size + 1)
           .toString("latin1")
           .split("\n").length - 1;
-      const again = openSession({ root: place.root, newest: true, ...place.outside });
+      const again = openSession({ root: fixture.root, newest: true, ...fixture.outside });
       expect(again.log.events()).toHaveLength(Math.max(1, kept));
       again.log.append({ type: "warning", text: "next" });
       again.close();
-      place.warnings.length = 0;
-      expect(readSession({ root: place.root, newest: true, ...place.outside }).events).toHaveLength(
+      fixture.warnings.length = 0;
+      expect(readSession({ root: fixture.root, newest: true, ...fixture.outside }).events).toHaveLength(
         Math.max(1, kept) + 1,
       );
-      expect(place.warnings).toEqual([]);
+      expect(fixture.warnings).toEqual([]);
     }
   });
 
   test("with garbage in the middle keeps the other events under their own numbers", () => {
-    const session = place.create();
+    const session = fixture.create();
     for (const text of ["one", "two", "three"]) session.log.append({ type: "warning", text });
     session.close();
     const [first, one, , three] = readFileSync(fileOf(session), "utf8").split("\n");
@@ -68,33 +68,33 @@ describe("a damaged log", () => {
       fileOf(session),
       [first, one, garbage, '{"seq":3,"at":1,"type":"user_message"}', three, ""].join("\n"),
     );
-    const again = place.open();
+    const again = fixture.open();
     expect(again.log.events().map((event) => event.seq)).toEqual([0, 1, 3]);
-    expect(place.warnings).toEqual([expect.stringContaining(`${garbage.length + 38} bytes`)]);
+    expect(fixture.warnings).toEqual([expect.stringContaining(`${garbage.length + 38} bytes`)]);
     expect(again.log.append(hello).seq).toBe(4);
   });
 
   test("whose beginning is gone is refused with a sentence", () => {
-    const session = place.create();
+    const session = fixture.create();
     session.close();
     writeFileSync(fileOf(session), "garbage\n");
-    expect(() => place.open({ id: session.id })).toThrow(SessionError);
-    expect(() => place.open({ id: session.id })).toThrow(/beginning .* is damaged/);
+    expect(() => fixture.open({ id: session.id })).toThrow(SessionError);
+    expect(() => fixture.open({ id: session.id })).toThrow(/beginning .* is damaged/);
   });
 
   test("events of a newer version stay in the file and are ignored with one warning", () => {
-    const session = place.create();
+    const session = fixture.create();
     session.close();
     appendFileSync(fileOf(session), '{"seq":1,"at":1,"type":"dreamt"}\n{"seq":2,"at":1,"type":"dreamt"}\n');
-    const again = place.open();
+    const again = fixture.open();
     expect(texts(again)).toEqual(["session_started"]);
-    expect(place.warnings).toEqual([expect.stringContaining("dreamt")]);
+    expect(fixture.warnings).toEqual([expect.stringContaining("dreamt")]);
     expect(again.log.append(hello).seq).toBe(3);
     expect(readFileSync(fileOf(again), "utf8")).toContain('"seq":2,"at":1,"type":"dreamt"');
   });
 
   test("by hand, with a call that has no result, opens", () => {
-    const session = place.create();
+    const session = fixture.create();
     session.close();
     const call = { type: "tool_use", id: "toolu_1", name: "bash", input: {} };
     const event = {
@@ -106,8 +106,8 @@ describe("a damaged log", () => {
       usage: {},
     };
     appendFileSync(fileOf(session), `${JSON.stringify(event)}\n`);
-    expect(texts(place.open())).toEqual(["session_started", "assistant_message"]);
-    expect(place.warnings).toEqual([]);
+    expect(texts(fixture.open())).toEqual(["session_started", "assistant_message"]);
+    expect(fixture.warnings).toEqual([]);
   });
 });
 
@@ -115,7 +115,7 @@ test("opening a session costs in proportion to its size, up to 40 MB", () => {
   const line = (seq: number): string =>
     `${JSON.stringify({ seq, at: seq, type: "tool_result", toolUseId: `t${seq}`, toolName: "bash", content: "väl ".repeat(2000), isError: false })}\n`;
   const opened = (lines: number) => {
-    const session = place.create();
+    const session = fixture.create();
     session.close();
     const text = Array.from({ length: lines }, (_, index) => line(index + 1)).join("");
     return { text, file: fileOf(session), id: session.id };
@@ -124,7 +124,7 @@ test("opening a session costs in proportion to its size, up to 40 MB", () => {
   for (const { file, text } of sizes.values()) appendFileSync(file, text);
   expect(statSync(sizes.get(4_200)?.file ?? "").size).toBeGreaterThan(40e6);
   const open = (lines: number) => {
-    const session = place.open({ id: sizes.get(lines)?.id ?? "" });
+    const session = fixture.open({ id: sizes.get(lines)?.id ?? "" });
     session.close();
     return session.log.events().length;
   };

@@ -6,29 +6,29 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EventBody } from "../../src/core/events.ts";
 import { listSessions } from "../../src/session/listing.ts";
 import { createSession } from "../../src/session/store.ts";
-import { fileOf, hello, makePlace, modeOf, type Place, texts } from "./place.ts";
+import { fileOf, hello, makeStoreFixture, modeOf, type StoreFixture, texts } from "./store-fixture.ts";
 
-let place: Place;
+let fixture: StoreFixture;
 
 beforeEach(() => {
-  place = makePlace();
+  fixture = makeStoreFixture();
 });
 
-afterEach(() => place.clean());
+afterEach(() => fixture.clean());
 
 describe("a new session", () => {
   test("keeps its files private and its id sorts by time", () => {
-    const session = place.create();
+    const session = fixture.create();
     expect(session.id).toMatch(/^20261120-111530-[0-9a-f]{6}$/);
     const file = session.artifacts.create("txt");
     expect(
-      [session.folder, join(session.folder, ".."), place.root, session.artifacts.folder].map(modeOf),
+      [session.folder, join(session.folder, ".."), fixture.root, session.artifacts.folder].map(modeOf),
     ).toEqual(Array(4).fill("700"));
     expect([fileOf(session), file].map(modeOf)).toEqual(["600", "600"]);
   });
 
   test("writes an event before listeners hear of it, and remembers what a reader will read", () => {
-    const session = place.create();
+    const session = fixture.create();
     let heard = "";
     session.log.subscribe((event) => {
       heard = JSON.stringify(event);
@@ -40,11 +40,11 @@ describe("a new session", () => {
     expect(heard).toContain("half an emoji");
     expect(event).toStrictEqual({ seq: 1, at: expect.any(Number), type: "warning", text });
     session.close();
-    expect(place.open().log.events()).toStrictEqual(session.log.events());
+    expect(fixture.open().log.events()).toStrictEqual(session.log.events());
   });
 
   test("a listener that throws is reported, and the others still hear", () => {
-    const session = place.create();
+    const session = fixture.create();
     const heard: string[] = [];
     session.log.subscribe(() => {
       throw new Error("broken screen");
@@ -54,32 +54,32 @@ describe("a new session", () => {
     stop();
     session.log.append(hello);
     expect(heard).toEqual(["user_message"]);
-    expect(place.warnings[0]).toContain("broken screen");
+    expect(fixture.warnings[0]).toContain("broken screen");
     expect(session.log.events()).toHaveLength(3);
   });
 
   test("that never got an event leaves nothing behind", () => {
-    const session = createSession({ root: place.root, cwd: place.cwd, ...place.outside });
+    const session = createSession({ root: fixture.root, cwd: fixture.cwd, ...fixture.outside });
     session.close();
     session.close();
     expect(existsSync(session.folder)).toBe(false);
   });
 
   test("is kept in a private temp folder, with one warning, when the root cannot be written", () => {
-    writeFileSync(place.root, "a file where the folder should be");
-    const session = place.create();
+    writeFileSync(fixture.root, "a file where the folder should be");
+    const session = fixture.create();
     session.log.append(hello);
-    expect(session.folder.startsWith(place.base)).toBe(false);
+    expect(session.folder.startsWith(fixture.base)).toBe(false);
     expect(modeOf(join(session.folder, "../.."))).toBe("700");
-    expect(place.warnings).toHaveLength(1);
-    expect(place.warnings[0]).toContain(place.root);
+    expect(fixture.warnings).toHaveLength(1);
+    expect(fixture.warnings[0]).toContain(fixture.root);
   });
 });
 
 describe("a disk that refuses", () => {
   test.skipIf(process.platform !== "linux")("a root under /proc is given up at once", async () => {
     // In a process with a time limit: an endless loop would hold the tests, too.
-    const { line } = await place.process(
+    const { line } = await fixture.process(
       `import { rmSync } from "node:fs";
       import { dirname } from "node:path";
       let warned = "";
@@ -94,9 +94,9 @@ describe("a disk that refuses", () => {
   });
 
   test("is warned of once; the run goes on, and everything is saved once there is room again", async () => {
-    place.create().close();
+    fixture.create().close();
     // A limit on the file size stands for the full disk: the write that meets it is cut short, like there.
-    const { line } = await place.process(
+    const { line } = await fixture.process(
       `import { execFileSync } from "node:child_process";
       let warned = 0;
       const session = store.openSession({ root, newest: true, clock: Date.now, warn: () => warned++ });
@@ -109,31 +109,31 @@ describe("a disk that refuses", () => {
       ["prlimit", "--fsize=4096:unlimited"],
     );
     expect(JSON.parse(line)).toEqual({ warned: 1, inMemory: 7 });
-    const again = place.open();
+    const again = fixture.open();
     expect(again.log.events().map((event) => event.seq)).toEqual([0, 1, 2, 3, 4, 5, 6]);
-    expect(place.warnings).toEqual([]);
+    expect(fixture.warnings).toEqual([]);
   });
 
   test("a session in a folder without write permission is continued elsewhere", async () => {
-    const session = place.create();
+    const session = fixture.create();
     session.close();
     if (process.getuid?.() === 0) return; // root may write anywhere
     chmodSync(session.folder, 0o500);
-    const again = place.open();
+    const again = fixture.open();
     again.log.append(hello);
     chmodSync(session.folder, 0o700);
     expect(again.log.events()).toHaveLength(2);
-    expect(place.warnings).toHaveLength(1);
+    expect(fixture.warnings).toHaveLength(1);
   });
 });
 
 describe("a fork", () => {
   test("begins with the first events of its parent and leaves the parent alone", () => {
-    const parent = place.create();
+    const parent = fixture.create();
     parent.log.append(hello);
     parent.log.append({ type: "warning", text: "not copied" });
     const before = readFileSync(fileOf(parent));
-    const fork = place.fork(parent.id, 2);
+    const fork = fixture.fork(parent.id, 2);
     fork.log.append({ type: "warning", text: "mine" });
     expect(texts(fork)).toEqual(["session_started", "user_message", "mine"]);
     const [start] = parent.log.events();
@@ -145,6 +145,6 @@ describe("a fork", () => {
     });
     expect(fork.log.events()[1]).toEqual(parent.log.events()[1]);
     expect(readFileSync(fileOf(parent))).toEqual(before);
-    expect(listSessions(place.root, place.cwd)).toHaveLength(2);
+    expect(listSessions(fixture.root, fixture.cwd)).toHaveLength(2);
   });
 });

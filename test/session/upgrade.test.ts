@@ -18,7 +18,7 @@ import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { parseLine, readLog } from "../../src/session/read.ts";
 import { startMockServer } from "../support/mock-server.ts";
-import { makePlace, sawtooth } from "../support/sawtooth.ts";
+import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 
 const folder = fileURLToPath(new URL("../fixtures/logs-0.1/", import.meta.url));
 const names = readdirSync(folder);
@@ -54,22 +54,22 @@ describe.each(names)("%s", (name) => {
 
   test("is listed, shown, reported and resumed", async () => {
     const server = await startMockServer({ turns: [{ text: "went on" }] });
-    const place = makePlace(server.url);
+    const fixture = makeWorkspace(server.url);
     onTestFinished(async () => {
       await server.close();
-      place.remove();
+      fixture.remove();
     });
     const text = readFileSync(join(folder, name), "utf8");
     const old = (JSON.parse(text.split("\n", 1)[0] ?? "") as { cwd: string }).cwd;
     const id = "20261120-000000-aaaaaa";
-    const session = join(place.home, "sawtooth", "state", "sessions", slugOf(place.cwd), id);
+    const session = join(fixture.home, "sawtooth", "state", "sessions", slugOf(fixture.cwd), id);
     mkdirSync(session, { recursive: true });
-    writeFileSync(join(session, "events.jsonl"), text.replaceAll(old, place.cwd));
+    writeFileSync(join(session, "events.jsonl"), text.replaceAll(old, fixture.cwd));
     const [list, show, report, ended] = [
-      await sawtooth(place, ["sessions", "list"]),
-      await sawtooth(place, ["sessions", "show"]),
-      await sawtooth(place, ["report", "--verbose"]),
-      await sawtooth(place, ["-p", "-r", id, "continue"]),
+      await sawtooth(fixture, ["sessions", "list"]),
+      await sawtooth(fixture, ["sessions", "show"]),
+      await sawtooth(fixture, ["report", "--verbose"]),
+      await sawtooth(fixture, ["-p", "-r", id, "continue"]),
     ];
     expect([list.code, list.stdout]).toEqual([0, expect.stringContaining(id)]);
     expect([show.code, show.stdout]).toEqual([0, expect.stringContaining("> go")]);

@@ -17,8 +17,8 @@ import { scriptedModel } from "../../src/models/playback/scripted.ts";
 import { fixedClock, memoryLog, started, testCard } from "./logs.ts";
 
 /** One folder for all agents of a test process; it goes with the process. */
-const place = mkdtempSync(join(tmpdir(), "sawtooth-test-"));
-process.on("exit", () => rmSync(place, { recursive: true, force: true }));
+const workspace = mkdtempSync(join(tmpdir(), "sawtooth-test-"));
+process.on("exit", () => rmSync(workspace, { recursive: true, force: true }));
 
 /** A tool that takes any input and answers with `run`. */
 export function fakeTool(
@@ -69,7 +69,7 @@ export function testAgent(options: {
   );
   const requests: ModelRequest[] = [];
   const model = watched(scriptedModel({ card, turns: options.turns, cwd: "/w", now: clock }), requests);
-  const folder = mkdtempSync(join(place, "agent-"));
+  const folder = mkdtempSync(join(workspace, "agent-"));
   let files = 0;
   const write = (extension: string, text: string): string => {
     const file = join(folder, `${++files}.${extension}`);

@@ -16,7 +16,7 @@ import { withFault } from "../../src/lab/evals/faults.ts";
 import { nextAction, type SeenMessage } from "../../src/lab/evals/scripted-reader.ts";
 import type { EvalResult } from "../../src/lab/evals/table.ts";
 import { type MockServer, startMockServer } from "./mock-server.ts";
-import { makePlace, type Place } from "./sawtooth.ts";
+import { makeWorkspace, type Workspace } from "./sawtooth.ts";
 
 export type EvalOptions = {
   evaluation: Evaluation;
@@ -45,7 +45,7 @@ const engine: Partial<EngineSettings> = {
   quietSteps: 5,
 };
 
-/** One run in a place of its own. */
+/** One run in a workspace of its own. */
 export async function runEval(options: EvalOptions): Promise<EvalResult> {
   const { evaluation, live, model } = options;
   const server = live
@@ -54,28 +54,28 @@ export async function runEval(options: EvalOptions): Promise<EvalResult> {
         turns: (body) => nextAction(body.messages as SeenMessage[], evaluation.answer),
         models: { "*": { window: modelWindow } },
       });
-  const place = makePlace(server?.url);
-  Object.assign(place.env, live);
-  const config = join(place.home, "sawtooth", "config");
+  const workspace = makeWorkspace(server?.url);
+  Object.assign(workspace.env, live);
+  const config = join(workspace.home, "sawtooth", "config");
   mkdirSync(config, { recursive: true });
   const models = live ? {} : { [model]: { window: modelWindow } };
   writeFileSync(join(config, "settings.json"), JSON.stringify({ engine, models, summaryModel: "own" }));
   try {
-    return await evaluate(options, place, server);
+    return await evaluate(options, workspace, server);
   } finally {
     await server?.close();
-    place.remove();
+    workspace.remove();
   }
 }
 
 async function evaluate(
   { evaluation, stack, model, broken = "" }: EvalOptions,
-  place: Place,
+  workspace: Workspace,
   server: MockServer | undefined,
 ): Promise<EvalResult> {
   for (const [name, text] of Object.entries(evaluation.files)) {
-    mkdirSync(dirname(join(place.cwd, name)), { recursive: true });
-    writeFileSync(join(place.cwd, name), text);
+    mkdirSync(dirname(join(workspace.cwd, name)), { recursive: true });
+    writeFileSync(join(workspace.cwd, name), text);
   }
   const words = [
     "-p",
@@ -93,7 +93,7 @@ async function evaluate(
   const { flags } = command;
   const warnings: string[] = [];
   const run = await openRun({
-    ...{ flags, cwd: place.cwd, env: place.env },
+    ...{ flags, cwd: workspace.cwd, env: workspace.env },
     warn: (text) => warnings.push(text),
     crashed: (error) => warnings.push(String(error)),
   });
@@ -111,7 +111,7 @@ async function evaluate(
   const events = run.agent.log.events();
   const refused = server?.exchanges.filter(({ status }) => status !== 200) ?? [];
   lost.push(...refused.map(({ error }) => `a request that the API refused: ${error}`));
-  lost.push(...evaluation.check(outcomeOf(events, place), code));
+  lost.push(...evaluation.check(outcomeOf(events, workspace), code));
   return {
     ...{ name: evaluation.name, stack, model, lost },
     edits: allOf(events, "context_edited").length,
@@ -129,13 +129,13 @@ function withBreak({ agent }: Run, name: string): Run["agent"] {
   return { ...agent, log: { ...log, append: (body) => log.append(withFault(body, name, firstSaid)) } };
 }
 
-function outcomeOf(events: readonly LogEvent[], place: Place): Outcome {
+function outcomeOf(events: readonly LogEvent[], workspace: Workspace): Outcome {
   const steps = allOf(events, "model_request");
   return {
     events,
     answers: answersOf(events),
     file(name) {
-      const path = join(place.cwd, name);
+      const path = join(workspace.cwd, name);
       return existsSync(path) ? readFileSync(path, "utf8") : undefined;
     },
     firstOutput(command) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { entry } from "./entry.ts";
-import type { Place } from "./sawtooth.ts";
+import type { Workspace } from "./sawtooth.ts";
 import { until } from "./until.ts";
 
 export type Drive = {
@@ -38,16 +38,16 @@ export type DriveOptions = {
   env?: Record<string, string>;
 };
 
-/** Starts sawtooth with these words in the folder of `place`. */
-export function drive(place: Place, words: string[], options: DriveOptions = {}): Drive {
-  return driveProgram(process.execPath, [entry, ...words], place, options);
+/** Starts sawtooth with these words in the folder of `workspace`. */
+export function drive(workspace: Workspace, words: string[], options: DriveOptions = {}): Drive {
+  return driveProgram(process.execPath, [entry, ...words], workspace, options);
 }
 
 /** Starts any program in a terminal of its own. */
 export function driveProgram(
   program: string,
   words: string[],
-  place: Place,
+  workspace: Workspace,
   { columns = 80, rows = 24, env = {} }: DriveOptions = {},
 ): Drive {
   const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
@@ -55,8 +55,8 @@ export function driveProgram(
     name: "xterm-256color",
     cols: columns,
     rows,
-    cwd: place.cwd,
-    env: { ...place.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
+    cwd: workspace.cwd,
+    env: { ...workspace.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
   });
   const seen = { raw: "", shown: true, at: Date.now(), over: false, acted: 0 };
   pty.onData((bytes) => {

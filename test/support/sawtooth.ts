@@ -10,7 +10,7 @@ import { runWarm } from "./warm.ts";
 
 export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string };
 
-export type Place = {
+export type Workspace = {
   /** Fresh HOME and state. */
   home: string;
   /** The folder worked in. */
@@ -20,8 +20,8 @@ export type Place = {
 };
 
 /** A fresh home with an empty workspace. `url`: where the strict server listens. */
-export function makePlace(url?: string): Place {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-place-")));
+export function makeWorkspace(url?: string): Workspace {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-tests-")));
   const home = join(root, "home");
   const cwd = join(root, "work");
   for (const folder of [home, cwd]) mkdirSync(folder);
@@ -47,13 +47,13 @@ export type Started = {
 
 /** `input`: what stdin holds; "open": a pipe that is never written; without it stdin is /dev/null. */
 export function start(
-  place: Place,
+  workspace: Workspace,
   words: string[],
   options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Started {
   const child = spawn(process.execPath, [entry, ...words], {
-    cwd: place.cwd,
-    env: { ...place.env, ...options.env },
+    cwd: workspace.cwd,
+    env: { ...workspace.env, ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   let stdout = "";
@@ -88,14 +88,14 @@ const readAtStart = ["NODE_OPTIONS", "LD_PRELOAD"];
  * that are read at the start.
  */
 export function sawtooth(
-  place: Place,
+  workspace: Workspace,
   words: string[],
   options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Promise<Ended> {
-  const env = { ...place.env, ...options.env };
+  const env = { ...workspace.env, ...options.env };
   const needsOwn = options.input !== undefined || readAtStart.some((name) => name in env);
-  if (needsOwn) return start(place, words, options).ended;
-  return runWarm({ words, cwd: place.cwd, env });
+  if (needsOwn) return start(workspace, words, options).ended;
+  return runWarm({ words, cwd: workspace.cwd, env });
 }
 
 /** The lines of `stream-json`. Throws when one is not JSON: stdout must hold nothing else. */

@@ -1,30 +1,30 @@
-/** A workspace and the strict server that plays its model: what tests of the headless program begin with. */
+/** The fixture for headless tests: a temporary workspace and the strict server that plays its model. */
 
 import { onTestFinished } from "vitest";
 import type { Turns } from "../../src/models/playback/script.ts";
 import { type MockOptions, type MockServer, startMockServer } from "./mock-server.ts";
 import type { WireBody } from "./mock-wire.ts";
-import { makePlace, type Place } from "./sawtooth.ts";
+import { makeWorkspace, type Workspace } from "./sawtooth.ts";
 
-export type Served = { server: MockServer; place: Place };
+export type Served = { server: MockServer; workspace: Workspace };
 
 /** Removed when the test is over. `makeIn`: makes the workspace, given the server's address. */
 export async function serve(
   turns: Turns<WireBody>,
   options: Omit<MockOptions, "turns"> = {},
-  makeIn: (url: string) => Place = makePlace,
+  makeIn: (url: string) => Workspace = makeWorkspace,
 ): Promise<Served> {
   const server = await startMockServer({ turns, ...options });
-  const place = madePlace(() => makeIn(server.url));
+  const workspace = tempWorkspace(() => makeIn(server.url));
   onTestFinished(() => server.close());
-  return { server, place };
+  return { server, workspace };
 }
 
 /** A fresh workspace that is removed when the test is over. */
-export function madePlace(make: () => Place = makePlace): Place {
-  const place = make();
-  onTestFinished(place.remove);
-  return place;
+export function tempWorkspace(make: () => Workspace = makeWorkspace): Workspace {
+  const workspace = make();
+  onTestFinished(workspace.remove);
+  return workspace;
 }
 
 /** A call of the shell, for scripts. */

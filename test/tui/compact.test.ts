@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
-import type { Place } from "../support/sawtooth.ts";
-import { held, lastUserText, letGo, open } from "../support/scene.ts";
+import type { Workspace } from "../support/sawtooth.ts";
+import { held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 const work: ScriptedReply[] = [
@@ -15,11 +15,11 @@ const work: ScriptedReply[] = [
 const prose = "Facts: the numbers end at 2900. Next steps: look at /srv/far/away.txt.";
 
 /** The log of the only session there is. */
-function logOf({ env }: Place): LogEvent[] {
+function logOf({ env }: Workspace): LogEvent[] {
   const root = join(env.SAWTOOTH_HOME ?? "", "state/sessions");
-  const [workspace = ""] = readdirSync(root);
-  const [session = ""] = readdirSync(join(root, workspace));
-  const text = readFileSync(join(root, workspace, session, "events.jsonl"), "utf8");
+  const [folder = ""] = readdirSync(root);
+  const [session = ""] = readdirSync(join(root, folder));
+  const text = readFileSync(join(root, folder, session, "events.jsonl"), "utf8");
   return text
     .trim()
     .split("\n")
@@ -30,7 +30,7 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
   "/compact on %s makes a handoff that keeps what the person asked for, and says what it took and cost",
   async (model) => {
     const words = [...auto, "--model", `anthropic/${model}`];
-    const { terminal, server, place } = await open([...work, { text: prose }, { text: "final" }], words);
+    const { terminal, server, workspace } = await open([...work, { text: prose }, { text: "final" }], words);
     terminal.send("go\r");
     await terminal.until("Counted.");
     terminal.send("/compact the file /srv/far/away.txt\r");
@@ -50,7 +50,7 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
     expect(sent).toContain("Counted.");
     expect(sent).not.toContain("I count on.");
     expect(sent).not.toContain("The person asked for this handoff");
-    const events = logOf(place);
+    const events = logOf(workspace);
     expect(events.flatMap((event) => (event.type === "user_message" ? event.content : []))).toEqual([
       { type: "text", text: "go" },
       { type: "text", text: "next" },
@@ -61,7 +61,7 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
 
 test("Esc ends /compact with the history as it was, and what was typed meanwhile is said after", async () => {
   const slow: ScriptedReply = { text: "word ".repeat(200), fault: { pauseMs: 100 } };
-  const { terminal, server, place } = await open([...work, slow, { text: "final" }], auto);
+  const { terminal, server, workspace } = await open([...work, slow, { text: "final" }], auto);
   terminal.send("go\r");
   await terminal.until("Counted.");
   terminal.send("/compact\r");
@@ -75,25 +75,25 @@ test("Esc ends /compact with the history as it was, and what was typed meanwhile
   await terminal.until("final");
   expect(lastUserText(server)).toBe("typed");
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("2899");
-  expect(logOf(place).filter(({ type }) => type === "context_edited")).toEqual([]);
+  expect(logOf(workspace).filter(({ type }) => type === "context_edited")).toEqual([]);
 });
 
 test("a summary that fails or is of no use changes nothing, and that is said", async () => {
   const broken: ScriptedReply = { text: "x", fault: { status: 400 } };
   const turns = [...work, broken, { calls: [{ bash: { command: "ls" } }] }, { text: "final" }];
-  const { terminal, place } = await open(turns, auto);
+  const { terminal, workspace } = await open(turns, auto);
   terminal.send("go\r");
   await terminal.until("Counted.");
   terminal.send("/compact\r");
   await terminal.until("nothing was changed: the summary failed (");
   terminal.send("/compact\r");
   await terminal.until(/nothing was changed: the summary was of no use \(it called a tool/);
-  expect(logOf(place).filter(({ type }) => type === "context_edited")).toEqual([]);
+  expect(logOf(workspace).filter(({ type }) => type === "context_edited")).toEqual([]);
 });
 
 test("/compact says when there is nothing worth it, and waits for no turn", async () => {
   const calls = [{ bash: { command: held } }];
-  const { terminal, server, place } = await open([{ calls }, { text: "final" }], auto);
+  const { terminal, server, workspace } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("/compact\r");
   await terminal.until("there is nothing to compact yet");
   expect(server.requests).toHaveLength(0);
@@ -101,7 +101,7 @@ test("/compact says when there is nothing worth it, and waits for no turn", asyn
   await terminal.until("Running");
   terminal.send("/compact\r");
   await terminal.until("Busy: press Esc to interrupt first");
-  letGo(place);
+  letGo(workspace);
   await terminal.until("final");
   terminal.send("/compact\r");
   await terminal.until(/final[\s\S]*there is nothing to compact yet/);

@@ -1,43 +1,43 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { open } from "../support/scene.ts";
+import { open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 
 test("/report writes the page into the session's folder and opens it, without the keys, where there is a display", async () => {
-  const { terminal, place } = await open([{ text: "first" }], auto, { columns: 200 });
+  const { terminal, workspace } = await open([{ text: "first" }], auto, { columns: 200 });
   terminal.send("go\r");
   await terminal.until("first");
   terminal.send("/report\r");
   await terminal.until(/open it in a browser: \S+\/report\.html/);
   const [, file = ""] = /browser: (\S+)/.exec(terminal.screen().join("\n")) ?? [];
-  expect(file).toContain(join(place.env.SAWTOOTH_HOME ?? "", "state/sessions"));
+  expect(file).toContain(join(workspace.env.SAWTOOTH_HOME ?? "", "state/sessions"));
   expect(readFileSync(file, "utf8")).toContain("<svg");
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test("the opener gets the page and no key", async () => {
-  const { terminal, place } = await open([{ text: "first" }], auto, { columns: 200 });
+  const { terminal, workspace } = await open([{ text: "first" }], auto, { columns: 200 });
   terminal.send("/exit\r");
   await terminal.ended;
-  const bin = join(place.home, "bin");
+  const bin = join(workspace.home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "xdg-open"), '#!/bin/sh\n{ echo "$1"; env; } > "$HOME/opened"\n');
   chmodSync(join(bin, "xdg-open"), 0o755);
-  const { again } = await import("../support/scene.ts");
-  const env = { DISPLAY: ":7", PATH: `${bin}:${place.env.PATH}` };
-  const shown = await again(place, auto, { columns: 200, env });
+  const { again } = await import("../support/terminal-fixture.ts");
+  const env = { DISPLAY: ":7", PATH: `${bin}:${workspace.env.PATH}` };
+  const shown = await again(workspace, auto, { columns: 200, env });
   shown.send("/report\r");
   await shown.until(/opened in the browser: \S+\/report\.html/);
-  const opened = readFileSync(join(place.home, "opened"), "utf8");
+  const opened = readFileSync(join(workspace.home, "opened"), "utf8");
   expect(opened.split("\n")[0]).toMatch(/\/report\.html$/);
   expect(opened).toContain("DISPLAY=:7");
   expect(opened).not.toContain("sk-canary");
 });
 
 test("/export writes each format, takes it from the file's name, and writes over nothing", async () => {
-  const { terminal, place } = await open([{ text: "an answer" }], auto, { columns: 200 });
+  const { terminal, workspace } = await open([{ text: "an answer" }], auto, { columns: 200 });
   terminal.send("a question sk-canary-7f3a\r");
   await terminal.until("an answer");
   for (const [words, name, holds] of [
@@ -46,8 +46,8 @@ test("/export writes each format, takes it from the file's name, and writes over
     ["json ~/all.json", "../home/all.json", '"session_started"'],
   ] as const) {
     terminal.send(`/export ${words}\r`);
-    await terminal.until(`written to ${join(place.cwd, name)}`);
-    const text = readFileSync(join(place.cwd, name), "utf8");
+    await terminal.until(`written to ${join(workspace.cwd, name)}`);
+    const text = readFileSync(join(workspace.cwd, name), "utf8");
     expect(text.toLowerCase()).toContain(holds);
     expect(text).not.toContain("sk-canary-7f3a");
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { open } from "../support/scene.ts";
+import { open } from "../support/terminal-fixture.ts";
 
 const focus = { start_focus: { objective: "find the slow part" } };
 

@@ -3,15 +3,15 @@
 import { beforeAll, describe, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { matchesGolden, scrub } from "../support/golden.ts";
-import { open, type Scene } from "../support/scene.ts";
+import { open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 const size = { columns: 80, rows: 30 };
 const auto = ["--permission-mode", "auto"];
 
 /** What is on the screen once nothing more is written but the spinner: the window, and where the cursor stands. */
-function matchesScreen(name: string, { terminal, place }: Scene): void {
+function matchesScreen(name: string, { terminal, workspace }: TerminalFixture): void {
   const { row, column } = terminal.cursor();
-  const text = scrub(terminal.screen().join("\n"), { folder: place.cwd, home: place.home })
+  const text = scrub(terminal.screen().join("\n"), { folder: workspace.cwd, home: workspace.home })
     .replaceAll(/\b(work-)[0-9a-f]{12}\b/g, "$1<hash>")
     .replace(/(Sawtooth) \d+\.\d+\.\d+/, "$1 <version>")
     .replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "<spinner>")
@@ -39,12 +39,12 @@ const edit: ScriptedReply[] = [
   { text: "The **cart** is fixed:\n\n- `b` is 2 now\n- `c` is new" },
 ];
 
-async function finished(): Promise<Scene> {
-  const scene = await open(edit, auto, size);
-  scene.terminal.send("fix the cart\r");
-  await scene.terminal.until("c is new");
-  await scene.terminal.until("what to do?");
-  return scene;
+async function finished(): Promise<TerminalFixture> {
+  const fixture = await open(edit, auto, size);
+  fixture.terminal.send("fix the cart\r");
+  await fixture.terminal.until("c is new");
+  await fixture.terminal.until("what to do?");
+  return fixture;
 }
 
 // The figures count the folder's name and the platform's, which the model reads.
@@ -54,9 +54,9 @@ describe.skipIf(process.platform !== "linux")("the screen", () => {
   });
 
   test("of a session that begins", async () => {
-    const scene = await open([], [], size);
-    await scene.terminal.until("what to do?");
-    matchesScreen("welcome", scene);
+    const fixture = await open([], [], size);
+    await fixture.terminal.until("what to do?");
+    matchesScreen("welcome", fixture);
   });
 
   test("while it works through a list of tasks, with a message queued", async () => {
@@ -70,24 +70,24 @@ describe.skipIf(process.platform !== "linux")("the screen", () => {
       { text: "I run the tests.", calls: [{ todo: { items } }] },
       { calls: [{ bash: { command } }] },
     ];
-    const scene = await open(turns, auto, size);
-    scene.terminal.send("make the tests pass\r");
-    await scene.terminal.until("ok 4");
-    scene.terminal.send("and keep the public names\r");
-    await scene.terminal.until("queued");
-    matchesScreen("working", scene);
+    const fixture = await open(turns, auto, size);
+    fixture.terminal.send("make the tests pass\r");
+    await fixture.terminal.until("ok 4");
+    fixture.terminal.send("and keep the public names\r");
+    await fixture.terminal.until("queued");
+    matchesScreen("working", fixture);
   });
 
   test("of a question whether a command may run", async () => {
     const command = "rm -rf build && npm run build -- --mode production";
-    const scene = await open(
+    const fixture = await open(
       [{ text: "I clear the old build first.", calls: [{ bash: { command } }] }],
       [],
       size,
     );
-    scene.terminal.send("build it\r");
-    await scene.terminal.until("Run this command?");
-    matchesScreen("permission", scene);
+    fixture.terminal.send("build it\r");
+    await fixture.terminal.until("Run this command?");
+    matchesScreen("permission", fixture);
   });
 
   test("of a finished turn with a diff", async () => {
@@ -95,19 +95,19 @@ describe.skipIf(process.platform !== "linux")("the screen", () => {
   });
 
   test("of /context", async () => {
-    const scene = await finished();
-    scene.terminal.send("/context\r");
-    await scene.terminal.until(/largest[\s\S]*what to do\?/);
-    matchesScreen("context", scene);
+    const fixture = await finished();
+    fixture.terminal.send("/context\r");
+    await fixture.terminal.until(/largest[\s\S]*what to do\?/);
+    matchesScreen("context", fixture);
   });
 
   test("of the list of stored sessions", async () => {
-    const scene = await finished();
-    scene.terminal.send("/clear\r");
-    await scene.terminal.until(/› \/clear[\s\S]*\/help[\s\S]*what to do\?/);
-    scene.terminal.send("/resume\r");
-    await scene.terminal.until("type to search");
-    await scene.terminal.until("just now");
-    matchesScreen("sessions", scene);
+    const fixture = await finished();
+    fixture.terminal.send("/clear\r");
+    await fixture.terminal.until(/› \/clear[\s\S]*\/help[\s\S]*what to do\?/);
+    fixture.terminal.send("/resume\r");
+    await fixture.terminal.until("type to search");
+    await fixture.terminal.until("just now");
+    matchesScreen("sessions", fixture);
   });
 });

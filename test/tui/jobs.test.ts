@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { open } from "../support/scene.ts";
+import { open } from "../support/terminal-fixture.ts";
 
 function processes(): string {
   return execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });

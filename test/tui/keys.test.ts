@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { again, open } from "../support/scene.ts";
+import { again, open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 
 test("what was typed comes back with Up and is found with Ctrl-R, also in the next session", async () => {
-  const { terminal, place } = await open([{ text: "one" }, { text: "two" }]);
+  const { terminal, workspace } = await open([{ text: "one" }, { text: "two" }]);
   terminal.send("first question\r");
   await terminal.until("one");
   terminal.send("second question\r");
@@ -13,7 +13,7 @@ test("what was typed comes back with Up and is found with Ctrl-R, also in the ne
   await terminal.until("› first question\n");
   terminal.send("\x03\x04");
   await terminal.ended;
-  const later = await again(place);
+  const later = await again(workspace);
   later.send("\x12fir");
   await later.until("search: fir  first question");
   later.send("\r");
@@ -54,7 +54,7 @@ test("Shift-Tab changes the mode, for the very next call", async () => {
 });
 
 test("a session goes on with its last words on the screen, and /clear begins another", async () => {
-  const { terminal, place, server } = await open([
+  const { terminal, workspace, server } = await open([
     { text: "answer one" },
     { text: "answer two" },
     { text: "answer three" },
@@ -63,7 +63,7 @@ test("a session goes on with its last words on the screen, and /clear begins ano
   await terminal.until("answer one");
   terminal.send("\x04");
   await terminal.ended;
-  const later = await again(place, ["-c"]);
+  const later = await again(workspace, ["-c"]);
   await later.until("answer one");
   later.send("more\r");
   await later.until("answer two");

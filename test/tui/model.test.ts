@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startOpenaiServer } from "../support/mock-openai.ts";
-import { again, held, letGo, open, type Scene } from "../support/scene.ts";
+import { again, held, letGo, open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 
-async function switchTo(terminal: Scene["terminal"], name: string): Promise<void> {
+async function switchTo(terminal: TerminalFixture["terminal"], name: string): Promise<void> {
   terminal.send(`/model ${name}\r`);
   await terminal.until(/Go on with [\s\S]*❯ 2 No/);
   terminal.send("y");
@@ -85,7 +85,7 @@ test("before anything was said a model is changed without a question, later with
 
 test("a wrong name, a missing key and a running turn change nothing", async () => {
   const calls = [{ bash: { command: held } }];
-  const { terminal, server, place } = await open([{ calls }, { text: "final" }], auto);
+  const { terminal, server, workspace } = await open([{ calls }, { text: "final" }], auto);
   terminal.send("/model nonsense\r");
   await terminal.until("unknown model nonsense");
   terminal.send("/model opus\r");
@@ -98,7 +98,7 @@ test("a wrong name, a missing key and a running turn change nothing", async () =
   await terminal.until("Running");
   terminal.send("/model haiku-5-5\r");
   await terminal.until("Busy: press Esc to interrupt first");
-  letGo(place);
+  letGo(workspace);
   await terminal.until("final");
   expect(server.requests.map(({ model }) => model)).toEqual(["claude-sonnet-5-5", "claude-sonnet-5-5"]);
 });
@@ -121,22 +121,22 @@ test("an unknown model is asked about before anything was said, and a new sessio
 });
 
 test("a change of model leaves what was recorded, and a resumed session has its last model", async () => {
-  const scene = await open(
+  const fixture = await open(
     [{ text: "first" }, { text: "second" }, { text: "third" }],
     [...auto, "--record", "cassette.jsonl"],
   );
-  const { terminal, server, place } = scene;
+  const { terminal, server, workspace } = fixture;
   terminal.send("go\r");
   await terminal.until("first");
   await switchTo(terminal, "haiku-5-5");
   terminal.send("more\r");
   await terminal.until("second");
-  const lines = readFileSync(join(place.cwd, "cassette.jsonl"), "utf8");
+  const lines = readFileSync(join(workspace.cwd, "cassette.jsonl"), "utf8");
   expect(lines).toContain("first");
   expect(lines).toContain("second");
   terminal.send("/exit\r");
   await terminal.ended;
-  const resumed = await again(place, [...auto, "-c"]);
+  const resumed = await again(workspace, [...auto, "-c"]);
   resumed.send("last\r");
   await resumed.until("third");
   expect(server.requests.at(-1)?.model).toBe("claude-haiku-5-5");

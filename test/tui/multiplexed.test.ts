@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { driveProgram } from "../support/pty-drive.ts";
-import { makePlace } from "../support/sawtooth.ts";
+import { makeWorkspace } from "../support/sawtooth.ts";
 import { until as waitUntil } from "../support/until.ts";
 
 const words = Array.from({ length: 120 }, (_, index) => `word${index}`);
@@ -20,17 +20,20 @@ const hasTmux = (() => {
 describe.skipIf(!hasTmux)("inside tmux", () => {
   test("a window that gets narrower and wider again has the prompt once, and each word of the answer once", async () => {
     const server = await startMockServer({ turns: [{ text: words.join(" ") }] });
-    const place = makePlace(server.url);
-    const socket = `${place.home}/tmux`;
+    const workspace = makeWorkspace(server.url);
+    const socket = `${workspace.home}/tmux`;
     const tmux = (...words: string[]) =>
-      execFileSync("tmux", ["-f", "/dev/null", "-S", socket, ...words], { encoding: "utf8", env: place.env });
+      execFileSync("tmux", ["-f", "/dev/null", "-S", socket, ...words], {
+        encoding: "utf8",
+        env: workspace.env,
+      });
     onTestFinished(async () => {
       tmux("kill-server");
       await server.close();
-      place.remove();
+      workspace.remove();
     });
     const run = `${process.execPath} ${entry}`;
-    tmux("new-session", "-d", "-s", "t", "-x", "80", "-y", "24", "-c", place.cwd, run);
+    tmux("new-session", "-d", "-s", "t", "-x", "80", "-y", "24", "-c", workspace.cwd, run);
     const shown = () => tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "t");
     const until = async (wanted: string) => {
       await waitUntil(() => shown().includes(wanted), wanted);
@@ -57,12 +60,12 @@ describe.skipIf(!hasTmux)("inside tmux", () => {
 
 test("Ctrl-Z in the middle of an answer gives the shell its terminal, and fg shows the rest once", async () => {
   const server = await startMockServer({ turns: [{ text: words.join(" "), fault: { pauseMs: 150 } }] });
-  const place = makePlace(server.url);
-  const terminal = driveProgram("bash", ["--norc", "--noprofile", "-i"], place, {});
+  const workspace = makeWorkspace(server.url);
+  const terminal = driveProgram("bash", ["--norc", "--noprofile", "-i"], workspace, {});
   onTestFinished(async () => {
     terminal.kill();
     await server.close();
-    place.remove();
+    workspace.remove();
   });
   await terminal.until(/[$#] ?$/m);
   terminal.send(`${process.execPath} ${entry}\r`);

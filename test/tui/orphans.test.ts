@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { again, open } from "../support/scene.ts";
+import { again, open } from "../support/terminal-fixture.ts";
 import { until } from "../support/until.ts";
 
 /** Command lines; of what is dead but not buried there is none. */
@@ -13,13 +13,13 @@ function processes(): string {
 test("processes that a killed run left are told at the start, and /jobs clean ends them", async () => {
   const mark = `sleep 88${process.pid}`;
   const turns = [{ calls: [{ bash: { command: `setsid ${mark} & wait` } }] }, { text: "unused" }];
-  const { terminal, place } = await open(turns, ["--permission-mode", "auto"]);
+  const { terminal, workspace } = await open(turns, ["--permission-mode", "auto"]);
   terminal.send("go\r");
   await terminal.until("Running");
   await until(() => processes().includes(mark));
   terminal.kill("SIGKILL");
   await terminal.ended;
-  const next = await again(place);
+  const next = await again(workspace);
   await next.until(/! a killed run left processes: .*\/jobs clean ends them/s);
   expect(next.whole().join(" ")).toContain(mark);
   expect(processes()).toContain(mark);

@@ -12,24 +12,24 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
-import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-import { again, held, lastUserText, letGo } from "../support/scene.ts";
+import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { again, held, lastUserText, letGo } from "../support/terminal-fixture.ts";
 
 type Files = Record<string, string>;
 
-/** A place with commands of the person and of the project in it, before anything is started. */
-async function placed(
+/** A temporary workspace with commands of the user and of the project, before anything is started. */
+async function withCommands(
   files: { own?: Files; project?: Files },
   turns: ScriptedReply[] = [{ text: "final", repeat: 9 }],
 ) {
   const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   onTestFinished(async () => {
     await server.close();
-    place.remove();
+    workspace.remove();
   });
-  const own = join(place.env.SAWTOOTH_HOME ?? "", "config/commands");
-  const project = join(place.cwd, ".sawtooth/commands");
+  const own = join(workspace.env.SAWTOOTH_HOME ?? "", "config/commands");
+  const project = join(workspace.cwd, ".sawtooth/commands");
   for (const [folder, texts] of [
     [own, files.own ?? {}],
     [project, files.project ?? {}],
@@ -37,14 +37,16 @@ async function placed(
     mkdirSync(folder, { recursive: true });
     for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
   }
-  return { server, place, own, project };
+  return { server, workspace, own, project };
 }
 
 const review = "---\ndescription: Look at a file\n---\nReview $ARGUMENTS with care.\n";
 
 test("a command of the person says its text with the arguments in it; it is completed and listed", async () => {
-  const { place, server } = await placed({ own: { "review.md": review, "plain.md": "Just this." } });
-  const terminal = await again(place, [], { rows: 50 });
+  const { workspace, server } = await withCommands({
+    own: { "review.md": review, "plain.md": "Just this." },
+  });
+  const terminal = await again(workspace, [], { rows: 50 });
   terminal.send("/rev");
   await terminal.until(/❯ \/review +Look at a file/);
   terminal.send("\t$HOME `date` a.ts\r");
@@ -60,8 +62,8 @@ test("a command of the person says its text with the arguments in it; it is comp
 test("a text that looks like a command or a shell line is said, run by nobody, even taken back from the queue", async () => {
   const calls = [{ bash: { command: held } }];
   const turns = [{ calls }, { text: "middle" }, { text: "final" }];
-  const { place, server } = await placed({ own: { "bad.md": "!touch made.txt" } }, turns);
-  const terminal = await again(place, ["--permission-mode", "auto"]);
+  const { workspace, server } = await withCommands({ own: { "bad.md": "!touch made.txt" } }, turns);
+  const terminal = await again(workspace, ["--permission-mode", "auto"]);
   terminal.send("go\r");
   await terminal.until("Running");
   terminal.send("/bad\r");
@@ -70,17 +72,17 @@ test("a text that looks like a command or a shell line is said, run by nobody, e
   await terminal.until("›  !touch made.txt");
   terminal.send("\r");
   await terminal.until("queued:  !touch made.txt");
-  letGo(place);
+  letGo(workspace);
   await terminal.until("middle");
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain('"text":" !touch made.txt"');
-  expect(statSync(join(place.cwd, "made.txt"), { throwIfNoEntry: false })).toBeUndefined();
+  expect(statSync(join(workspace.cwd, "made.txt"), { throwIfNoEntry: false })).toBeUndefined();
 });
 
 const project = { "deploy.md": "Deploy to staging, then $ARGUMENTS.\n", "check.md": "Run the checks." };
 
 test("commands of a project are taken only when a person says so, and one changed byte asks again", async () => {
-  const { place, server, project: folder } = await placed({ project });
-  const first = await again(place, [], { columns: 100, rows: 40 });
+  const { workspace, server, project: folder } = await withCommands({ project });
+  const first = await again(workspace, [], { columns: 100, rows: 40 });
   await first.until("not taken from .sawtooth/commands: check, deploy; /trust shows what they say");
   first.send("/deploy\r");
   await first.until("Unknown command /deploy");
@@ -97,11 +99,11 @@ test("commands of a project are taken only when a person says so, and one change
   expect(lastUserText(server)).toBe("Deploy to staging, then production.");
   first.send("/exit\r");
   await first.ended;
-  const store = join(place.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl");
+  const store = join(workspace.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl");
   expect(JSON.parse(readFileSync(store, "utf8")).hash).toMatch(/^[0-9a-f]{64}$/);
   expect(statSync(store).mode & 0o777).toBe(0o600);
 
-  const second = await again(place);
+  const second = await again(workspace);
   second.send("/check\r");
   await second.until("final");
   expect(second.whole().join("\n")).not.toContain("not taken");
@@ -109,7 +111,7 @@ test("commands of a project are taken only when a person says so, and one change
   await second.ended;
 
   appendFileSync(join(folder, "check.md"), " ");
-  const third = await again(place, [], { columns: 120 });
+  const third = await again(workspace, [], { columns: 120 });
   await third.until("not taken from .sawtooth/commands: check, deploy, changed since you trusted them");
   third.send("/check\r");
   await third.until("Unknown command /check");
@@ -126,12 +128,12 @@ test("what clashes, leads out, is too large or is no text is not taken, and that
     },
     project: { "review.md": "mine", "fine.md": "Fine." },
   };
-  const { place, own, project: folder } = await placed(files);
+  const { workspace, own, project: folder } = await withCommands(files);
   writeFileSync(join(own, "review.md"), review);
-  writeFileSync(join(place.home, "secret"), "hush hush");
-  symlinkSync(join(place.home, "secret"), join(folder, "leak.md"));
+  writeFileSync(join(workspace.home, "secret"), "hush hush");
+  symlinkSync(join(workspace.home, "secret"), join(folder, "leak.md"));
   mkdirSync(join(folder, "folder.md"));
-  const terminal = await again(place, [], { columns: 150, rows: 40 });
+  const terminal = await again(workspace, [], { columns: 150, rows: 40 });
   const whole = terminal.whole().join("\n");
   for (const said of [
     /Model\.md is not a command: there is a \/model already/,
@@ -153,8 +155,8 @@ test("what clashes, leads out, is too large or is no text is not taken, and that
 test("a project with very many files fills neither the screen nor the list", async () => {
   const bad = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`b ad${index}.md`, "x"]));
   const good = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`c${index}.md`, "x"]));
-  const { place } = await placed({ project: { ...bad, ...good } });
-  const terminal = await again(place, [], { columns: 250, rows: 40 });
+  const { workspace } = await withCommands({ project: { ...bad, ...good } });
+  const terminal = await again(workspace, [], { columns: 250, rows: 40 });
   const whole = terminal.whole().join("\n");
   expect(whole).toContain("only the first 50 files are read");
   expect(whole.match(/its name may hold/g)).toHaveLength(9);
@@ -163,9 +165,9 @@ test("a project with very many files fills neither the screen nor the list", asy
 });
 
 test("trust that cannot be written down holds for this session, and that is said", async () => {
-  const { place } = await placed({ project });
-  mkdirSync(join(place.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl"), { recursive: true });
-  const terminal = await again(place, [], { columns: 200 });
+  const { workspace } = await withCommands({ project });
+  mkdirSync(join(workspace.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl"), { recursive: true });
+  const terminal = await again(workspace, [], { columns: 200 });
   terminal.send("/trust\r");
   await terminal.until("Take 2 commands");
   terminal.send("y");
@@ -177,19 +179,19 @@ test("trust that cannot be written down holds for this session, and that is said
 });
 
 test("a folder of commands that is a link out of the project is not read", async () => {
-  const { place, project: folder } = await placed({});
+  const { workspace, project: folder } = await withCommands({});
   rmSync(folder, { recursive: true });
-  mkdirSync(join(place.home, "theirs"));
-  writeFileSync(join(place.home, "theirs/leak.md"), "hush hush");
-  symlinkSync(join(place.home, "theirs"), folder);
-  const terminal = await again(place);
+  mkdirSync(join(workspace.home, "theirs"));
+  writeFileSync(join(workspace.home, "theirs/leak.md"), "hush hush");
+  symlinkSync(join(workspace.home, "theirs"), folder);
+  const terminal = await again(workspace);
   expect(terminal.whole().join("\n")).toContain(".sawtooth/commands was not read: it leads out of");
   terminal.send("/trust\r");
   await terminal.until("No commands are waiting for your trust");
 });
 
-async function plainly(place: Place, server: MockServer): Promise<void> {
-  const terminal = drive(place, ["--plain"]);
+async function plainly(workspace: Workspace, server: MockServer): Promise<void> {
+  const terminal = drive(workspace, ["--plain"]);
   onTestFinished(() => terminal.kill());
   await terminal.until("not taken from .sawtooth/commands");
   terminal.send("/trust\r");
@@ -203,21 +205,21 @@ async function plainly(place: Place, server: MockServer): Promise<void> {
 }
 
 test("without redrawing it is the same, and a headless run takes none at all", async () => {
-  const { place, server } = await placed({ own: { "review.md": review }, project });
-  await plainly(place, server);
-  const { stdout } = await sawtooth(place, ["-p", "/check"]);
+  const { workspace, server } = await withCommands({ own: { "review.md": review }, project });
+  await plainly(workspace, server);
+  const { stdout } = await sawtooth(workspace, ["-p", "/check"]);
   expect(stdout).toContain("final");
   expect(lastUserText(server)).toBe("/check");
 });
 
 test("--bare has no commands but its own, and a secret in a file does not reach the model", async () => {
-  const { place, server } = await placed({ own: { "key.md": "use sk-canary-7f3a now" }, project });
-  const bare = await again(place, ["--bare"]);
+  const { workspace, server } = await withCommands({ own: { "key.md": "use sk-canary-7f3a now" }, project });
+  const bare = await again(workspace, ["--bare"]);
   expect(bare.whole().join("\n")).not.toContain("not taken");
   bare.send("/key\r");
   await bare.until("Unknown command /key");
   bare.kill();
-  const terminal = await again(place);
+  const terminal = await again(workspace);
   terminal.send("/key\r");
   await terminal.until("final");
   expect(lastUserText(server)).toBe("use [redacted:ANTHROPIC_API_KEY] now");

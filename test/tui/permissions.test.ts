@@ -12,19 +12,19 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import type { Place } from "../support/sawtooth.ts";
-import { again, open, type Scene } from "../support/scene.ts";
+import type { Workspace } from "../support/sawtooth.ts";
+import { again, open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 const calls = [{ bash: { command: "touch made.txt" } }];
 const turns = [{ calls }, { text: "final" }];
 
-function projects({ env }: Place): string[] {
+function projects({ env }: Workspace): string[] {
   const folder = join(env.SAWTOOTH_HOME ?? "", "config/projects");
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
 /** Answers the question with "this project". */
-async function allowInProject({ terminal }: Scene): Promise<void> {
+async function allowInProject({ terminal }: TerminalFixture): Promise<void> {
   terminal.send("go\r");
   await terminal.until("Run this command?");
   terminal.send("3");
@@ -32,8 +32,8 @@ async function allowInProject({ terminal }: Scene): Promise<void> {
 }
 
 /** Whether a fresh start in the place asks again. */
-async function asksAgain({ place }: Scene): Promise<boolean> {
-  const next = await again(place);
+async function asksAgain({ workspace }: TerminalFixture): Promise<boolean> {
+  const next = await again(workspace);
   next.send("go\r");
   await next.until(/Run this command\?|final/);
   const asked = next.screen().join("\n").includes("Run this command?");
@@ -54,44 +54,44 @@ test("the dialog shows the rule, how long it would count and the file that would
 });
 
 test("a rule for this project outlives the program, and counts in this folder only", async () => {
-  const scene = await open([...turns, ...turns, ...turns, ...turns]);
-  const { place } = scene;
-  await allowInProject(scene);
-  scene.terminal.kill();
-  const [file = ""] = projects(place);
+  const fixture = await open([...turns, ...turns, ...turns, ...turns]);
+  const { workspace } = fixture;
+  await allowInProject(fixture);
+  fixture.terminal.kill();
+  const [file = ""] = projects(workspace);
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
-    folder: place.cwd,
+    folder: workspace.cwd,
     allow: ["bash(touch made.txt)"],
   });
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(readdirSync(place.cwd)).toEqual(["made.txt"]);
-  expect(await asksAgain(scene)).toBe(false);
+  expect(readdirSync(workspace.cwd)).toEqual(["made.txt"]);
+  expect(await asksAgain(fixture)).toBe(false);
 
-  const other = join(dirname(place.cwd), "other");
+  const other = join(dirname(workspace.cwd), "other");
   mkdirSync(other);
-  expect(await asksAgain({ ...scene, place: { ...place, cwd: other } })).toBe(true);
+  expect(await asksAgain({ ...fixture, workspace: { ...workspace, cwd: other } })).toBe(true);
 });
 
 test("through a link the folder is the same; under another name it is not", async () => {
-  const scene = await open([...turns, ...turns, { calls }, { text: "final" }]);
-  const { place } = scene;
-  await allowInProject(scene);
-  scene.terminal.kill();
-  const link = join(dirname(place.cwd), "link");
-  symlinkSync(place.cwd, link);
-  expect(await asksAgain({ ...scene, place: { ...place, cwd: link } })).toBe(false);
-  const moved = join(dirname(place.cwd), "moved");
-  renameSync(place.cwd, moved);
-  expect(await asksAgain({ ...scene, place: { ...place, cwd: moved } })).toBe(true);
+  const fixture = await open([...turns, ...turns, { calls }, { text: "final" }]);
+  const { workspace } = fixture;
+  await allowInProject(fixture);
+  fixture.terminal.kill();
+  const link = join(dirname(workspace.cwd), "link");
+  symlinkSync(workspace.cwd, link);
+  expect(await asksAgain({ ...fixture, workspace: { ...workspace, cwd: link } })).toBe(false);
+  const moved = join(dirname(workspace.cwd), "moved");
+  renameSync(workspace.cwd, moved);
+  expect(await asksAgain({ ...fixture, workspace: { ...workspace, cwd: moved } })).toBe(true);
 });
 
 test("a file of rules that is broken allows nothing, is told of, and is not overwritten", async () => {
-  const scene = await open([...turns, ...turns]);
-  await allowInProject(scene);
-  scene.terminal.kill();
-  const [file = ""] = projects(scene.place);
+  const fixture = await open([...turns, ...turns]);
+  await allowInProject(fixture);
+  fixture.terminal.kill();
+  const [file = ""] = projects(fixture.workspace);
   writeFileSync(file, '{"folder": ');
-  const next = await again(scene.place);
+  const next = await again(fixture.workspace);
   await next.until("is not JSON");
   next.send("go\r");
   await next.until("Run this command?");
@@ -103,9 +103,9 @@ test("a file of rules that is broken allows nothing, is told of, and is not over
 });
 
 test("/permissions lists the rules with their places, and takes one back at once", async () => {
-  const scene = await open([...turns, { calls }, { text: "end" }], ["--deny", "bash(rm:*)"]);
-  const { terminal, place } = scene;
-  await allowInProject(scene);
+  const fixture = await open([...turns, { calls }, { text: "end" }], ["--deny", "bash(rm:*)"]);
+  const { terminal, workspace } = fixture;
+  await allowInProject(fixture);
   terminal.send("/permissions\r");
   await terminal.until("this project: ~/sawtooth");
   const screen = terminal.screen().join("\n");
@@ -119,7 +119,7 @@ test("/permissions lists the rules with their places, and takes one back at once
   await terminal.until("No rule 9");
   terminal.send("/permissions remove 2\r");
   await terminal.until("allow bash(touch made.txt) is gone");
-  expect(JSON.parse(readFileSync(projects(place)[0] ?? "", "utf8"))).toMatchObject({ allow: [] });
+  expect(JSON.parse(readFileSync(projects(workspace)[0] ?? "", "utf8"))).toMatchObject({ allow: [] });
   terminal.send("go\r");
   await terminal.until("Run this command?");
 });

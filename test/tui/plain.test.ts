@@ -6,8 +6,8 @@ import { hasTerminal } from "../tools/bash/shell-fixture.ts";
 
 test("--plain tells each row once, asks by number, and writes no escape at all", async () => {
   const calls = [{ bash: { command: "echo made > made.txt" } }];
-  const { place } = await serve([{ text: "I look.", calls }, { text: "All done." }]);
-  const terminal = drive(place, ["--plain"]);
+  const { workspace } = await serve([{ text: "I look.", calls }, { text: "All done." }]);
+  const terminal = drive(workspace, ["--plain"]);
   onTestFinished(() => terminal.kill());
   await terminal.until("/help");
   terminal.send("go\r");
@@ -46,8 +46,8 @@ test.skipIf(!hasTerminal)(
 );
 
 async function openPlain(turns: ScriptedReply[]) {
-  const { server, place } = await serve(turns);
-  const terminal = drive(place, ["--plain", "--permission-mode", "auto"]);
+  const { server, workspace } = await serve(turns);
+  const terminal = drive(workspace, ["--plain", "--permission-mode", "auto"]);
   onTestFinished(() => terminal.kill());
   await terminal.until("/help");
   return { terminal, server };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { open } from "../support/scene.ts";
+import { open } from "../support/terminal-fixture.ts";
 
 const words = Array.from({ length: 160 }, (_, index) => `word${index}`);
 const paragraph = words.join(" ");

@@ -3,15 +3,23 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import {
+  after,
+  bash,
+  before,
+  filesOf,
+  lastRequest,
+  sessionWithChanges,
+  turns,
+} from "../support/changed-session.ts";
 import { type Drive, drive } from "../support/pty-drive.ts";
-import { jsonLines, type Place } from "../support/sawtooth.ts";
-import { held, lastUserText, letGo, open } from "../support/scene.ts";
-import { after, bash, before, filesOf, lastRequest, turns, worked } from "../support/worked.ts";
+import { jsonLines, type Workspace } from "../support/sawtooth.ts";
+import { held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
 
 /** The logs, the newest session last. */
-function logs(place: Place): LogEvent[][] {
-  const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-  const read = files.map((file) => jsonLines(readFileSync(join(place.home, file), "utf8")) as LogEvent[]);
+function logs(workspace: Workspace): LogEvent[][] {
+  const files = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+  const read = files.map((file) => jsonLines(readFileSync(join(workspace.home, file), "utf8")) as LogEvent[]);
   const parents = (log: LogEvent[]) =>
     Number(log[0]?.type === "session_started" && log[0].parent !== undefined);
   return read.sort((x, y) => parents(x) - parents(y));
@@ -25,34 +33,34 @@ async function choose(terminal: Drive, digit: string): Promise<void> {
 
 describe("/rewind", () => {
   test("brings back files and conversation, with the message in the input box", async () => {
-    const { terminal, server, place } = await worked();
+    const { terminal, server, workspace } = await sessionWithChanges();
     terminal.send("/rewind\r");
     await terminal.until(/❯ change it .* 3 files\n {4}make it .* 3 files/);
     expect(terminal.screen().join("\n")).toMatch(/~ a\.bin\n.*\+ d\/b\.txt\n.*- kept\.txt/);
     await choose(terminal, "1");
     await terminal.until(/a branch of[\s\S]*› change it$/m);
     expect(terminal.whole().join("\n")).toMatch(/3 files restored to snapshot/);
-    expect(filesOf(place)).toEqual(before);
+    expect(filesOf(workspace)).toEqual(before);
     terminal.send(" otherwise\r");
     await terminal.until("third done");
     expect(lastUserText(server)).toBe("change it otherwise");
     expect(lastRequest(server)).toContain("first done");
     expect(lastRequest(server)).not.toContain("second done");
     // Who comes back to the old session reads there that its changes are gone.
-    const [old] = logs(place);
+    const [old] = logs(workspace);
     expect(JSON.stringify(old)).toContain("second done");
     expect(old?.at(-1)).toMatchObject({ type: "reminder", text: expect.stringContaining("The user undid") });
   });
 
   test("brings back the conversation alone, and the model is told what stayed", async () => {
-    const { terminal, server, place } = await worked();
+    const { terminal, server, workspace } = await sessionWithChanges();
     terminal.send("\x1b");
     await terminal.quiet(60);
     terminal.send("\x1b");
     await terminal.until("❯ change it");
     await choose(terminal, "2");
     await terminal.until(/a branch of[\s\S]*› change it$/m);
-    expect(filesOf(place)).toEqual(after);
+    expect(filesOf(workspace)).toEqual(after);
     terminal.send("\r");
     await terminal.until("third done");
     expect(lastRequest(server)).toMatch(
@@ -62,20 +70,20 @@ describe("/rewind", () => {
   });
 
   test("brings back files alone, and the model is told so", async () => {
-    const { terminal, server, place } = await worked();
+    const { terminal, server, workspace } = await sessionWithChanges();
     terminal.send("/rewind\r");
     await terminal.until("❯ change it");
     await choose(terminal, "3");
     await terminal.until("To revert this: /undo redo");
-    expect(filesOf(place)).toEqual(before);
+    expect(filesOf(workspace)).toEqual(before);
     terminal.send("and now\r");
     await terminal.until("third done");
     expect(lastRequest(server)).toMatch(/second done.*The user undid changes of files.*and now/);
-    expect(logs(place)).toHaveLength(1);
+    expect(logs(workspace)).toHaveLength(1);
   });
 
   test("goes further back from a branch, with the files of the session it came from", async () => {
-    const { terminal, server, place } = await worked();
+    const { terminal, server, workspace } = await sessionWithChanges();
     terminal.send("/rewind\r");
     await terminal.until("❯ change it");
     await choose(terminal, "2");
@@ -84,7 +92,7 @@ describe("/rewind", () => {
     await terminal.until("❯ make it");
     await choose(terminal, "1");
     await terminal.until(/restored to snapshot[\s\S]*a branch of[\s\S]*› make it$/m);
-    expect(filesOf(place)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
+    expect(filesOf(workspace)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
     terminal.send("\r");
     await terminal.until("third done");
     expect(lastUserText(server)).toBe("make it");
@@ -92,7 +100,7 @@ describe("/rewind", () => {
   });
 
   test("does not take what an abandoned turn did for the doing of the one in its place", async () => {
-    const { terminal, place } = await open(
+    const { terminal, workspace } = await open(
       [...turns.slice(0, 2), bash("printf three > a.bin"), { text: "in its place" }],
       ["--permission-mode", "auto"],
     );
@@ -108,31 +116,31 @@ describe("/rewind", () => {
     await terminal.until(/❯ make it again .* 1 file\n/);
     await choose(terminal, "3");
     await terminal.until("1 file restored to snapshot");
-    expect(filesOf(place)).toMatchObject({ a: before.a, mode: before.mode });
+    expect(filesOf(workspace)).toMatchObject({ a: before.a, mode: before.mode });
   });
 
   test("takes the name along, so that it leads to where the work goes on", async () => {
-    const { terminal, place } = await worked();
+    const { terminal, workspace } = await sessionWithChanges();
     terminal.send("/name it\r");
     await terminal.until("is called it");
     terminal.send("/rewind\r");
     await terminal.until("❯ change it");
     await choose(terminal, "1");
     await terminal.until(/a branch of[\s\S]*is called it\n[\s\S]*› change it$/m);
-    const names = logs(place).map((log) => log.findLast(({ type }) => type === "session_named"));
+    const names = logs(workspace).map((log) => log.findLast(({ type }) => type === "session_named"));
     expect(names).toMatchObject([{ name: "it (before going back)" }, { name: "it" }]);
   });
 
   test("goes back to words that were said while it worked, with the steps before them", async () => {
     const steps: ScriptedReply[] = [bash(`${held} > x.txt`), { text: "steered" }, { text: "again" }];
-    const { terminal, server, place } = await open(steps, [
+    const { terminal, server, workspace } = await open(steps, [
       ...["--permission-mode", "auto", "--append-system-prompt", "Be brief."],
     ]);
     terminal.send("go\r");
     await terminal.until("Running");
     terminal.send("faster\r");
     await terminal.until("queued: faster");
-    letGo(place);
+    letGo(workspace);
     await terminal.until("steered");
     terminal.send("/rewind\r");
     await terminal.until(/❯ faster +just now\n {4}go +just now +1 file/);
@@ -146,7 +154,7 @@ describe("/rewind", () => {
 
   test("goes on with the effort that was chosen, and says that background jobs end", async () => {
     const job = { calls: [{ bash: { command: "sleep 60", background: true } }] };
-    const { terminal, server, place } = await open(
+    const { terminal, server, workspace } = await open(
       [job, { text: "it runs" }, { text: "again" }],
       [...["--permission-mode", "auto", "--effort", "high"]],
     );
@@ -163,11 +171,11 @@ describe("/rewind", () => {
     terminal.send("\r");
     await terminal.until("again");
     expect(server.requests.map((request) => request.output_config?.effort)).toEqual(["low", "low", "low"]);
-    expect(logs(place)).toHaveLength(2);
+    expect(logs(workspace)).toHaveLength(2);
   });
 
   test("says when there is nowhere to go back to, and Esc leaves everything as it is", async () => {
-    const { terminal, place } = await open(turns);
+    const { terminal, workspace } = await open(turns);
     terminal.send("/rewind\r");
     await terminal.until("No messages yet");
     terminal.send("x\x7f!echo hi\r");
@@ -178,11 +186,11 @@ describe("/rewind", () => {
     await terminal.until(/❯ 1 Conversation only[\s\S]*No file has changed since/);
     terminal.send("\x1b");
     await terminal.until("what to do?");
-    expect(logs(place)).toHaveLength(1);
+    expect(logs(workspace)).toHaveLength(1);
   });
 
   test("in a window of 40 by 10 shows the list, the ways and how to leave", async () => {
-    const { terminal } = await worked({ columns: 40, rows: 10 });
+    const { terminal } = await sessionWithChanges({ columns: 40, rows: 10 });
     terminal.send("/rewind\r");
     await terminal.until(/Rewind to before a message · 2[\s\S]*❯ change it[\s\S]*make it[\s\S]*Esc closes/);
     terminal.send("\r");
@@ -193,10 +201,10 @@ describe("/rewind", () => {
   });
 
   test("with --plain asks by number and tells the message again", async () => {
-    const { terminal: first, place } = await worked();
+    const { terminal: first, workspace } = await sessionWithChanges();
     first.send("\x04");
     await first.ended;
-    const terminal = drive(place, ["--plain", "-c"]);
+    const terminal = drive(workspace, ["--plain", "-c"]);
     await terminal.until("/help lists keys");
     terminal.send("/rewind\r");
     await terminal.until(/1 change it, just now, 3 files/);

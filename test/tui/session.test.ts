@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
-import { held, lastUserText, letGo, open } from "../support/scene.ts";
+import { held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 const times = (text: string, part: string) => text.split(part).length - 1;
@@ -50,7 +50,7 @@ describe("while it works", () => {
 
   test("what is sent waits for the next step, and can be pulled back until then", async () => {
     const calls = [{ bash: { command: held } }];
-    const { terminal, server, place } = await open([{ text: "working", calls }, { text: "final" }], auto);
+    const { terminal, server, workspace } = await open([{ text: "working", calls }, { text: "final" }], auto);
     terminal.send("go\r");
     await terminal.until("Running");
     terminal.send("first word\r");
@@ -60,7 +60,7 @@ describe("while it works", () => {
     expect(terminal.screen().join("\n")).not.toContain("queued");
     terminal.send(" and more\r");
     await terminal.until("queued: first word and more");
-    letGo(place);
+    letGo(workspace);
     await terminal.until("final");
     expect(lastUserText(server)).toBe("first word and more");
     expect(server.requests).toHaveLength(2);
@@ -98,13 +98,13 @@ describe("a question", () => {
   });
 
   test("always in every project is written to the settings, and not asked again", async () => {
-    const { terminal, place } = await open([{ calls }, { calls }, { text: "final" }]);
+    const { terminal, workspace } = await open([{ calls }, { calls }, { text: "final" }]);
     terminal.send("go\r");
     await terminal.until("Run this command?");
     terminal.send("4");
     await terminal.until("final");
     const { readFileSync, statSync } = await import("node:fs");
-    const file = join(place.env.SAWTOOTH_HOME ?? "", "config/settings.json");
+    const file = join(workspace.env.SAWTOOTH_HOME ?? "", "config/settings.json");
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ allow: ["bash(echo asked > made.txt)"] });
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
@@ -181,8 +181,8 @@ test("the cursor stands behind wide and joined characters by their width", async
 });
 
 test("a name is completed with Tab, and ! runs a line whose output the model reads", async () => {
-  const { terminal, server, place } = await open([{ text: "final" }]);
-  writeFileSync(join(place.cwd, "needle-file.txt"), "x");
+  const { terminal, server, workspace } = await open([{ text: "final" }]);
+  writeFileSync(join(workspace.cwd, "needle-file.txt"), "x");
   terminal.send("!echo out-$((40+2))\r");
   await terminal.until(/^ {2}out-42/m);
   terminal.send("see @needle");

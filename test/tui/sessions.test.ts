@@ -3,18 +3,18 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Drive, type DriveOptions, drive } from "../support/pty-drive.ts";
-import { makePlace, type Place, sawtooth } from "../support/sawtooth.ts";
-import { again, open, type Scene } from "../support/scene.ts";
+import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { again, open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 /** Ids of the stored sessions, the oldest first. */
-function stored(place: Place): string[] {
-  const logs = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
+function stored(workspace: Workspace): string[] {
+  const logs = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
   return logs.map((log) => basename(dirname(log))).sort();
 }
 
 /** The id of the session that began with these words. */
-async function idOf(place: Place, words: string): Promise<string> {
-  const { stdout } = await sawtooth(place, ["sessions"]);
+async function idOf(workspace: Workspace, words: string): Promise<string> {
+  const { stdout } = await sawtooth(workspace, ["sessions"]);
   return (
     stdout
       .split("\n")
@@ -30,11 +30,11 @@ const answers: ScriptedReply[] = [
 ];
 
 /** A session at the start of its life, and two that were there before. */
-async function withSessions(words: string[] = [], options: DriveOptions = {}): Promise<Scene> {
-  const scene = await open(answers, words, options);
-  await sawtooth(scene.place, ["-p", "write the parser"]);
-  await sawtooth(scene.place, ["-p", "fix the tests"]);
-  return scene;
+async function withSessions(words: string[] = [], options: DriveOptions = {}): Promise<TerminalFixture> {
+  const fixture = await open(answers, words, options);
+  await sawtooth(fixture.workspace, ["-p", "write the parser"]);
+  await sawtooth(fixture.workspace, ["-p", "fix the tests"]);
+  return fixture;
 }
 
 function shown(terminal: Drive): string {
@@ -43,8 +43,8 @@ function shown(terminal: Drive): string {
 
 describe("/resume", () => {
   test("lists what is stored, searches it, shows the end of what is marked, and opens it", async () => {
-    const { terminal, server, place } = await withSessions();
-    const shell = await again(place);
+    const { terminal, server, workspace } = await withSessions();
+    const shell = await again(workspace);
     shell.send("!echo of the shell\r");
     await shell.until(/^ {2}of the shell/m);
     shell.send("\x04");
@@ -68,8 +68,8 @@ describe("/resume", () => {
   });
 
   test("closes on Esc with everything as it was, and Tab shows the sessions of every folder", async () => {
-    const { terminal, place } = await withSessions();
-    await sawtooth({ ...place, cwd: place.home }, ["-p", "elsewhere"]);
+    const { terminal, workspace } = await withSessions();
+    await sawtooth({ ...workspace, cwd: workspace.home }, ["-p", "elsewhere"]);
     terminal.send("half a ");
     terminal.send("\x15/resume\r");
     await terminal.until("Sessions of this folder · 2");
@@ -81,19 +81,19 @@ describe("/resume", () => {
   });
 
   test("takes an id or a name, and says when there is none", async () => {
-    const { terminal, place } = await withSessions();
+    const { terminal, workspace } = await withSessions();
     terminal.send("/resume 2020\r");
     await terminal.until('no session has the id or name "2020"');
-    terminal.send(`/resume ${await idOf(place, "write the parser")}\r`);
+    terminal.send(`/resume ${await idOf(workspace, "write the parser")}\r`);
     await terminal.until("The parser is");
   });
 
   test("of a session that another process has says so, and /fork goes on in a branch of it", async () => {
-    const { terminal, place, server } = await open([{ text: "held" }, { text: "branched" }]);
+    const { terminal, workspace, server } = await open([{ text: "held" }, { text: "branched" }]);
     terminal.send("keep this\r");
     await terminal.until("held");
-    const [id] = stored(place);
-    const second = await again(place);
+    const [id] = stored(workspace);
+    const second = await again(workspace);
     second.send("/resume\r");
     await second.until(/❯ keep this in use/);
     second.send("\r");
@@ -107,12 +107,12 @@ describe("/resume", () => {
   });
 
   test("of one that cannot be opened goes on with the session that was open", async () => {
-    const { terminal, place } = await withSessions();
+    const { terminal, workspace } = await withSessions();
     terminal.send("/resume\r");
     await terminal.until("❯ fix the tests");
-    const newest = await idOf(place, "fix the tests");
-    const [log = ""] = globSync(`sawtooth/state/sessions/*/${newest}/events.jsonl`, { cwd: place.home });
-    rmSync(join(place.home, log));
+    const newest = await idOf(workspace, "fix the tests");
+    const [log = ""] = globSync(`sawtooth/state/sessions/*/${newest}/events.jsonl`, { cwd: workspace.home });
+    rmSync(join(workspace.home, log));
     terminal.send("\r");
     await terminal.until(/cannot be read: choose another one/);
     terminal.send("still here\r");
@@ -140,9 +140,9 @@ describe("the list", () => {
     "in a window of %i by %i is lower than it, with wide text, and shows how to leave",
     async (columns, rows) => {
       const turns = Array.from({ length: 3 }, (_, index) => ({ text: `答え ${index} ${"長い".repeat(80)}` }));
-      const { terminal, place } = await open(turns, [], { columns, rows, env: { NO_COLOR: "1" } });
+      const { terminal, workspace } = await open(turns, [], { columns, rows, env: { NO_COLOR: "1" } });
       for (const text of ["日本語で書いてください".repeat(9), "한글 🟢👩‍👩‍👧", "plain"])
-        await sawtooth(place, ["-p", text]);
+        await sawtooth(workspace, ["-p", text]);
       terminal.send("/resume\r");
       await terminal.until("Sessions of this folder · 3");
       await terminal.quiet();
@@ -163,37 +163,37 @@ describe("the list", () => {
 
 describe("sawtooth -r without an id", () => {
   test("asks before there is a session, and leaves none behind when it is closed", async () => {
-    const { place } = await withSessions();
-    const before = stored(place);
-    const terminal = await again(place, ["-r"]);
+    const { workspace } = await withSessions();
+    const before = stored(workspace);
+    const terminal = await again(workspace, ["-r"]);
     await terminal.until(/Sessions of this folder · 2[\s\S]*❯ fix the tests/);
     expect(shown(terminal)).not.toContain("Sawtooth");
     terminal.send("\x1b");
     expect((await terminal.ended).code).toBe(0);
-    expect(stored(place)).toEqual(before);
+    expect(stored(workspace)).toEqual(before);
   });
 
   test("opens what is picked, and says the prompt there", async () => {
-    const { place, server } = await withSessions();
-    const terminal = await again(place, ["and then?", "-r"]);
+    const { workspace, server } = await withSessions();
+    const terminal = await again(workspace, ["and then?", "-r"]);
     await terminal.until("❯ fix the tests");
     terminal.send("\r");
     await terminal.until("third");
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(/fix the tests.*and then\?/);
-    expect(stored(place)).toHaveLength(3);
+    expect(stored(workspace)).toHaveLength(3);
   });
 
   test("says so when nothing is stored", async () => {
-    const place = makePlace();
-    onTestFinished(place.remove);
-    const terminal = drive(place, ["-r"]);
+    const workspace = makeWorkspace();
+    onTestFinished(workspace.remove);
+    const terminal = drive(workspace, ["-r"]);
     expect((await terminal.ended).code).toBe(2);
     expect(terminal.raw()).toContain("no stored session yet: start one without --resume");
   });
 
   test("asks by number with --plain, without an escape", async () => {
-    const { place } = await withSessions();
-    const terminal = drive(place, ["-r", "--plain"]);
+    const { workspace } = await withSessions();
+    const terminal = drive(workspace, ["-r", "--plain"]);
     onTestFinished(() => terminal.kill());
     await terminal.until("an empty line leaves this");
     expect(shown(terminal)).toMatch(/1 fix the tests, just now, 1 turn, \$0\.\d+\n2 write the parser, /);
@@ -214,17 +214,17 @@ describe("sawtooth -r without an id", () => {
 
 describe("a name", () => {
   test("is shown, opens the session from the command line, and is refused when two have it", async () => {
-    const { terminal, place, server } = await open([{ text: "one" }, { text: "two" }]);
+    const { terminal, workspace, server } = await open([{ text: "one" }, { text: "two" }]);
     terminal.send("begin\r");
     await terminal.until("one");
     terminal.send("/name the  parser\r");
     await terminal.until(/· this session is called the parser[\s\S]*ask {2}\S+ {2}.*the parser {2}/);
     terminal.send("\x04");
     await terminal.ended;
-    const headless = await sawtooth(place, ["-p", "and headless", "-r", "the parser"]);
+    const headless = await sawtooth(workspace, ["-p", "and headless", "-r", "the parser"]);
     expect(headless).toMatchObject({ code: 0, stdout: "two\n" });
     expect(JSON.stringify(server.requests[1]?.messages)).toMatch(/begin.*one.*and headless/);
-    const second = await again(place, ["-r", "the parser"]);
+    const second = await again(workspace, ["-r", "the parser"]);
     await second.until("› begin");
     second.send("/clear\r");
     await second.until(/Sawtooth[\s\S]*Sawtooth/);
@@ -232,27 +232,27 @@ describe("a name", () => {
     await second.until(/is called the parser/);
     second.send("\x04");
     await second.ended;
-    const third = drive(place, ["-r", "the parser"]);
+    const third = drive(workspace, ["-r", "the parser"]);
     expect((await third.ended).code).toBe(2);
     expect(third.raw()).toMatch(/2 sessions are called "the parser": choose one by its id: \d{8}-/);
   });
 });
 
 test("/fork goes on in a branch, names both sessions, and leaves the first as it was", async () => {
-  const { terminal, place, server } = await open([{ text: "one" }, { text: "two" }]);
+  const { terminal, workspace, server } = await open([{ text: "one" }, { text: "two" }]);
   terminal.send("/fork\r");
   await terminal.until("No messages yet");
   terminal.send("begin\r");
   await terminal.until("one");
-  const [first] = stored(place);
-  const [log = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: place.home });
-  const before = readFileSync(join(place.home, log), "utf8");
+  const [first] = stored(workspace);
+  const [log = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
+  const before = readFileSync(join(workspace.home, log), "utf8");
   terminal.send("/fork\r");
   await terminal.until(/session \S+, a branch of \S+/);
-  const second = stored(place).find((id) => id !== first);
+  const second = stored(workspace).find((id) => id !== first);
   expect(shown(terminal)).toContain(`session ${second}, a branch of ${first}`);
   terminal.send("more\r");
   await terminal.until("two");
   expect(JSON.stringify(server.requests[1]?.messages)).toMatch(/begin.*one.*more/);
-  expect(readFileSync(join(place.home, log), "utf8")).toBe(before);
+  expect(readFileSync(join(workspace.home, log), "utf8")).toBe(before);
 });

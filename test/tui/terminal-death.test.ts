@@ -8,7 +8,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { entry } from "../support/entry.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { type Drive, driveProgram } from "../support/pty-drive.ts";
-import { makePlace } from "../support/sawtooth.ts";
+import { makeWorkspace } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 
 const manyWords: ScriptedReply = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
@@ -16,23 +16,23 @@ const manyWords: ScriptedReply = { text: "many words ".repeat(200), fault: { pau
 /** A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again. */
 async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [manyWords]) {
   const server = await startMockServer({ turns });
-  const place = makePlace(server.url);
+  const workspace = makeWorkspace(server.url);
   const script = [
     `echo '${bug}' > bug.mjs; export NODE_OPTIONS="--import=./bug.mjs ${options}"`,
     'stty intr ^E; echo "before=$(stty -g)"',
     `${process.execPath} ${entry} 2>/dev/null`,
     'echo "ended=$?"; sleep 0.5; echo "after=$(stty -g)"; sleep 60',
   ].join("\n");
-  const terminal = driveProgram("bash", ["-c", script], place);
+  const terminal = driveProgram("bash", ["-c", script], workspace);
   onTestFinished(async () => {
     terminal.kill();
     await server.close();
-    place.remove();
+    workspace.remove();
   });
   await terminal.until("›");
   const agent = childOf(terminal.pid, "main.js");
   await until(() => childOf(agent, "sawtooth-guard") > 0);
-  return { terminal, agent, guard: childOf(agent, "sawtooth-guard"), place };
+  return { terminal, agent, guard: childOf(agent, "sawtooth-guard"), workspace };
 }
 
 function childOf(pid: number, words: string): number {
@@ -74,9 +74,9 @@ describe("the terminal is as it was", () => {
     ["an error while drawing", onSignal('process.stdout.write = () => { throw new Error("bug") }'), 1],
     ["a rejection that nobody handles", onSignal('Promise.reject(new Error("bug"))'), 1],
   ])("after %s", async (_, bug, code) => {
-    const { terminal, agent, guard, place } = await openInShell(bug, "--max-old-space-size=80");
+    const { terminal, agent, guard, workspace } = await openInShell(bug, "--max-old-space-size=80");
     process.kill(agent, "SIGUSR2");
-    await until(() => existsSync(join(place.cwd, "armed")));
+    await until(() => existsSync(join(workspace.cwd, "armed")));
     terminal.send("x");
     await expectRestored(terminal, guard);
     expect(terminal.whole().join("\n")).toContain(`ended=${code}`);
@@ -102,12 +102,12 @@ describe("the terminal is as it was", () => {
 /** The program, started by hand in an interactive bash. */
 async function startedInBash(): Promise<Drive> {
   const server = await startMockServer({ turns: [] });
-  const place = makePlace(server.url);
-  const terminal = driveProgram("bash", ["--norc", "-i"], place, { env: { PS1: "ready> " } });
+  const workspace = makeWorkspace(server.url);
+  const terminal = driveProgram("bash", ["--norc", "-i"], workspace, { env: { PS1: "ready> " } });
   onTestFinished(async () => {
     terminal.kill();
     await server.close();
-    place.remove();
+    workspace.remove();
   });
   terminal.send(`${process.execPath} ${entry}\r`);
   await terminal.until("what to do");

@@ -9,7 +9,7 @@ async function openInShell(
   how: { size?: [number, number]; env?: Record<string, string>; before?: string } = {},
 ) {
   const turns = [{ text: "many words ".repeat(200), fault: { pauseMs: 250 } }, { text: "final" }];
-  const { server, place } = await serve(turns);
+  const { server, workspace } = await serve(turns);
   const script = [
     how.before ?? ":",
     'echo "before=$(stty -g)"',
@@ -18,10 +18,10 @@ async function openInShell(
   ].join("\n");
   const [columns, rows] = how.size ?? [80, 24];
   const options = { columns, rows, ...(how.env ? { env: how.env } : {}) };
-  const terminal = driveProgram("bash", ["-c", script], place, options);
+  const terminal = driveProgram("bash", ["-c", script], workspace, options);
   onTestFinished(() => terminal.kill());
   await terminal.until("›");
-  return { terminal, server, place };
+  return { terminal, server, workspace };
 }
 
 /** The pid of the agent below the shell. */
@@ -73,7 +73,7 @@ describe("the terminal is as it was", () => {
   });
 
   test("after Ctrl-C twice in the middle of an answer, which is kept", async () => {
-    const { terminal, place } = await openInShell();
+    const { terminal, workspace } = await openInShell();
     terminal.send("go\r");
     await terminal.until("many words");
     terminal.send("\x03");
@@ -82,9 +82,13 @@ describe("the terminal is as it was", () => {
     await terminal.until("after=");
     expect(terminal.whole().join("\n")).toMatch(/Go on with: sawtooth -r \S+\nended=0/);
     expectRestored(terminal);
-    const log = execFileSync("sh", ["-c", `cat ${place.env.SAWTOOTH_HOME}/state/sessions/*/*/events.jsonl`], {
-      encoding: "utf8",
-    });
+    const log = execFileSync(
+      "sh",
+      ["-c", `cat ${workspace.env.SAWTOOTH_HOME}/state/sessions/*/*/events.jsonl`],
+      {
+        encoding: "utf8",
+      },
+    );
     expect(log).toMatch(/"stopReason":"interrupted"[\s\S]*"turn_ended","reason":"interrupted"/);
   });
 

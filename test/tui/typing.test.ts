@@ -4,7 +4,7 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Drive } from "../support/pty-drive.ts";
-import { lastUserText, open } from "../support/scene.ts";
+import { lastUserText, open } from "../support/terminal-fixture.ts";
 
 const slow: ScriptedReply = { text: "slowly and in many small words ".repeat(40), fault: { pauseMs: 120 } };
 const auto = ["--permission-mode", "auto"];
@@ -87,7 +87,7 @@ describe("the cursor's cell is the caret's", () => {
 
 describe("a paste", () => {
   test("of 1 MB while an answer streams, with wide characters at each edge of 4,096 bytes, is the very text", async () => {
-    const { terminal, server, place } = await open([slow, { text: "final" }]);
+    const { terminal, server, workspace } = await open([slow, { text: "final" }]);
     terminal.send("go\r");
     await terminal.until("slowly");
     const block = `${"x".repeat(4094)}🟢`;
@@ -100,7 +100,7 @@ describe("a paste", () => {
     terminal.send("\r");
     await terminal.until("final");
     // A message of that length is kept in a file, whose path the model reads with its ends.
-    const state = `${place.env.SAWTOOTH_HOME}/state/sessions`;
+    const state = `${workspace.env.SAWTOOTH_HOME}/state/sessions`;
     const kept = readdirSync(state, { recursive: true, encoding: "utf8" }).find((name) =>
       name.endsWith("000001.txt"),
     );

@@ -2,41 +2,48 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { open } from "../support/scene.ts";
-import { after, before, filesOf, lastRequest, turns, worked } from "../support/worked.ts";
+import {
+  after,
+  before,
+  filesOf,
+  lastRequest,
+  sessionWithChanges,
+  turns,
+} from "../support/changed-session.ts";
+import { open } from "../support/terminal-fixture.ts";
 
 describe("/undo", () => {
   test("puts back the files of the last turn, tells the model, and takes that back", async () => {
-    const { terminal, server, place } = await worked();
+    const { terminal, server, workspace } = await sessionWithChanges();
     terminal.send("/undo list\r");
     await terminal.until(/turn 2 {2}before printf two[\s\S]*~ a\.bin/);
     terminal.send("/undo\r");
     await terminal.until(/3 files restored to snapshot \d+:[\s\S]*brought back +kept\.txt/);
-    expect(filesOf(place)).toEqual(before);
+    expect(filesOf(workspace)).toEqual(before);
     terminal.send("what now\r");
     await terminal.until("third done");
     expect(lastRequest(server)).toMatch(/The user undid changes of files.*kept\.txt \(added\).*what now/);
     terminal.send("/undo redo\r");
     await terminal.until(/restored +a\.bin[\s\S]*restored +a\.bin/);
-    expect(filesOf(place)).toEqual(after);
+    expect(filesOf(workspace)).toEqual(after);
     terminal.send("/undo 0\r");
     await terminal.until(/removed +a\.bin/);
-    expect(filesOf(place)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
+    expect(filesOf(workspace)).toEqual({ a: undefined, mode: undefined, b: undefined, kept: "kept\n" });
   });
 
   test("leaves git as it is", async () => {
-    const { terminal, place } = await open(turns, ["--permission-mode", "auto"]);
+    const { terminal, workspace } = await open(turns, ["--permission-mode", "auto"]);
     const git = (...words: string[]) =>
-      execFileSync("git", words, { cwd: place.cwd, env: place.env, encoding: "utf8" });
-    writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
+      execFileSync("git", words, { cwd: workspace.cwd, env: workspace.env, encoding: "utf8" });
+    writeFileSync(join(workspace.cwd, "kept.txt"), "kept\n");
     git("init", "-q");
     git("add", "kept.txt");
     terminal.send("make it\r");
     await terminal.until("first done");
-    const index = readFileSync(join(place.cwd, ".git/index"));
+    const index = readFileSync(join(workspace.cwd, ".git/index"));
     terminal.send("/undo\r");
     await terminal.until(/removed +a\.bin/);
-    expect(readFileSync(join(place.cwd, ".git/index"))).toEqual(index);
+    expect(readFileSync(join(workspace.cwd, ".git/index"))).toEqual(index);
     expect(git("status", "--porcelain")).toBe("A  kept.txt\n");
   });
 

@@ -66,7 +66,7 @@ export function isFlaky({ runs }: CheckState): boolean {
   return runs.some((run) => run.passed) && !isGreen({ command: "", runs });
 }
 
-type Scene = { artifacts: Artifacts; redact(text: string): string };
+type TaskContext = { artifacts: Artifacts; redact(text: string): string };
 
 export type Task = {
   words: Words;
@@ -78,12 +78,12 @@ export type Task = {
 };
 
 /** Returns the message for the next attempt: the first one is the task, later ones report the previous attempt. */
-export function taskText(task: Task, scene: Scene): string {
+export function taskText(task: Task, context: TaskContext): string {
   const { words, checks, attempts, maxAttempts } = task;
   const red = checks.filter((check) => !isGreen(check));
   const last = attempts.at(-1);
   return fill(words[last ? "again" : "task"] ?? "", {
-    checks: red.map((check) => checkText(check, outputBytes / red.length, scene)).join("\n\n"),
+    checks: red.map((check) => checkText(check, outputBytes / red.length, context)).join("\n\n"),
     notes: notes(task, red, last),
     attempts: String(maxAttempts),
     attempt: String(attempts.length + 1),
@@ -104,7 +104,11 @@ function fill(text: string, values: Record<string, string>): string {
 }
 
 /** Shows the last failing run; its output is data, shortened as a tool's would be, with a file that holds the whole. */
-function checkText({ command, runs }: CheckState, maxBytes: number, { artifacts, redact }: Scene): string {
+function checkText(
+  { command, runs }: CheckState,
+  maxBytes: number,
+  { artifacts, redact }: TaskContext,
+): string {
   const run = runs.findLast((each) => !each.passed) ?? runs.at(-1);
   if (!run) return "";
   const raw = redact(run.output.toWellFormed());

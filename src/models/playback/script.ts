@@ -164,7 +164,7 @@ export function replyAt<Request>(
 }
 
 /** The state in which a scripted reply is played. */
-export type Scene = {
+export type ReplyContext = {
   number: number;
   /** Start of the ids of its calls. */
   idBase: string;
@@ -178,27 +178,27 @@ export type Scene = {
 /** The blocks of a reply, placeholders filled. Throws `ModelError` "script" when an expectation is not met. */
 export function playReply(
   turn: ScriptedReply,
-  scene: Scene,
+  context: ReplyContext,
 ): { content: AssistantBlock[]; stopReason: string } {
-  const captures = capturesOf(turn, scene);
-  const fill = (value: string) => filled(value, captures, scene);
+  const captures = capturesOf(turn, context);
+  const fill = (value: string) => filled(value, captures, context);
   const content: AssistantBlock[] = [];
-  if (scene.sign && turn.redacted_thinking !== undefined) {
-    content.push({ type: "redacted_thinking", data: scene.sign(turn.redacted_thinking) });
+  if (context.sign && turn.redacted_thinking !== undefined) {
+    content.push({ type: "redacted_thinking", data: context.sign(turn.redacted_thinking) });
   }
-  if (scene.sign && turn.thinking !== undefined) {
+  if (context.sign && turn.thinking !== undefined) {
     const thinking = fill(turn.thinking);
-    content.push({ type: "thinking", thinking, signature: scene.sign(thinking) });
+    content.push({ type: "thinking", thinking, signature: context.sign(thinking) });
   }
   if (turn.text) content.push({ type: "text", text: fill(turn.text) });
   for (const [name, input] of (turn.calls ?? []).flatMap(Object.entries)) {
-    const id = `${scene.idBase}_${content.filter((block) => block.type === "tool_use").length + 1}`;
+    const id = `${context.idBase}_${content.filter((block) => block.type === "tool_use").length + 1}`;
     content.push({ type: "tool_use", id, name, input: deeply(input, fill) });
   }
   return { content, stopReason: turn.stop ?? (turn.calls?.length ? "tool_use" : "end_turn") };
 }
 
-function capturesOf(turn: ScriptedReply, { number, newest }: Scene): string[] {
+function capturesOf(turn: ScriptedReply, { number, newest }: ReplyContext): string[] {
   return [turn.expect ?? []].flat().flatMap((expected) => {
     const pattern = typeof expected === "string" ? new RegExp(expected, "m") : expected;
     const match = pattern.exec(newest.text);
@@ -211,7 +211,7 @@ function capturesOf(turn: ScriptedReply, { number, newest }: Scene): string[] {
   });
 }
 
-function filled(value: string, captures: readonly string[], { number, cwd }: Scene): string {
+function filled(value: string, captures: readonly string[], { number, cwd }: ReplyContext): string {
   return value.replace(/\{\{(cwd|\d+)\}\}/g, (placeholder, name: string) => {
     const found = name === "cwd" ? cwd : captures[Number(name) - 1];
     if (found === undefined)

@@ -6,50 +6,53 @@ import { onTestFinished } from "vitest";
 import type { ResultLine } from "../../../src/cli/batch/results.ts";
 import type { ScriptedReply } from "../../../src/models/playback/script.ts";
 import { procTable } from "../../../src/tools/bash/shell/process-table-proc.ts";
-import { makePlace, type Place, sawtooth } from "../../support/sawtooth.ts";
+import { makeWorkspace, sawtooth, type Workspace } from "../../support/sawtooth.ts";
 import { git } from "../fix/fix-workspace.ts";
 
-/** A place with a committed repository `project`, which is gone after the test. */
-export function batchPlace(files: Record<string, string> = { "a.txt": "one\n" }, url?: string): Place {
-  const place = makePlace(url);
-  onTestFinished(place.remove);
-  for (const [path, text] of Object.entries(files)) write(place, `project/${path}`, text);
-  const cwd = join(place.cwd, "project");
+/** A workspace with a committed repository `project`, removed after the test. */
+export function batchWorkspace(
+  files: Record<string, string> = { "a.txt": "one\n" },
+  url?: string,
+): Workspace {
+  const workspace = makeWorkspace(url);
+  onTestFinished(workspace.remove);
+  for (const [path, text] of Object.entries(files)) write(workspace, `project/${path}`, text);
+  const cwd = join(workspace.cwd, "project");
   git(cwd, "init", "--quiet");
   git(cwd, "add", "--all");
   git(cwd, "commit", "--quiet", "-m", "start");
-  return place;
+  return workspace;
 }
 
-export function write(place: Place, path: string, text: string): void {
-  mkdirSync(dirname(join(place.cwd, path)), { recursive: true });
-  writeFileSync(join(place.cwd, path), text);
+export function write(workspace: Workspace, path: string, text: string): void {
+  mkdirSync(dirname(join(workspace.cwd, path)), { recursive: true });
+  writeFileSync(join(workspace.cwd, path), text);
 }
 
 /** Writes a script of a model and returns its name as an option. */
-export function script(place: Place, name: string, turns: ScriptedReply[]): { model: string } {
-  write(place, `${name}.json`, JSON.stringify({ turns }));
+export function script(workspace: Workspace, name: string, turns: ScriptedReply[]): { model: string } {
+  write(workspace, `${name}.json`, JSON.stringify({ turns }));
   return { model: `scripted/${name}.json` };
 }
 
 /** One that runs a command and says what it was told. */
-export function shellScript(place: Place, name: string, command: string): { model: string } {
-  return script(place, name, [{ text: "I run it.", calls: [{ bash: { command } }] }, { text: "Done." }]);
+export function shellScript(workspace: Workspace, name: string, command: string): { model: string } {
+  return script(workspace, name, [{ text: "I run it.", calls: [{ bash: { command } }] }, { text: "Done." }]);
 }
 
-export function writeTasks(place: Place, tasks: object[]): void {
-  write(place, "tasks.jsonl", tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));
+export function writeTasks(workspace: Workspace, tasks: object[]): void {
+  write(workspace, "tasks.jsonl", tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));
 }
 
 export const words = ["batch", "tasks.jsonl", "--out", "out"];
 
-export function run(place: Place, ...more: string[]) {
-  return sawtooth(place, [...words, ...more]);
+export function run(workspace: Workspace, ...more: string[]) {
+  return sawtooth(workspace, [...words, ...more]);
 }
 
 /** All whole lines, oldest first. */
-export function results(place: Place, out = "out"): ResultLine[] {
-  const text = readFileSync(join(place.cwd, out, "results.jsonl"), "utf8");
+export function results(workspace: Workspace, out = "out"): ResultLine[] {
+  const text = readFileSync(join(workspace.cwd, out, "results.jsonl"), "utf8");
   return text
     .split("\n")
     .filter((line) => line.endsWith("}"))
@@ -57,35 +60,35 @@ export function results(place: Place, out = "out"): ResultLine[] {
 }
 
 /** The states of the newest results by id. */
-export function states(place: Place): Record<string, string> {
-  return Object.fromEntries(results(place).map(({ id, state }) => [id, state]));
+export function states(workspace: Workspace): Record<string, string> {
+  return Object.fromEntries(results(workspace).map(({ id, state }) => [id, state]));
 }
 
-export function patchOf(place: Place, id: string): string {
-  const line = results(place).findLast((one) => one.id === id);
-  return line?.patch ? readFileSync(join(place.cwd, "out", line.patch), "utf8") : "";
+export function patchOf(workspace: Workspace, id: string): string {
+  const line = results(workspace).findLast((one) => one.id === id);
+  return line?.patch ? readFileSync(join(workspace.cwd, "out", line.patch), "utf8") : "";
 }
 
 /** A task that may do anything in the project. */
 export const auto = { repo: "project", prompt: "Do it.", permission_mode: "auto" };
 
 /** Six tasks, every second of which takes long while `hold` is there. */
-export function six(place: Place): void {
-  write(place, "hold", "");
-  const hold = join(place.cwd, "hold");
-  const slow = shellScript(place, "slow", `echo b > b.txt; while [ -e ${hold} ]; do sleep 0.05; done`);
-  const quick = shellScript(place, "quick", "echo b > b.txt");
+export function six(workspace: Workspace): void {
+  write(workspace, "hold", "");
+  const hold = join(workspace.cwd, "hold");
+  const slow = shellScript(workspace, "slow", `echo b > b.txt; while [ -e ${hold} ]; do sleep 0.05; done`);
+  const quick = shellScript(workspace, "quick", "echo b > b.txt");
   const tasks = [1, 2, 3, 4, 5, 6].map((n) => ({ id: `t${n}`, ...auto, ...(n % 2 ? slow : quick) }));
-  writeTasks(place, tasks);
+  writeTasks(workspace, tasks);
 }
 
-/** What was started by the batch of this place and runs still. */
-export function family(place: Place): string[] {
-  const out = join(place.cwd, "out");
+/** The processes that the batch of this workspace started and that still run. */
+export function family(workspace: Workspace): string[] {
+  const out = join(workspace.cwd, "out");
   const { all, variableOf, commandLine } = procTable();
   return all().flatMap(({ pid }) => (variableOf(pid, "SAWTOOTH_BATCH") === out ? [commandLine(pid)] : []));
 }
 
 /** Whether two slow tasks are at work. */
-export const waiting = (place: Place) => () =>
-  family(place).filter((line) => line.includes("sleep 0.05")).length >= 2;
+export const waiting = (workspace: Workspace) => () =>
+  family(workspace).filter((line) => line.includes("sleep 0.05")).length >= 2;

@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { parseCommand } from "../../../src/cli/arguments/arguments.ts";
-import { type Place, sawtooth } from "../../support/sawtooth.ts";
+import { sawtooth, type Workspace } from "../../support/sawtooth.ts";
 import { git } from "../fix/fix-workspace.ts";
-import { batchPlace, results } from "./batch-workspace.ts";
+import { batchWorkspace, results } from "./batch-workspace.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const examples = join(root, "examples/batch");
@@ -32,21 +32,21 @@ const job = parseAllDocuments(text("examples/batch/job.yaml"))
   .find(({ kind }) => kind === "Job");
 const workflow = parse(text("examples/batch/workflow.yml")) as Workflow;
 
-/** A place with a program `sawtooth` on its path. */
-function programPlace(): Place {
-  const place = madePlace();
-  const programs = join(place.home, "bin");
+/** A workspace with a program `sawtooth` on its path. */
+function programWorkspace(): Workspace {
+  const workspace = tempWorkspace();
+  const programs = join(workspace.home, "bin");
   mkdirSync(programs);
   const program = `#!/bin/sh\nexec "${process.execPath}" "${root}dist/main.js" "$@"\n`;
   writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
-  place.env.PATH = `${programs}:${place.env.PATH}`;
-  return place;
+  workspace.env.PATH = `${programs}:${workspace.env.PATH}`;
+  return workspace;
 }
 
-function shell(place: Place, command: string, env: object = {}) {
+function shell(workspace: Workspace, command: string, env: object = {}) {
   return spawnSync("bash", ["-ec", command], {
-    cwd: place.cwd,
-    env: { ...place.env, ...env },
+    cwd: workspace.cwd,
+    env: { ...workspace.env, ...env },
     encoding: "utf8",
   });
 }
@@ -62,13 +62,14 @@ function commandsIn(script: string): string[][] {
 test("the tasks of examples/batch run for real, all are done, and a second run does nothing", {
   timeout: 120_000,
 }, async () => {
-  const place = madePlace();
-  const run = () => sawtooth(place, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"]);
+  const workspace = tempWorkspace();
+  const run = () =>
+    sawtooth(workspace, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"]);
   const { code, stdout } = await run();
   expect(stdout).toMatch(/^4 tasks: 4 done;/m);
   expect(code).toBe(0);
   expect((await run()).stderr).toContain("4 tasks, 4 already finished");
-  expect(results(place)).toHaveLength(4);
+  expect(results(workspace)).toHaveLength(4);
   expect(git(root, "status", "--short", "examples")).not.toContain("out");
 });
 
@@ -88,12 +89,12 @@ test("every command that is shown is one that the program takes", () => {
 
 describe("the parts", { timeout: 60_000 }, () => {
   /** The example's tasks that need no tools but node's. */
-  function tasksIn(place: Place, folder: string): void {
+  function tasksIn(workspace: Workspace, folder: string): void {
     const tasks = ["a", "b"].map((id) => ({ id, prompt: "Do it.", model: "scripted/s.json" }));
-    mkdirSync(join(place.cwd, folder), { recursive: true });
+    mkdirSync(join(workspace.cwd, folder), { recursive: true });
     const lines = tasks.map((task) => JSON.stringify(task)).join("\n");
-    writeFileSync(join(place.cwd, folder, "tasks.jsonl"), lines);
-    writeFileSync(join(place.cwd, folder, "s.json"), JSON.stringify({ turns: [{ text: "Done." }] }));
+    writeFileSync(join(workspace.cwd, folder, "tasks.jsonl"), lines);
+    writeFileSync(join(workspace.cwd, folder, "s.json"), JSON.stringify({ turns: [{ text: "Done." }] }));
   }
 
   test("of the Job: an index runs its part, and there are as many as it divides by", () => {
@@ -101,35 +102,37 @@ describe("the parts", { timeout: 60_000 }, () => {
     const shards = container?.env.find(({ name }) => name === "SHARDS")?.value;
     expect(String(job?.spec.completions)).toBe(shards);
     expect(job?.spec.completionMode).toBe("Indexed");
-    const place = programPlace();
-    tasksIn(place, ".");
+    const workspace = programWorkspace();
+    tasksIn(workspace, ".");
     const command = (container?.args[0] ?? "").replaceAll("/results", "results");
     for (const index of ["0", "1"]) {
-      const { status, stderr } = shell(place, command, { JOB_COMPLETION_INDEX: index, SHARDS: "2" });
+      const { status, stderr } = shell(workspace, command, { JOB_COMPLETION_INDEX: index, SHARDS: "2" });
       expect({ status, stderr }).toMatchObject({ status: 0 });
     }
-    const ids = ["results/part-0", "results/part-1"].map((out) => results(place, out).map(({ id }) => id));
+    const ids = ["results/part-0", "results/part-1"].map((out) =>
+      results(workspace, out).map(({ id }) => id),
+    );
     expect(ids).toEqual([["a"], ["b"]]);
   });
 
   test("of the workflow: each is run, and the last job puts them together", () => {
-    const place = programPlace();
-    tasksIn(place, "examples/batch");
+    const workspace = programWorkspace();
+    tasksIn(workspace, "examples/batch");
     const command = workflow.jobs.part.steps.find(({ run }) => run?.startsWith("sawtooth batch"))?.run;
     for (const part of ["1/2", "2/2"]) {
-      const { status, stderr } = shell(place, command ?? "false", {
+      const { status, stderr } = shell(workspace, command ?? "false", {
         SHARD: part,
         OUT: `parts/part-${part[0]}`,
       });
       expect({ status, stderr }).toMatchObject({ status: 0 });
     }
     const together = workflow.jobs.together.steps.find(({ run }) => run?.includes("--summary"))?.run;
-    const { status, stdout } = shell(place, together ?? "false", { GITHUB_STEP_SUMMARY: "summary.md" });
+    const { status, stdout } = shell(workspace, together ?? "false", { GITHUB_STEP_SUMMARY: "summary.md" });
     expect({ status, stdout }).toMatchObject({
       status: 0,
       stdout: expect.stringContaining("2 tasks: 2 done"),
     });
-    expect(results(place, ".").map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(results(workspace, ".").map(({ id }) => id)).toEqual(["a", "b"]);
   });
 });
 
@@ -137,26 +140,26 @@ const python = spawnSync("python3", ["--version"]).status === 0;
 
 describe.runIf(python)("SWE-bench by batch alone", { timeout: 60_000 }, () => {
   test("instances become tasks, and patches become predictions", async () => {
-    const place = batchPlace();
-    const url = `file://${place.cwd}/project`;
-    const commit = git(join(place.cwd, "project"), "rev-parse", "HEAD").trim();
+    const workspace = batchWorkspace();
+    const url = `file://${workspace.cwd}/project`;
+    const commit = git(join(workspace.cwd, "project"), "rev-parse", "HEAD").trim();
     const row = {
       instance_id: "a__b-1",
       repo: "a/b",
       base_commit: commit,
       problem_statement: "It is wrong.",
     };
-    writeFileSync(join(place.cwd, "instances.jsonl"), JSON.stringify(row));
+    writeFileSync(join(workspace.cwd, "instances.jsonl"), JSON.stringify(row));
     const program = join(examples, "swebench.py");
-    const made = execFileSync("python3", [program, "tasks", "instances.jsonl"], { cwd: place.cwd });
+    const made = execFileSync("python3", [program, "tasks", "instances.jsonl"], { cwd: workspace.cwd });
     const task = JSON.parse(String(made)) as { repo: string; ref: string };
     expect(task).toMatchObject({ id: "a__b-1", repo: "https://github.com/a/b.git", ref: commit });
-    writeFileSync(join(place.cwd, "tasks.jsonl"), JSON.stringify({ ...task, repo: url }));
+    writeFileSync(join(workspace.cwd, "tasks.jsonl"), JSON.stringify({ ...task, repo: url }));
     const turns = [{ text: "x", calls: [{ bash: { command: "echo two > a.txt" } }] }, { text: "Done." }];
-    writeFileSync(join(place.cwd, "s.json"), JSON.stringify({ turns }));
+    writeFileSync(join(workspace.cwd, "s.json"), JSON.stringify({ turns }));
     const words = ["batch", "tasks.jsonl", "--out", "out", "--permission-mode", "auto"];
-    await sawtooth(place, [...words, "--model", "scripted/s.json"]);
-    const told = execFileSync("python3", [program, "predictions", "out"], { cwd: place.cwd });
+    await sawtooth(workspace, [...words, "--model", "scripted/s.json"]);
+    const told = execFileSync("python3", [program, "predictions", "out"], { cwd: workspace.cwd });
     expect(JSON.parse(String(told))).toEqual({
       instance_id: "a__b-1",
       model_name_or_path: expect.stringContaining("sawtooth scripted/"),
@@ -193,26 +196,26 @@ describe.runIf(python)("SWE-bench by batch alone", { timeout: 60_000 }, () => {
     ],
     ["predictions", undefined, "cannot read in/results.jsonl: No such file or directory"],
   ])("%s: a line or file that cannot be used is named in one line (%#)", (command, content, said) => {
-    const place = programPlace();
-    const file = join(place.cwd, command === "tasks" ? "in" : "in/results.jsonl");
+    const workspace = programWorkspace();
+    const file = join(workspace.cwd, command === "tasks" ? "in" : "in/results.jsonl");
     mkdirSync(dirname(file), { recursive: true });
     if (content !== undefined) writeFileSync(file, content);
-    const { status, stderr } = swebench(place, command, "in");
+    const { status, stderr } = swebench(workspace, command, "in");
     expect({ status, stderr }).toEqual({ status: 2, stderr: `swebench.py: ${said}\n` });
   });
 
   test.each([[], ["tasks"], ["tasks", "a", "b"], ["predictions"], ["nonsense", "x"]])(
     "words that make no sense get the usage in one line (%#)",
     (...words) => {
-      const { status, stderr } = swebench(programPlace(), ...words);
+      const { status, stderr } = swebench(programWorkspace(), ...words);
       expect(status).toBe(2);
       expect(stderr).toMatch(/^swebench\.py: usage: .*\n$/);
     },
   );
 
-  function swebench(place: Place, ...words: string[]) {
+  function swebench(workspace: Workspace, ...words: string[]) {
     const program = join(examples, "swebench.py");
-    return spawnSync("python3", [program, ...words], { cwd: place.cwd, encoding: "utf8" });
+    return spawnSync("python3", [program, ...words], { cwd: workspace.cwd, encoding: "utf8" });
   }
 });
 
@@ -245,19 +248,19 @@ asyncio.run(main())
 print(json.dumps(vars(context)))
 `;
 
-import { madePlace } from "../../support/served.ts";
+import { tempWorkspace } from "../../support/served.ts";
 
 describe.runIf(python)("the agent of Harbor", () => {
   test("runs the task, and gives tokens, dollars and the way it ended", () => {
-    const place = programPlace();
+    const workspace = programWorkspace();
     const turns = [{ expect: ["Say 'hello'; it's \\$HOME\\."], text: "Hello." }];
-    writeFileSync(join(place.cwd, "s.json"), JSON.stringify({ turns }));
-    const folder = join(place.cwd, "harbor/agents/installed");
+    writeFileSync(join(workspace.cwd, "s.json"), JSON.stringify({ turns }));
+    const folder = join(workspace.cwd, "harbor/agents/installed");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "base.py"), harborStub);
     const { status, stdout, stderr } = spawnSync("python3", ["-B", "-c", trial, join(examples, "harbor")], {
-      cwd: place.cwd,
-      env: { ...place.env, SAWTOOTH_BUNDLE: "sawtooth.tar.gz" },
+      cwd: workspace.cwd,
+      env: { ...workspace.env, SAWTOOTH_BUNDLE: "sawtooth.tar.gz" },
       encoding: "utf8",
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
@@ -267,6 +270,6 @@ describe.runIf(python)("the agent of Harbor", () => {
       cost_usd: expect.any(Number),
       metadata: { subtype: "success", num_turns: 1 },
     });
-    expect(readdirSync(join(place.cwd, "logs/sessions"))).toHaveLength(1);
+    expect(readdirSync(join(workspace.cwd, "logs/sessions"))).toHaveLength(1);
   });
 });

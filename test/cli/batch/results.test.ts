@@ -23,8 +23,8 @@ function kept(results: { tallies: ReturnType<typeof openResults>["tallies"] }): 
 
 describe("the results of a batch", () => {
   test("what is kept of a result does not grow with what the model said, written or read", () => {
-    const place = folder();
-    const results = openResults(begun(place));
+    const workspace = folder();
+    const results = openResults(begun(workspace));
     const long = {
       result: "r".repeat(4000),
       errors: ["e".repeat(4000), "e"],
@@ -33,18 +33,18 @@ describe("the results of a batch", () => {
     for (let index = 0; index < 50; index++) results.append(line(`t${index}`, long));
     expect(results.tallies.size).toBe(50);
     expect(kept(results)).toBeLessThan(50 * 600);
-    expect(kept(readResults(place))).toBe(kept(results));
+    expect(kept(readResults(workspace))).toBe(kept(results));
   });
 
   test("lines longer than a piece of the file, and those cut off, are read as they stand", () => {
-    const place = begun(folder());
+    const workspace = begun(folder());
     const said = "ä€😀".repeat(30_000);
     const lines = [line("a", { errors: [said] }), line("b", { changed_files: [said, said] }), line("a")];
     writeFileSync(
-      join(place, "results.jsonl"),
+      join(workspace, "results.jsonl"),
       `${lines.map((one) => JSON.stringify(one)).join("\n\n")}\n{"id":"c","ru`,
     );
-    const { tallies, warnings } = readResults(place);
+    const { tallies, warnings } = readResults(workspace);
     expect([...tallies.values()].map(({ id, runs }) => [id, runs.length])).toEqual([
       ["a", 2],
       ["b", 1],
@@ -71,8 +71,8 @@ describe("the results of a batch", () => {
   });
 });
 
-function begun(place: string): string {
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, "batch.json"), "{}");
-  return place;
+function begun(workspace: string): string {
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, "batch.json"), "{}");
+  return workspace;
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { sawtooth } from "../../support/sawtooth.ts";
-import { batchPlace, run, words, write, writeTasks } from "./batch-workspace.ts";
+import { batchWorkspace, run, words, write, writeTasks } from "./batch-workspace.ts";
 
 const fine = { id: "a", prompt: "Do it." };
 
@@ -48,9 +48,9 @@ describe("a file of tasks that cannot be run is refused before anything is, with
     ],
   ];
   test.each(cases)("%s", async (_, text, message) => {
-    const place = batchPlace();
-    write(place, "tasks.jsonl", text);
-    const { code, stdout, stderr } = await run(place);
+    const workspace = batchWorkspace();
+    write(workspace, "tasks.jsonl", text);
+    const { code, stdout, stderr } = await run(workspace);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr.trim().split("\n")).toHaveLength(1);
@@ -73,18 +73,18 @@ describe("a command line that makes no sense is refused", () => {
     [["-p", "x", "--out", "out"], "--out belongs to sawtooth batch"],
     [["fix", "--check", "x", "--shard", "1/2"], "--shard belongs to sawtooth batch"],
   ])("%j", async (line, message) => {
-    const place = batchPlace();
-    writeTasks(place, [fine]);
-    const { code, stderr } = await sawtooth(place, line);
+    const workspace = batchWorkspace();
+    writeTasks(workspace, [fine]);
+    const { code, stderr } = await sawtooth(workspace, line);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 });
 
 describe("a folder for the results that is not this batch's", () => {
   test("one that cannot be made, under /proc too", async () => {
-    const place = batchPlace();
-    writeTasks(place, [fine]);
-    const { code, stderr } = await sawtooth(place, ["batch", "tasks.jsonl", "--out", "/proc/none/out"]);
+    const workspace = batchWorkspace();
+    writeTasks(workspace, [fine]);
+    const { code, stderr } = await sawtooth(workspace, ["batch", "tasks.jsonl", "--out", "/proc/none/out"]);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: "sawtooth: --out /proc/none/out cannot be created (ENOENT): choose a writable folder\n",
@@ -92,10 +92,10 @@ describe("a folder for the results that is not this batch's", () => {
   });
 
   test("with other files", async () => {
-    const place = batchPlace();
-    writeTasks(place, [fine]);
-    write(place, "out/notes.txt", "mine");
-    const { code, stderr } = await run(place);
+    const workspace = batchWorkspace();
+    writeTasks(workspace, [fine]);
+    write(workspace, "out/notes.txt", "mine");
+    const { code, stderr } = await run(workspace);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: "sawtooth: out contains other files: choose a new folder with --out\n",
@@ -103,17 +103,17 @@ describe("a folder for the results that is not this batch's", () => {
   });
 
   test("with other tasks, or with other options", async () => {
-    const place = batchPlace();
+    const workspace = batchWorkspace();
     const model = ["--model", "scripted/none.json"];
-    writeTasks(place, [fine]);
-    await run(place, ...model);
-    const other = await run(place, "--model", "scripted/other.json");
+    writeTasks(workspace, [fine]);
+    await run(workspace, ...model);
+    const other = await run(workspace, "--model", "scripted/other.json");
     expect(other).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/out was started with --model .*none/),
     });
-    writeTasks(place, [{ ...fine, id: "b" }]);
-    const another = await run(place, ...model);
+    writeTasks(workspace, [{ ...fine, id: "b" }]);
+    const another = await run(workspace, ...model);
     expect(another).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("out holds the results of another batch (with the task a)"),
@@ -121,9 +121,9 @@ describe("a folder for the results that is not this batch's", () => {
   });
 
   test("an empty folder will do", async () => {
-    const place = batchPlace();
-    writeTasks(place, [{ ...fine, model: "scripted/none.json" }]);
-    mkdirSync(join(place.cwd, "out"));
-    expect((await run(place)).code).toBe(1);
+    const workspace = batchWorkspace();
+    writeTasks(workspace, [{ ...fine, model: "scripted/none.json" }]);
+    mkdirSync(join(workspace.cwd, "out"));
+    expect((await run(workspace)).code).toBe(1);
   });
 });

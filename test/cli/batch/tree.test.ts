@@ -14,29 +14,33 @@ import {
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { entry } from "../../support/entry.ts";
-import type { Place } from "../../support/sawtooth.ts";
+import type { Workspace } from "../../support/sawtooth.ts";
 import { git } from "../fix/fix-workspace.ts";
-import { batchPlace, patchOf, results, run, shellScript, write, writeTasks } from "./batch-workspace.ts";
+import { batchWorkspace, patchOf, results, run, shellScript, write, writeTasks } from "./batch-workspace.ts";
 
 /** Runs one task that runs `command` in its files, and keeps these. Returns their folder. */
-async function work(place: Place, task: object, command: string): Promise<{ tree: string; stderr: string }> {
-  const model = shellScript(place, "work", command);
-  writeTasks(place, [{ id: "one", prompt: "Do it.", permission_mode: "auto", ...model, ...task }]);
-  const { stderr } = await run(place, "--keep-trees");
-  return { tree: join(place.cwd, "out/tasks/one/run-1/tree"), stderr };
+async function work(
+  workspace: Workspace,
+  task: object,
+  command: string,
+): Promise<{ tree: string; stderr: string }> {
+  const model = shellScript(workspace, "work", command);
+  writeTasks(workspace, [{ id: "one", prompt: "Do it.", permission_mode: "auto", ...model, ...task }]);
+  const { stderr } = await run(workspace, "--keep-trees");
+  return { tree: join(workspace.cwd, "out/tasks/one/run-1/tree"), stderr };
 }
 
 describe("what a task works on", { timeout: 60_000 }, () => {
   test("a clean repository at its commit, cut off from the original: no remote, no later history", async () => {
-    const place = batchPlace();
-    const project = join(place.cwd, "project");
+    const workspace = batchWorkspace();
+    const project = join(workspace.cwd, "project");
     git(project, "tag", "v1");
     writeFileSync(join(project, "a.txt"), "the answer\n");
     git(project, "commit", "--quiet", "-am", "later");
     const before = git(project, "for-each-ref");
     const later = git(project, "rev-parse", "HEAD").trim();
     const command = `git config user.name t; git config user.email t@l; git commit --allow-empty -qm mine; git branch more; git stash; git log --oneline --all > log.txt; git cat-file -e ${later} || echo absent >> log.txt; git push 2>> log.txt`;
-    const { tree } = await work(place, { repo: "project", ref: "v1", sandbox: "off" }, command);
+    const { tree } = await work(workspace, { repo: "project", ref: "v1", sandbox: "off" }, command);
     expect(readFileSync(join(tree, "a.txt"), "utf8")).toBe("one\n");
     const log = readFileSync(join(tree, "log.txt"), "utf8");
     expect(log).toMatch(/mine\n\w+ start\nabsent\n/);
@@ -46,35 +50,35 @@ describe("what a task works on", { timeout: 60_000 }, () => {
   });
 
   test("a repository by URL is fetched once for all its tasks; a name and password in it are not shown", async () => {
-    const place = batchPlace();
-    const url = `file://${place.cwd}/project`;
-    const model = shellScript(place, "work", "echo two > a.txt");
+    const workspace = batchWorkspace();
+    const url = `file://${workspace.cwd}/project`;
+    const model = shellScript(workspace, "work", "echo two > a.txt");
     const task = { prompt: "Do it.", permission_mode: "auto", ...model };
-    const commit = git(join(place.cwd, "project"), "rev-parse", "HEAD").trim();
-    writeTasks(place, [
+    const commit = git(join(workspace.cwd, "project"), "rev-parse", "HEAD").trim();
+    writeTasks(workspace, [
       { id: "one", repo: url, ...task },
       { id: "two", repo: url, ref: commit, ...task },
       { id: "gone", repo: "https://me:hunter2@localhost:1/x.git", ...task },
     ]);
-    const { code, stderr } = await run(place, "--jobs", "1");
+    const { code, stderr } = await run(workspace, "--jobs", "1");
     expect(code).toBe(1);
-    expect(results(place).map(({ state, origin }) => [state, origin?.commit])).toEqual([
+    expect(results(workspace).map(({ state, origin }) => [state, origin?.commit])).toEqual([
       ["done", commit],
       ["done", commit],
       ["error", undefined],
     ]);
-    expect(readdirSync(join(place.cwd, "out/repos"))).toHaveLength(2);
-    expect(`${stderr}${JSON.stringify(results(place))}`).not.toContain("hunter2");
+    expect(readdirSync(join(workspace.cwd, "out/repos"))).toHaveLength(2);
+    expect(`${stderr}${JSON.stringify(results(workspace))}`).not.toContain("hunter2");
   });
 
   test("a repository with changes: they are there, the patch holds only what the agent did", async () => {
-    const place = batchPlace({ "a.txt": "one\n", "gone.txt": "x\n", ".gitignore": "big\n" });
-    write(place, "project/a.txt", "changed\n");
-    write(place, "project/new.txt", "new\n");
-    write(place, "project/big/cache", "kept\n");
-    rmSync(join(place.cwd, "project/gone.txt"));
+    const workspace = batchWorkspace({ "a.txt": "one\n", "gone.txt": "x\n", ".gitignore": "big\n" });
+    write(workspace, "project/a.txt", "changed\n");
+    write(workspace, "project/new.txt", "new\n");
+    write(workspace, "project/big/cache", "kept\n");
+    rmSync(join(workspace.cwd, "project/gone.txt"));
     const { tree, stderr } = await work(
-      place,
+      workspace,
       { repo: "project" },
       "git status --short > /dev/null; echo b > b.txt",
     );
@@ -86,25 +90,25 @@ describe("what a task works on", { timeout: 60_000 }, () => {
         .map((line) => line.trim()),
     ).toEqual(["M a.txt", "D gone.txt", "?? b.txt", "?? new.txt"]);
     expect(readFileSync(join(tree, "big/cache"), "utf8")).toBe("kept\n");
-    expect(patchOf(place, "one")).toMatch(/^diff --git a\/b\.txt/);
-    expect(patchOf(place, "one")).not.toContain("changed");
-    expect(results(place)[0]?.origin).toMatchObject({ kind: "copy", files: 4 });
+    expect(patchOf(workspace, "one")).toMatch(/^diff --git a\/b\.txt/);
+    expect(patchOf(workspace, "one")).not.toContain("changed");
+    expect(results(workspace)[0]?.origin).toMatchObject({ kind: "copy", files: 4 });
   });
 
   test("a folder without git is copied with modes and links, which lead nowhere into the original", async () => {
-    const place = batchPlace();
-    const plain = join(place.cwd, "plain");
-    write(place, "plain/run.sh", "#!/bin/sh\n");
+    const workspace = batchWorkspace();
+    const plain = join(workspace.cwd, "plain");
+    write(workspace, "plain/run.sh", "#!/bin/sh\n");
     chmodSync(join(plain, "run.sh"), 0o750);
     mkdirSync(join(plain, "shut"));
-    write(place, "plain/shut/in.txt", "in\n");
+    write(workspace, "plain/shut/in.txt", "in\n");
     chmodSync(join(plain, "shut"), 0o555);
     symlinkSync("run.sh", join(plain, "near"));
     symlinkSync(join(plain, "run.sh"), join(plain, "far"));
     symlinkSync("/etc/hostname", join(plain, "out-there"));
     git(plain, "-c", "x.y=z", "--version");
     execFileSync("mkfifo", [join(plain, "pipe")]);
-    const { tree, stderr } = await work(place, { repo: "plain" }, "echo more >> far");
+    const { tree, stderr } = await work(workspace, { repo: "plain" }, "echo more >> far");
     chmodSync(join(plain, "shut"), 0o755);
     expect(stderr).toContain(
       "copied (no git repository): 2 files, 1 kB; 1 link leads outside: out-there; skipped, not a file: pipe",
@@ -119,32 +123,32 @@ describe("what a task works on", { timeout: 60_000 }, () => {
   });
 
   test("the folder that holds the results is not copied into itself, and is none of the project's files", async () => {
-    const place = batchPlace();
-    git(place.cwd, "init", "--quiet");
-    const { stderr } = await work(place, { repo: "." }, "ls > list.txt");
+    const workspace = batchWorkspace();
+    git(workspace.cwd, "init", "--quiet");
+    const { stderr } = await work(workspace, { repo: "." }, "ls > list.txt");
     expect(stderr).toContain("copied (no commit yet)");
-    const list = readFileSync(join(place.cwd, "out/tasks/one/run-1/tree/list.txt"), "utf8");
+    const list = readFileSync(join(workspace.cwd, "out/tasks/one/run-1/tree/list.txt"), "utf8");
     expect(list).toBe("list.txt\nproject\ntasks.jsonl\nwork.json\n");
-    expect(git(place.cwd, "status", "--short")).not.toContain("out");
+    expect(git(workspace.cwd, "status", "--short")).not.toContain("out");
   });
 
   test("without a repository it is an empty folder, whose parents are not the agent's business", async () => {
-    const place = batchPlace();
-    git(place.cwd, "init", "--quiet");
-    write(place, "AGENTS.md", "Never do anything.");
-    const { tree } = await work(place, {}, "git rev-parse --show-toplevel > top.txt");
+    const workspace = batchWorkspace();
+    git(workspace.cwd, "init", "--quiet");
+    write(workspace, "AGENTS.md", "Never do anything.");
+    const { tree } = await work(workspace, {}, "git rev-parse --show-toplevel > top.txt");
     expect(readFileSync(join(tree, "top.txt"), "utf8").trim()).toBe(tree);
     const stream = readFileSync(join(tree, "../stream.jsonl"), "utf8");
     expect(stream).not.toContain("Never do anything");
   });
 
   test("folders that may not be written are removed with the rest, for an ordinary user too", async () => {
-    const place = batchPlace();
-    const model = shellScript(place, "work", "echo new > new.txt");
+    const workspace = batchWorkspace();
+    const model = shellScript(workspace, "work", "echo new > new.txt");
     const setup = "mkdir -p shut/deep; touch shut/deep/f; chmod 555 shut/deep shut";
-    writeTasks(place, [{ id: "one", prompt: "Do it.", permission_mode: "auto", setup, ...model }]);
+    writeTasks(workspace, [{ id: "one", prompt: "Do it.", permission_mode: "auto", setup, ...model }]);
     const asRoot = process.getuid?.() === 0;
-    if (asRoot) execFileSync("chown", ["-R", "65534:65534", join(place.cwd, "..")]);
+    if (asRoot) execFileSync("chown", ["-R", "65534:65534", join(workspace.cwd, "..")]);
     const user = asRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : ["env"];
     const [command = "", ...rest] = [
       ...user,
@@ -155,8 +159,8 @@ describe("what a task works on", { timeout: 60_000 }, () => {
       "--out",
       "out",
     ];
-    execFileSync(command, rest, { cwd: place.cwd, env: place.env, stdio: "ignore" });
-    expect(readdirSync(join(place.cwd, "out/tasks/one/run-1")).sort()).toEqual([
+    execFileSync(command, rest, { cwd: workspace.cwd, env: workspace.env, stdio: "ignore" });
+    expect(readdirSync(join(workspace.cwd, "out/tasks/one/run-1")).sort()).toEqual([
       "patch.diff",
       "session",
       "setup.txt",
@@ -166,9 +170,9 @@ describe("what a task works on", { timeout: 60_000 }, () => {
   });
 
   test("what a set-up makes is there, and not in the patch", async () => {
-    const place = batchPlace();
-    await work(place, { repo: "project", setup: "echo made > made.txt" }, "cat made.txt > copy.txt");
-    expect(results(place)[0]?.changed_files).toEqual(["copy.txt"]);
-    expect(patchOf(place, "one")).toContain("+made");
+    const workspace = batchWorkspace();
+    await work(workspace, { repo: "project", setup: "echo made > made.txt" }, "cat made.txt > copy.txt");
+    expect(results(workspace)[0]?.changed_files).toEqual(["copy.txt"]);
+    expect(patchOf(workspace, "one")).toContain("+made");
   });
 });

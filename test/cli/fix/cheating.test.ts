@@ -42,11 +42,11 @@ describe("cheating is seen, taken back and told", () => {
     ["telling npm of another shell", "echo script-shell=/bin/true > .npmrc", "changed-runner", npm],
   ];
   test.each(cheats)("%s", async (_, command, rule, check) => {
-    const { place, server } = await setUp(
+    const { workspace, server } = await setUp(
       [{ calls: [bash(command)] }, { text: "It passes now." }, ...repairing],
       { files },
     );
-    const { code, result } = await fix(place, ["--check", check]);
+    const { code, result } = await fix(workspace, ["--check", check]);
     const [first, second] = result.fix.attempts;
     expect(first?.refused.map((one) => one.rule)).toContain(rule);
     expect(first?.passed).toBe(false);
@@ -54,7 +54,7 @@ describe("cheating is seen, taken back and told", () => {
       "were not accepted and have been taken back",
     );
     expect({ code, passed: second?.passed }).toEqual({ code: 0, passed: true });
-    expect(git(place.cwd, "diff", "--name-only")).toBe("value.txt\n");
+    expect(git(workspace.cwd, "diff", "--name-only")).toBe("value.txt\n");
   });
 
   test("a runner that ends early in the code under test runs fewer tests, and that counts", async () => {
@@ -63,28 +63,28 @@ describe("cheating is seen, taken back and told", () => {
       "test/value.test.js": `import "../src/set-up.js";\n${files["test/value.test.js"]}`,
       "src/set-up.js": "export {};\n",
     };
-    const { place } = await setUp(
+    const { workspace } = await setUp(
       [{ calls: [bash("echo 'process.exit(0);' > src/set-up.js")] }, { text: "It passes." }],
       { files: sources },
     );
-    const { code, result } = await fix(place, ["--check", node, "--max-attempts", "1"]);
+    const { code, result } = await fix(workspace, ["--check", node, "--max-attempts", "1"]);
     expect(code).toBe(1);
     expect(result.fix.attempts[0]?.refused).toMatchObject([{ rule: "fewer-tests" }]);
   });
 
   test("a cheat beside a real repair: the cheat goes, the repair stays", async () => {
-    const { place } = await setUp(
+    const { workspace } = await setUp(
       [{ calls: [bash("echo good > value.txt; rm test/value.test.js")] }, { text: "done" }],
       { files },
     );
-    const { code, result } = await fix(place, ["--check", node]);
+    const { code, result } = await fix(workspace, ["--check", node]);
     expect({ code, attempts: result.fix.attempts.length }).toEqual({ code: 0, attempts: 1 });
     expect(result.fix.attempts[0]?.refused).toMatchObject([{ rule: "deleted-test" }]);
-    expect(git(place.cwd, "status", "--short")).toBe(" M value.txt\n");
+    expect(git(workspace.cwd, "status", "--short")).toBe(" M value.txt\n");
   });
 
   test("the command on the line is what is run, whatever the model exports or defines", async () => {
-    const { place } = await setUp([
+    const { workspace } = await setUp([
       {
         calls: [
           bash("sh() { true; }; export -f sh; export PATH=/nonexistent BASH_ENV=/dev/null; alias sh=true"),
@@ -92,15 +92,18 @@ describe("cheating is seen, taken back and told", () => {
       },
       { text: "done" },
     ]);
-    expect((await fix(place, [...check, "--max-attempts", "1"])).code).toBe(1);
+    expect((await fix(workspace, [...check, "--max-attempts", "1"])).code).toBe(1);
   });
 
   test("new tests are welcome", async () => {
     const more = 'printf \'import test from "node:test";\\ntest("more", () => {});\\n\' > test/more.test.js';
-    const { place } = await setUp([{ calls: [bash(`echo good > value.txt; ${more}`)] }, { text: "done" }], {
-      files,
-    });
-    const { code, result } = await fix(place, ["--check", node]);
+    const { workspace } = await setUp(
+      [{ calls: [bash(`echo good > value.txt; ${more}`)] }, { text: "done" }],
+      {
+        files,
+      },
+    );
+    const { code, result } = await fix(workspace, ["--check", node]);
     expect({ code, changed: result.fix.changed }).toEqual({
       code: 0,
       changed: ["test/more.test.js", "value.txt"],
@@ -110,28 +113,28 @@ describe("cheating is seen, taken back and told", () => {
 
 describe("where a repair may go", () => {
   test("--allow-paths: what lies outside is taken back", async () => {
-    const { place } = await setUp([
+    const { workspace } = await setUp([
       { calls: [bash("echo good > value.txt; echo note > NOTES; sed -i 's/good/bad/' test/value.sh")] },
       { text: "done" },
     ]);
-    const { code, result } = await fix(place, [...check, "--allow-paths", "*.txt"]);
+    const { code, result } = await fix(workspace, [...check, "--allow-paths", "*.txt"]);
     expect(code).toBe(0);
     expect(result.fix.attempts[0]?.refused.map((one) => one.path)).toContain("NOTES");
-    expect(git(place.cwd, "status", "--short")).toBe(" M value.txt\n");
+    expect(git(workspace.cwd, "status", "--short")).toBe(" M value.txt\n");
   });
 
   test("the editor stays inside of the project", async () => {
     const outside = { command: "create", path: "/tmp/sawtooth-fix-outside.txt", file_text: "x" };
-    const { place, server } = await setUp([{ calls: [{ str_replace_editor: outside }] }, ...repairing]);
-    expect((await fix(place, check)).code).toBe(0);
+    const { workspace, server } = await setUp([{ calls: [{ str_replace_editor: outside }] }, ...repairing]);
+    expect((await fix(workspace, check)).code).toBe(0);
     expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("outside of the project");
     expect(existsSync(outside.path)).toBe(false);
   });
 
   test("the model does not commit", async () => {
-    const { place, server } = await setUp([{ calls: [bash("git commit -am mine")] }, ...repairing]);
-    await fix(place, check);
+    const { workspace, server } = await setUp([{ calls: [bash("git commit -am mine")] }, ...repairing]);
+    await fix(workspace, check);
     expect(JSON.stringify(server.requests[1]?.messages)).toContain("Not permitted");
-    expect(git(place.cwd, "log", "--oneline").trim().split("\n")).toHaveLength(1);
+    expect(git(workspace.cwd, "log", "--oneline").trim().split("\n")).toHaveLength(1);
   });
 });

@@ -17,9 +17,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { ScriptedReply } from "../../../src/models/playback/script.ts";
-import type { Place } from "../../support/sawtooth.ts";
+import type { Workspace } from "../../support/sawtooth.ts";
 import { bash, serve } from "../../support/served.ts";
-import { filesPlace, git, read, small, smallCheck } from "./fix-workspace.ts";
+import { filesWorkspace, git, read, small, smallCheck } from "./fix-workspace.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 type Step = {
@@ -50,8 +50,8 @@ afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 
 const repairing: ScriptedReply[] = [{ calls: [bash("echo good > value.txt")] }, { text: "It is good now." }];
 
-async function setUp(turns: ScriptedReply[], files: Record<string, string> = small): Promise<Place> {
-  return (await serve(turns, {}, (url) => filesPlace(files, { url }))).place;
+async function setUp(turns: ScriptedReply[], files: Record<string, string> = small): Promise<Workspace> {
+  return (await serve(turns, {}, (url) => filesWorkspace(files, { url }))).workspace;
 }
 
 type Finished = { code: number | null; output: string };
@@ -73,8 +73,8 @@ function run(
 /**
  * Runs the steps of the action one after the other, as a runner does. Steps that use another action are passed over.
  */
-async function runAction(place: Place, given: Record<string, string>) {
-  const temp = join(place.home, "runner");
+async function runAction(workspace: Workspace, given: Record<string, string>) {
+  const temp = join(workspace.home, "runner");
   mkdirSync(temp);
   const [outputs, summary] = [join(temp, "output"), join(temp, "summary")];
   for (const file of [outputs, summary]) writeFileSync(file, "");
@@ -91,12 +91,12 @@ async function runAction(place: Place, given: Record<string, string>) {
   let last: Finished = { code: 0, output: "" };
   for (const step of action.runs.steps.filter((one) => one.run !== undefined)) {
     const env = Object.fromEntries(Object.entries(step.env ?? {}).map(([name, text]) => [name, fill(text)]));
-    const cwd = join(place.cwd, fill(step["working-directory"] ?? "."));
+    const cwd = join(workspace.cwd, fill(step["working-directory"] ?? "."));
     // What a runner does for `shell: bash`.
     last = await run("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", step.run ?? ""], {
       cwd,
       env: {
-        ...place.env,
+        ...workspace.env,
         ...env,
         GITHUB_OUTPUT: outputs,
         GITHUB_STEP_SUMMARY: summary,
@@ -114,8 +114,8 @@ async function runAction(place: Place, given: Record<string, string>) {
 
 describe("the action", () => {
   test("a failing check is repaired: patch, reports, outputs, and exit 0", async () => {
-    const place = await setUp(repairing);
-    const { code, output, outputs, out, summary } = await runAction(place, { check: smallCheck });
+    const workspace = await setUp(repairing);
+    const { code, output, outputs, out, summary } = await runAction(workspace, { check: smallCheck });
     expect({ code, state: outputs.state }, output).toEqual({ code: 0, state: "repaired" });
     expect(readFileSync(outputs.patch ?? "", "utf8")).toContain("-bad\n+good");
     for (const name of [
@@ -133,8 +133,8 @@ describe("the action", () => {
   });
 
   test("a green check: nothing is asked of a model, and there is no patch", async () => {
-    const place = await setUp([], { ...small, "value.txt": "good\n" });
-    const { code, outputs } = await runAction(place, { check: `${smallCheck}\ntrue` });
+    const workspace = await setUp([], { ...small, "value.txt": "good\n" });
+    const { code, outputs } = await runAction(workspace, { check: `${smallCheck}\ntrue` });
     expect({ code, state: outputs.state, patch: outputs.patch }).toEqual({
       code: 0,
       state: "green",
@@ -143,29 +143,29 @@ describe("the action", () => {
   });
 
   test("not repaired: the verdict fails the job with the code of fix, and the reports are there", async () => {
-    const place = await setUp([{ text: "no idea", repeat: 5 }]);
-    const { code, outputs, out } = await runAction(place, { check: smallCheck, "max-attempts": "2" });
+    const workspace = await setUp([{ text: "no idea", repeat: 5 }]);
+    const { code, outputs, out } = await runAction(workspace, { check: smallCheck, "max-attempts": "2" });
     expect({ code, state: outputs.state }).toEqual({ code: 1, state: "failed" });
     expect(readFileSync(join(out, "report.md"), "utf8")).toContain("Not repaired");
   });
 
   test("without a key: exit 4, and the job says so", async () => {
-    const place = await setUp([]);
-    place.env.ANTHROPIC_API_KEY = "";
-    const { code } = await runAction(place, { check: smallCheck });
+    const workspace = await setUp([]);
+    workspace.env.ANTHROPIC_API_KEY = "";
+    const { code } = await runAction(workspace, { check: smallCheck });
     expect(code).toBe(4);
   });
 
   test("inputs are data: what stands in them is not run, and none stands in a script", async () => {
-    const place = await setUp(repairing);
+    const workspace = await setUp(repairing);
     const evil = '$(touch pwned)"; touch pwned; `touch pwned` #';
-    const { code } = await runAction(place, {
+    const { code } = await runAction(workspace, {
       check: smallCheck,
       prompt: evil,
       "allow-paths": `value.txt\n${evil}`,
     });
     expect(code).toBe(0);
-    expect(existsSync(join(place.cwd, "pwned"))).toBe(false);
+    expect(existsSync(join(workspace.cwd, "pwned"))).toBe(false);
     expect(action.runs.steps.filter((step) => step.run?.includes("${{"))).toEqual([]);
   });
 
@@ -196,22 +196,22 @@ describe("the examples", () => {
   });
 
   test("GitHub: the steps that propose the repair work on a fresh clone", async () => {
-    const place = await setUp(repairing);
-    const { outputs, out } = await runAction(place, { check: smallCheck });
-    const fresh = join(place.home, "fresh");
-    const remote = join(place.home, "remote.git");
-    git(place.cwd, "stash", "--quiet");
-    git(place.home, "clone", "--quiet", "--bare", place.cwd, remote);
-    git(place.home, "clone", "--quiet", remote, fresh);
-    const programs = join(place.home, "bin");
+    const workspace = await setUp(repairing);
+    const { outputs, out } = await runAction(workspace, { check: smallCheck });
+    const fresh = join(workspace.home, "fresh");
+    const remote = join(workspace.home, "remote.git");
+    git(workspace.cwd, "stash", "--quiet");
+    git(workspace.home, "clone", "--quiet", "--bare", workspace.cwd, remote);
+    git(workspace.home, "clone", "--quiet", remote, fresh);
+    const programs = join(workspace.home, "bin");
     mkdirSync(programs);
     writeFileSync(join(programs, "gh"), '#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/gh-words"\n', {
       mode: 0o755,
     });
     const script = workflow.jobs.propose?.steps.find((step) => step.run)?.run ?? "";
     const env = {
-      ...place.env,
-      PATH: `${programs}:${place.env.PATH}`,
+      ...workspace.env,
+      PATH: `${programs}:${workspace.env.PATH}`,
       FIX: out,
       BRANCH: "sawtooth/fix-1",
       BASE: "main",
@@ -219,7 +219,7 @@ describe("the examples", () => {
     const { code, output } = await run("bash", ["-eo", "pipefail", "-c", script], { cwd: fresh, env });
     expect({ code, state: outputs.state }, output).toEqual({ code: 0, state: "repaired" });
     expect(git(remote, "show", "sawtooth/fix-1:value.txt")).toBe("good\n");
-    expect(readFileSync(join(place.home, "gh-words"), "utf8")).toContain("--body-file");
+    expect(readFileSync(join(workspace.home, "gh-words"), "utf8")).toContain("--body-file");
   });
 
   test("GitLab: valid YAML whose command is one that fix takes", () => {
@@ -235,18 +235,18 @@ describe("the examples", () => {
     ["green", [], { ...small, "value.txt": "good\n" }, 0, "nothing to repair"],
     ["failed", [{ text: "no", repeat: 5 }], small, 1, "not repaired (exit 1)"],
   ])("the shell script: %s", async (_, turns, files, code, says) => {
-    const place = await setUp(turns as ScriptedReply[], files);
-    const programs = join(place.home, "bin");
+    const workspace = await setUp(turns as ScriptedReply[], files);
+    const programs = join(workspace.home, "bin");
     mkdirSync(programs);
     const program = `#!/bin/sh\nexec "${process.execPath}" "${checkout}/bin/sawtooth.js" "$@"\n`;
     writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
-    const env = { ...place.env, PATH: `${programs}:${place.env.PATH}` };
+    const env = { ...workspace.env, PATH: `${programs}:${workspace.env.PATH}` };
     const ended = await run("sh", [join(root, "examples/ci/fix.sh"), smallCheck, "out"], {
-      cwd: place.cwd,
+      cwd: workspace.cwd,
       env,
     });
     expect(ended.code, ended.output).toBe(code);
     expect(ended.output).toContain(says);
-    expect(JSON.parse(read(place, "out/result.json"))).toMatchObject({ type: "result" });
+    expect(JSON.parse(read(workspace, "out/result.json"))).toMatchObject({ type: "result" });
   });
 });

@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parseCommand } from "../../../src/cli/arguments/arguments.ts";
 import { entry } from "../../support/entry.ts";
-import { type Place, sawtooth } from "../../support/sawtooth.ts";
-import { bash, madePlace } from "../../support/served.ts";
+import { sawtooth, type Workspace } from "../../support/sawtooth.ts";
+import { bash, tempWorkspace } from "../../support/served.ts";
 import { setUp } from "./fix-workspace.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -22,13 +22,13 @@ function blockOf(text: string, language: string): string {
   return blocks[0]?.[1] ?? "";
 }
 
-/** Puts a program `sawtooth` on the path of a place. */
-function withProgram(place: Place): Record<string, string> {
-  const programs = join(place.home, "bin");
+/** Puts a program `sawtooth` on the path of a workspace. */
+function withProgram(workspace: Workspace): Record<string, string> {
+  const programs = join(workspace.home, "bin");
   mkdirSync(programs);
   const program = `#!/bin/sh\nexec "${process.execPath}" "${entry}" "$@"\n`;
   writeFileSync(join(programs, "sawtooth"), program, { mode: 0o755 });
-  return { ...place.env, PATH: `${programs}:${place.env.PATH}` };
+  return { ...workspace.env, PATH: `${programs}:${workspace.env.PATH}` };
 }
 
 describe("the drivers of headless.md", () => {
@@ -41,16 +41,16 @@ describe("the drivers of headless.md", () => {
     "the driver in %s runs as the page shows it",
     async ([language, program, file], { skip }) => {
       skip(language === "python" && !hasPython, "there is no python3 here");
-      const { place, server } = await setUp([
+      const { workspace, server } = await setUp([
         { calls: [bash("npm test"), bash("rm -r src")] },
         { text: "There are no tests." },
         { text: "Nothing." },
       ]);
       const driver = blockOf(page("headless.md"), language);
       expect(driver.trim().split("\n").length).toBeLessThanOrEqual(26);
-      writeFileSync(join(place.cwd, file), driver);
-      const env = withProgram(place);
-      const { stdout } = await promisify(execFile)(program, [file], { cwd: place.cwd, env });
+      writeFileSync(join(workspace.cwd, file), driver);
+      const env = withProgram(workspace);
+      const { stdout } = await promisify(execFile)(program, [file], { cwd: workspace.cwd, env });
       expect(stdout).toBe("There are no tests.\nNothing.\nsuccess: 3 model calls\n");
       const results = JSON.stringify(server.requests[1]?.messages.at(-1));
       expect(results).toContain("Only npm test.");
@@ -61,15 +61,15 @@ describe("the drivers of headless.md", () => {
 
 describe("recorded-runs.md", () => {
   test("a run is recorded and played; a changed rule and a changed file are noticed; --loose plays on", async () => {
-    const place = madePlace();
-    cpSync(join(root, "examples/fix-js"), place.cwd, { recursive: true });
+    const workspace = tempWorkspace();
+    cpSync(join(root, "examples/fix-js"), workspace.cwd, { recursive: true });
     const turns = [
       { calls: [{ str_replace_editor: { command: "view", path: "src/parse.js" } }] },
       { text: "It reads rows." },
     ];
-    writeFileSync(join(place.cwd, "s.json"), JSON.stringify({ turns }));
+    writeFileSync(join(workspace.cwd, "s.json"), JSON.stringify({ turns }));
     const run = (words: string[], rule = "Name files.", day = "1790000000") =>
-      sawtooth(place, ["-p", "What?", "--append-system-prompt", rule, ...words], {
+      sawtooth(workspace, ["-p", "What?", "--append-system-prompt", rule, ...words], {
         env: { SOURCE_DATE_EPOCH: day },
       });
     const played = ["--model", "recorded/c.jsonl"];
@@ -81,7 +81,7 @@ describe("recorded-runs.md", () => {
       stderr: expect.stringContaining("the system text differs"),
     });
     expect(await run(played, "Name files.", "1790999999")).toMatchObject({ code: 6 });
-    execFileSync("sed", ["-i", "s/The rows/All rows/", "src/parse.js"], { cwd: place.cwd });
+    execFileSync("sed", ["-i", "s/The rows/All rows/", "src/parse.js"], { cwd: workspace.cwd });
     expect(await run(played)).toMatchObject({ code: 6, stderr: expect.stringContaining("All rows") });
     expect(await run([...played, "--loose"])).toMatchObject(answer);
   });

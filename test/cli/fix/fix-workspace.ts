@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ScriptedReply } from "../../../src/models/playback/script.ts";
-import { makePlace, type Place, sawtooth } from "../../support/sawtooth.ts";
+import { makeWorkspace, sawtooth, type Workspace } from "../../support/sawtooth.ts";
 import { bash, type Served, serve } from "../../support/served.ts";
 
 const examples = fileURLToPath(new URL("../../../examples", import.meta.url));
@@ -21,25 +21,25 @@ export function git(cwd: string, ...words: string[]): string {
 }
 
 /** A fresh copy of `examples/<name>`, committed; its script plays the model. */
-export function examplePlace(name: string): Place & { model: string } {
-  const place = makePlace();
-  cpSync(join(examples, name), place.cwd, { recursive: true });
-  begin(place.cwd);
-  return { ...place, model: `scripted/${join(examples, `${name}.script.yaml`)}` };
+export function exampleWorkspace(name: string): Workspace & { model: string } {
+  const workspace = makeWorkspace();
+  cpSync(join(examples, name), workspace.cwd, { recursive: true });
+  begin(workspace.cwd);
+  return { ...workspace, model: `scripted/${join(examples, `${name}.script.yaml`)}` };
 }
 
-/** A place with these files, committed unless `plain`. `url`: where the strict server listens. */
-export function filesPlace(
+/** A workspace with these files, committed unless `plain`. `url`: where the strict server listens. */
+export function filesWorkspace(
   files: Record<string, string>,
   options: { url?: string; plain?: boolean } = {},
-): Place {
-  const place = makePlace(options.url);
+): Workspace {
+  const workspace = makeWorkspace(options.url);
   for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(place.cwd, path)), { recursive: true });
-    writeFileSync(join(place.cwd, path), text);
+    mkdirSync(dirname(join(workspace.cwd, path)), { recursive: true });
+    writeFileSync(join(workspace.cwd, path), text);
   }
-  if (!options.plain) begin(place.cwd);
-  return place;
+  if (!options.plain) begin(workspace.cwd);
+  return workspace;
 }
 
 function begin(cwd: string): void {
@@ -80,16 +80,16 @@ export type FixResult = {
 };
 
 /** Runs `fix` with the result as JSON. */
-export async function fix(place: Place, words: string[], env: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await sawtooth(place, ["fix", ...words, "--output-format", "json"], {
+export async function fix(workspace: Workspace, words: string[], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await sawtooth(workspace, ["fix", ...words, "--output-format", "json"], {
     env,
   });
   if (stdout === "") throw new Error(`no result; exit ${code}: ${stderr}`);
   return { code, stderr, result: JSON.parse(stdout) as FixResult };
 }
 
-export function read(place: Place, path: string): string {
-  return readFileSync(join(place.cwd, path), "utf8");
+export function read(workspace: Workspace, path: string): string {
+  return readFileSync(join(workspace.cwd, path), "utf8");
 }
 
 /** What repairs the small project. */
@@ -104,5 +104,5 @@ export function setUp(
   options: { files?: Record<string, string>; plain?: boolean } = {},
 ): Promise<Served> {
   const { files = small, plain = false } = options;
-  return serve(turns, {}, (url) => filesPlace(files, { url, plain }));
+  return serve(turns, {}, (url) => filesWorkspace(files, { url, plain }));
 }

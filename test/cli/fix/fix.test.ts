@@ -7,9 +7,9 @@ import { jsonLines, sawtooth, start } from "../../support/sawtooth.ts";
 import { bash } from "../../support/served.ts";
 import { until } from "../../support/until.ts";
 import {
-  examplePlace,
+  exampleWorkspace,
   type FixResult,
-  filesPlace,
+  filesWorkspace,
   fix,
   git,
   read,
@@ -42,13 +42,13 @@ describe("the three example projects", () => {
   test.each(cases)(
     "$name is repaired in $attempts",
     async ({ name, command, attempts, refused, changed }) => {
-      const place = examplePlace(name);
-      onTestFinished(place.remove);
-      const { code, result } = await fix(place, [
+      const workspace = exampleWorkspace(name);
+      onTestFinished(workspace.remove);
+      const { code, result } = await fix(workspace, [
         "--check",
         command,
         "--model",
-        place.model,
+        workspace.model,
         "--patch",
         "out.diff",
       ]);
@@ -61,19 +61,19 @@ describe("the three example projects", () => {
       expect(result.fix.attempts.flatMap((one) => one.refused)).toMatchObject(refused);
       expect(result.fix.changed).toEqual(changed);
       // The patch alone, on the project as it was, is the whole repair.
-      git(place.cwd, "stash", "--quiet", "--", ...changed);
-      git(place.cwd, "apply", "out.diff");
-      expect(git(place.cwd, "diff", "--name-only").trim().split("\n")).toEqual(changed);
-      expect(git(place.cwd, "diff", "--stat", "stash@{0}", "--", ...changed)).toBe("");
+      git(workspace.cwd, "stash", "--quiet", "--", ...changed);
+      git(workspace.cwd, "apply", "out.diff");
+      expect(git(workspace.cwd, "diff", "--name-only").trim().split("\n")).toEqual(changed);
+      expect(git(workspace.cwd, "diff", "--stat", "stash@{0}", "--", ...changed)).toBe("");
     },
   );
 });
 
 describe("a check that is green", () => {
   test("is left alone: exit 0, no model, no key, no session, nothing touched", async () => {
-    const place = filesPlace({ ...small, "value.txt": "good\n" });
-    onTestFinished(place.remove);
-    const { code, result } = await fix(place, [...check, "--patch", "out.diff", "--report", "r.md"]);
+    const workspace = filesWorkspace({ ...small, "value.txt": "good\n" });
+    onTestFinished(workspace.remove);
+    const { code, result } = await fix(workspace, [...check, "--patch", "out.diff", "--report", "r.md"]);
     expect(code).toBe(0);
     expect(result).toMatchObject({
       subtype: "success",
@@ -81,26 +81,26 @@ describe("a check that is green", () => {
       session_id: null,
       fix: { state: "green" },
     });
-    expect(git(place.cwd, "status", "--short")).toBe("?? r.md\n");
-    expect(existsSync(join(place.home, "sawtooth"))).toBe(false);
+    expect(git(workspace.cwd, "status", "--short")).toBe("?? r.md\n");
+    expect(existsSync(join(workspace.home, "sawtooth"))).toBe(false);
   });
 
   test("in stream-json: the check and one result", async () => {
-    const place = filesPlace({ ...small, "value.txt": "good\n" });
-    onTestFinished(place.remove);
-    const { stdout } = await sawtooth(place, ["fix", ...check, "--output-format", "stream-json"]);
+    const workspace = filesWorkspace({ ...small, "value.txt": "good\n" });
+    onTestFinished(workspace.remove);
+    const { stdout } = await sawtooth(workspace, ["fix", ...check, "--output-format", "stream-json"]);
     expect(jsonLines(stdout).map((line) => line.type)).toEqual(["check", "result"]);
   });
 });
 
 describe("what the model is told", () => {
   test("the output of the failing check, and after a failed attempt what was tried and what fails now", async () => {
-    const { place, server } = await setUp([
+    const { workspace, server } = await setUp([
       { calls: [bash("echo better > value.txt")] },
       { text: "I tried better." },
       ...repairing,
     ]);
-    const { code, result } = await fix(place, [
+    const { code, result } = await fix(workspace, [
       ...check,
       "--prompt",
       "mind the value",
@@ -118,8 +118,8 @@ describe("what the model is told", () => {
 
   test("long output comes shortened, with a file that holds the whole", async () => {
     const files = { ...small, "test/value.sh": `seq 1 200000; ${small["test/value.sh"]}` };
-    const { place, server } = await setUp(repairing, { files });
-    expect((await fix(place, check)).code).toBe(0);
+    const { workspace, server } = await setUp(repairing, { files });
+    expect((await fix(workspace, check)).code).toBe(0);
     expect(server.rawBodies[0]?.length).toBeLessThan(60_000);
     const [, file] = /whole output: (\S+?\.txt)/.exec(server.rawBodies[0] ?? "") ?? [];
     expect(readFileSync(file ?? "", "utf8")).toContain("\n199999\n200000\nvalue is bad\n");
@@ -127,11 +127,11 @@ describe("what the model is told", () => {
 
   test("secrets of the environment are not in the check's environment, and not in what the model reads", async () => {
     const show = "env | grep -i canary\ncat ../home/leaked";
-    const { place, server } = await setUp(repairing, {
+    const { workspace, server } = await setUp(repairing, {
       files: { ...small, "test/value.sh": `${show}\n${small["test/value.sh"]}` },
     });
-    writeFileSync(join(place.home, "leaked"), "it was canary-value-1\n");
-    await fix(place, check, { MY_PASSWORD: "canary-value-1" });
+    writeFileSync(join(workspace.home, "leaked"), "it was canary-value-1\n");
+    await fix(workspace, check, { MY_PASSWORD: "canary-value-1" });
     expect(server.rawBodies.join("")).not.toContain("sk-canary-7f3a");
     expect(server.rawBodies.join("")).not.toContain("canary-value-1");
     expect(server.rawBodies[0]).toContain("it was [redacted:MY_PASSWORD]");
@@ -146,8 +146,8 @@ describe("chance", () => {
   };
 
   test("a check that fails and passes with nothing changed is called flaky, and luck is no repair", async () => {
-    const { place, server } = await setUp([{ text: "I changed nothing." }], { files: flaky });
-    const { code, result } = await fix(place, [...check, "--max-attempts", "1"]);
+    const { workspace, server } = await setUp([{ text: "I changed nothing." }], { files: flaky });
+    const { code, result } = await fix(workspace, [...check, "--max-attempts", "1"]);
     expect(code).toBe(1);
     expect(result.fix.checks[0]).toMatchObject({ flaky: true });
     expect(JSON.stringify(server.requests[0]?.messages)).toMatch(/passed in 1 of 3 runs/);
@@ -156,8 +156,8 @@ describe("chance", () => {
   test("a check that passes once after the repair and fails again is not repaired", async () => {
     const late =
       'n=$(cat "$HOME/runs" 2>/dev/null || echo 0); n=$((n + 1)); echo $n > "$HOME/runs"; [ $n = 4 ]\n';
-    const { place } = await setUp(repairing, { files: { ...small, "test/value.sh": late } });
-    const { code, result } = await fix(place, [...check, "--max-attempts", "1"]);
+    const { workspace } = await setUp(repairing, { files: { ...small, "test/value.sh": late } });
+    const { code, result } = await fix(workspace, [...check, "--max-attempts", "1"]);
     expect(code).toBe(1);
     expect(result.fix.checks[0]?.after).toMatchObject([
       { passed: true },
@@ -170,16 +170,20 @@ describe("chance", () => {
 describe("being stopped", () => {
   test("a check that hangs is ended by the time limit, with what it started", async () => {
     const mark = `sleep 98${process.pid}`;
-    const { place } = await setUp([], { files: { ...small, "test/value.sh": `setsid ${mark} & ${mark}\n` } });
-    const { code, result } = await fix(place, [...check, "--max-time", "1s"]);
+    const { workspace } = await setUp([], {
+      files: { ...small, "test/value.sh": `setsid ${mark} & ${mark}\n` },
+    });
+    const { code, result } = await fix(workspace, [...check, "--max-time", "1s"]);
     expect({ code, subtype: result.subtype }).toEqual({ code: 3, subtype: "error_max_time" });
     expect(processes()).not.toContain(mark);
   });
 
   test("SIGTERM during a check: one result line, exit 143", async () => {
-    const { place } = await setUp([], { files: { ...small, "test/value.sh": "touch begun; sleep 900\n" } });
-    const run = start(place, ["fix", ...check, "--output-format", "stream-json"]);
-    await until(() => existsSync(join(place.cwd, "begun")));
+    const { workspace } = await setUp([], {
+      files: { ...small, "test/value.sh": "touch begun; sleep 900\n" },
+    });
+    const run = start(workspace, ["fix", ...check, "--output-format", "stream-json"]);
+    await until(() => existsSync(join(workspace.cwd, "begun")));
     run.child.kill("SIGTERM");
     const { code, stdout } = await run.ended;
     expect(code).toBe(143);
@@ -190,9 +194,9 @@ describe("being stopped", () => {
 });
 
 test("SIGTERM while the model works: exit 143, and what was done so far is kept as a patch", async () => {
-  const { place } = await setUp([{ text: "now", calls: [bash("echo half > value.txt; sleep 900")] }]);
-  const run = start(place, ["fix", ...check, "--output-format", "stream-json"]);
-  await until(() => read(place, "value.txt") === "half\n");
+  const { workspace } = await setUp([{ text: "now", calls: [bash("echo half > value.txt; sleep 900")] }]);
+  const run = start(workspace, ["fix", ...check, "--output-format", "stream-json"]);
+  await until(() => read(workspace, "value.txt") === "half\n");
   run.child.kill("SIGTERM");
   const { code, stdout } = await run.ended;
   const result = jsonLines(stdout).at(-1) as FixResult | undefined;
@@ -202,25 +206,25 @@ test("SIGTERM while the model works: exit 143, and what was done so far is kept 
 
 describe("reports", () => {
   test("JUnit, SARIF and Markdown, on success and on failure", async () => {
-    const { place } = await setUp([
+    const { workspace } = await setUp([
       { calls: [bash("rm test/value.sh")] },
       { text: "a & b <c>" },
       ...repairing,
     ]);
     const reports = ["--report", "r/x.xml", "--report", "r/x.sarif", "--report", "r/x.md"];
-    await fix(place, [...check, ...reports]);
-    expect(read(place, "r/x.xml")).toMatch(
+    await fix(workspace, [...check, ...reports]);
+    expect(read(workspace, "r/x.xml")).toMatch(
       /^<\?xml[\s\S]*<testsuite name="sawtooth fix" tests="2" failures="0"/,
     );
-    const sarif = JSON.parse(read(place, "r/x.sarif"));
+    const sarif = JSON.parse(read(workspace, "r/x.sarif"));
     expect(sarif.runs[0].results.map((one: { ruleId: string }) => one.ruleId)).toEqual([
       "refused-change",
       "refused-change",
       "repair",
     ]);
-    expect(read(place, "r/x.md")).toMatch(/^## Repaired[\s\S]*refused and taken back[\s\S]*\+good/);
-    git(place.cwd, "checkout", "--quiet", "value.txt");
-    const failed = await fix(place, [
+    expect(read(workspace, "r/x.md")).toMatch(/^## Repaired[\s\S]*refused and taken back[\s\S]*\+good/);
+    git(workspace.cwd, "checkout", "--quiet", "value.txt");
+    const failed = await fix(workspace, [
       ...check,
       ...reports,
       "--model",
@@ -229,8 +233,8 @@ describe("reports", () => {
       "1ms",
     ]);
     expect(failed.code).toBe(3);
-    expect(read(place, "r/x.xml")).toContain("<failure message=");
-    expect(() => parse(read(place, "r/x.sarif"))).not.toThrow();
+    expect(read(workspace, "r/x.xml")).toContain("<failure message=");
+    expect(() => parse(read(workspace, "r/x.sarif"))).not.toThrow();
   });
 });
 

@@ -2,10 +2,10 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { startOpenaiServer } from "../../support/mock-openai.ts";
-import { makePlace, sawtooth } from "../../support/sawtooth.ts";
+import { makeWorkspace, sawtooth } from "../../support/sawtooth.ts";
 
-function place() {
-  const made = makePlace();
+function workspace() {
+  const made = makeWorkspace();
   onTestFinished(made.remove);
   return made;
 }
@@ -17,7 +17,7 @@ test("a run calls bash, reads its result and ends, without any key", async () =>
     { text: "It is 42.", usage: { prompt: 2100, cached: 1900, output: 10 } },
   );
   onTestFinished(() => server.close());
-  const here = place();
+  const here = workspace();
   const words = ["-p", "how much?", "--model", "openai/gpt-6.1-sol", "--permission-mode", "auto"];
   const ended = await sawtooth(here, [...words, "--output-format", "json"], {
     env: { OPENAI_BASE_URL: server.url },
@@ -33,13 +33,13 @@ test("a run calls bash, reads its result and ends, without any key", async () =>
 
 test("no model is guessed for another server: exit 2, the option is named", async () => {
   const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
-  const { code, stderr } = await sawtooth(place(), ["-p", "x"], { env });
+  const { code, stderr } = await sawtooth(workspace(), ["-p", "x"], { env });
   expect(code).toBe(2);
   expect(stderr).toContain("--model openai/<id>");
 });
 
 test("without a key and a server: exit 4, the variable is named", async () => {
-  const { code, stderr } = await sawtooth(place(), ["-p", "x", "--model", "openai/gpt-6.1-sol"]);
+  const { code, stderr } = await sawtooth(workspace(), ["-p", "x", "--model", "openai/gpt-6.1-sol"]);
   expect(code).toBe(4);
   expect(stderr).toContain("OPENAI_API_KEY");
 });

@@ -5,13 +5,13 @@ import { ModelError } from "../../../src/core/ports.ts";
 import {
   parseScript,
   playReply,
+  type ReplyContext,
   replyAt,
-  type Scene,
   type ScriptedReply,
 } from "../../../src/models/playback/script.ts";
 
 const read = (source: string) => parseScript(source, "demo.yaml");
-const scene: Scene = {
+const context: ReplyContext = {
   number: 3,
   idBase: "toolu_script_3",
   newest: { text: "2 failed\nerror in src/sum.js:7", from: "the result of bash" },
@@ -112,7 +112,7 @@ describe("a turn", () => {
       thinking: "hm",
       redacted_thinking: "secret",
     };
-    expect(playReply(turn, scene)).toEqual({
+    expect(playReply(turn, context)).toEqual({
       content: [
         { type: "redacted_thinking", data: "signed secret" },
         { type: "thinking", thinking: "hm", signature: "signed hm" },
@@ -125,12 +125,12 @@ describe("a turn", () => {
   });
 
   test("stops at rest without calls, and as it says", () => {
-    expect(playReply({ text: "done" }, scene).stopReason).toBe("end_turn");
-    expect(playReply({ text: "no", stop: "refusal" }, scene).stopReason).toBe("refusal");
+    expect(playReply({ text: "done" }, context).stopReason).toBe("end_turn");
+    expect(playReply({ text: "no", stop: "refusal" }, context).stopReason).toBe("refusal");
   });
 
   test("has no thinking where nothing signs it", () => {
-    expect(playReply({ thinking: "hm", text: "done" }, { ...scene, sign: undefined }).content).toHaveLength(
+    expect(playReply({ thinking: "hm", text: "done" }, { ...context, sign: undefined }).content).toHaveLength(
       1,
     );
   });
@@ -141,20 +141,20 @@ describe("a turn", () => {
       text: "{{1}} at {{3}}, {{ not this }}",
       calls: [{ edit: { path: "{{cwd}}/{{2}}", list: [{ line: "{{3}}" }, 4, null] } }],
     };
-    const { content } = playReply(turn, scene);
+    const { content } = playReply(turn, context);
     expect(content[0]).toEqual({ type: "text", text: "2 at 7, {{ not this }}" });
     const input = { path: "/tmp/work/src/sum.js", list: [{ line: "7" }, 4, null] };
     expect(content[1]).toMatchObject({ input });
   });
 
   test("that expected something else says what it got", () => {
-    expect(() => playReply({ expect: ["failed", "^passed"], text: "a" }, scene)).toThrow(
+    expect(() => playReply({ expect: ["failed", "^passed"], text: "a" }, context)).toThrow(
       "turn 3: expected /^passed/ in the result of bash, got: 2 failed\nerror in src/sum.js:7",
     );
   });
 
   test("cannot fill what nothing captured", () => {
-    expect(() => playReply({ expect: "(failed)", text: "{{2}}" }, scene)).toThrow(
+    expect(() => playReply({ expect: "(failed)", text: "{{2}}" }, context)).toThrow(
       "turn 3: nothing captured {{2}}",
     );
   });

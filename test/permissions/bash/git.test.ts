@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { PermissionInput } from "../../../src/permissions/decision.ts";
 import { run as runIn } from "./cases.ts";
 
-const place: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };
+const autoMode: Partial<PermissionInput> = { mode: "auto", workspace: ["/home/u/app"] };
 const run = (command: string, options: Partial<PermissionInput> = {}) =>
-  runIn(command, { ...place, ...options });
+  runIn(command, { ...autoMode, ...options });
 
 describe("what makes git run other programs is asked for in auto too", () => {
   test.each([

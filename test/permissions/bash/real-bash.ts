@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * With an empty folder as home and place of work and no program to be found. `$1`: file of the lines, each ended by a
+ * With an empty folder as home and working folder, and no program to be found. `$1`: file of the lines, each ended by a
  * NUL; `$2`: where the calls go; `$3`: the status that every call has.
  */
 const recorder = `

@@ -132,26 +132,26 @@ describe.each(backends)("a shell over %s", (backend) => {
 });
 
 test("what a killed agent left behind is found by the next one, and removed", async () => {
-  const place = openFixture("pipe");
+  const workspace = openFixture("pipe");
   const script = `
     const { createShell } = await import(${JSON.stringify(new URL("../../../src/tools/bash/shell/shell.ts", import.meta.url))});
     const { followOutput } = await import(${JSON.stringify(new URL("../../../src/tools/bash/output-file.ts", import.meta.url))});
     const { writeFileSync } = await import("node:fs");
-    const folder = ${JSON.stringify(place.state)};
-    const shell = createShell({ cwd: folder, env: process.env, sessionId: "killed-${place.sessionId}", stateFolder: folder, backend: "pipe" });
+    const folder = ${JSON.stringify(workspace.state)};
+    const shell = createShell({ cwd: folder, env: process.env, sessionId: "killed-${workspace.sessionId}", stateFolder: folder, backend: "pipe" });
     writeFileSync(folder + "/out.txt", "");
     await shell.run("sleep 65 & setsid sleep 66 &", { output: followOutput(folder + "/out.txt"), outputPath: folder + "/out.txt", timeoutMs: 5000, signal: new AbortController().signal, onProgress() {} });
     process.kill(process.pid, "SIGKILL");
   `;
   const agent = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
   await new Promise((resolve) => agent.once("exit", resolve));
-  await until(() => findOrphans(place.state).length === 2);
-  const orphans = findOrphans(place.state);
+  await until(() => findOrphans(workspace.state).length === 2);
+  const orphans = findOrphans(workspace.state);
   expect(orphans.map(({ command }) => command).sort()).toEqual(["sleep 65", "sleep 66"]);
-  expect(findOrphans(`${place.state}-other`)).toEqual([]);
+  expect(findOrphans(`${workspace.state}-other`)).toEqual([]);
   await endOrphans(orphans);
-  expect(await until(() => processesOf(`killed-${place.sessionId}`).length === 0)).toBe(true);
-  await place.dispose();
+  expect(await until(() => processesOf(`killed-${workspace.sessionId}`).length === 0)).toBe(true);
+  await workspace.dispose();
 });
 
 test("what a living agent has running is no leftover", async () => {

@@ -77,13 +77,13 @@ export function openFixture(
   );
 }
 
-type Place = { root: string; work: string; state: string; sessionId: string };
+type Workspace = { root: string; work: string; state: string; sessionId: string };
 
-function fixtureOver(place: Place, options: ShellOptions): Fixture {
-  const sandbox = isInside ? insideOf(place, { home: place.work }) : undefined;
+function fixtureOver(workspace: Workspace, options: ShellOptions): Fixture {
+  const sandbox = isInside ? insideOf(workspace, { home: workspace.work }) : undefined;
   const shell = createShell(sandbox ? { sandbox: async () => sandbox, ...options } : options);
   const tool = bashTool({ description: "", shell });
-  const artifacts = artifactsIn(join(place.state, "artifacts"));
+  const artifacts = artifactsIn(join(workspace.state, "artifacts"));
   const call: Fixture["call"] = async (input, { signal, budgetTokens = 8000, onProgress = () => {} } = {}) =>
     tool.run(typeof input === "string" ? { command: input } : input, {
       toolUseId: "toolu_1",
@@ -95,15 +95,15 @@ function fixtureOver(place: Place, options: ShellOptions): Fixture {
       onProgress,
     });
   return {
-    ...place,
+    ...workspace,
     shell,
     call,
     text: async (input) => resultText((await call(input)).content),
-    reopen: (more) => fixtureOver(place, { ...options, ...more }),
-    processes: () => processesOf(place.sessionId),
+    reopen: (more) => fixtureOver(workspace, { ...options, ...more }),
+    processes: () => processesOf(workspace.sessionId),
     async dispose() {
       await shell.close();
-      rmSync(place.root, { recursive: true, force: true });
+      rmSync(workspace.root, { recursive: true, force: true });
     },
   };
 }

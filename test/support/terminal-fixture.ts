@@ -1,4 +1,4 @@
-/** The program in a terminal of its own, over the strict server: what tests of the screen begin with. */
+/** The fixture for tests of the screen: the program in a terminal of its own, with the strict server. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,37 +6,41 @@ import { onTestFinished } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "./pty-drive.ts";
-import type { Place } from "./sawtooth.ts";
+import type { Workspace } from "./sawtooth.ts";
 import { serve } from "./served.ts";
 
-export type Scene = { terminal: Drive; server: MockServer; place: Place };
+export type TerminalFixture = { terminal: Drive; server: MockServer; workspace: Workspace };
 
 /** A command that runs until `letGo`: what is done meanwhile may take as long as it takes. */
 export const held = "until [ -e ~/go ]; do sleep 0.05; done; echo done";
 
-export function letGo({ home }: Place): void {
+export function letGo({ home }: Workspace): void {
   writeFileSync(join(home, "go"), "");
 }
 
-/** Ready for keys; all of it is gone when the test is over. */
+/** Starts the program, ready for keys; everything is removed when the test is over. */
 export async function open(
   turns: ScriptedReply[],
   words: string[] = [],
   options: DriveOptions = {},
-): Promise<Scene> {
-  const { server, place } = await serve(turns);
-  return { terminal: await again(place, words, options), server, place };
+): Promise<TerminalFixture> {
+  const { server, workspace } = await serve(turns);
+  return { terminal: await again(workspace, words, options), server, workspace };
 }
 
-/** The program once more in the same place. */
-export async function again(place: Place, words: string[] = [], options: DriveOptions = {}): Promise<Drive> {
-  const terminal = drive(place, words, options);
+/** Starts the program once more in the same workspace. */
+export async function again(
+  workspace: Workspace,
+  words: string[] = [],
+  options: DriveOptions = {},
+): Promise<Drive> {
+  const terminal = drive(workspace, words, options);
   onTestFinished(() => terminal.kill());
   await terminal.until("›");
   return terminal;
 }
 
-/** What the person said last, in the newest request. */
+/** The newest user text in the newest request. */
 export function lastUserText(server: MockServer): string {
   const message = server.requests.at(-1)?.messages.findLast(({ role }) => role === "user");
   const content = (message?.content ?? []) as { type: string; text?: string }[];

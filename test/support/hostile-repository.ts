@@ -4,21 +4,21 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export type Planted = {
+export type HostileRepository = {
   /** Runs git in the repository as it stands, without any settings of the machine. */
   git(...words: string[]): string;
   /** Adds `[section]` lines to `.git/config`. */
   configure(text: string): void;
   write(path: string, text: string): void;
-  /** Path of the program that is planted. */
+  /** Path of the program that the repository names. */
   program: string;
-  /** What the program was called with so far, or undefined when it never ran. */
+  /** The arguments that the program was called with so far; undefined when it never ran. */
   ran(): string | undefined;
   forget(): void;
 };
 
 /** A repository with one commit in `folder`; the program lies in `outside`. */
-export function plantedRepository(folder: string, outside: string): Planted {
+export function hostileRepository(folder: string, outside: string): HostileRepository {
   const program = join(outside, "planted");
   const marker = join(outside, "ran");
   writeFileSync(program, `#!/bin/sh\necho "$0 $*" >>'${marker}'\ncat 2>/dev/null\n`);

@@ -1,4 +1,4 @@
-/** A session that changed files in two turns of real commands: what tests of going back begin with. */
+/** The fixture for tests of undo and rewind: a session that changed files in two turns of real commands. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,8 +7,8 @@ import { expect } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
 import type { DriveOptions } from "./pty-drive.ts";
-import type { Place } from "./sawtooth.ts";
-import { open, type Scene } from "./scene.ts";
+import type { Workspace } from "./sawtooth.ts";
+import { open, type TerminalFixture } from "./terminal-fixture.ts";
 
 export const bash = (command: string) => ({ calls: [{ bash: { command } }] });
 export const turns: ScriptedReply[] = [
@@ -22,10 +22,10 @@ export const turns: ScriptedReply[] = [
 const one = Buffer.from([111, 110, 101, 13, 10, 255]);
 
 /** A session whose second turn changed a file, added one and removed one. */
-export async function worked(options: DriveOptions = {}): Promise<Scene> {
-  const scene = await open(turns, ["--permission-mode", "auto"], options);
-  const { terminal, place } = scene;
-  writeFileSync(join(place.cwd, "kept.txt"), "kept\n");
+export async function sessionWithChanges(options: DriveOptions = {}): Promise<TerminalFixture> {
+  const fixture = await open(turns, ["--permission-mode", "auto"], options);
+  const { terminal, workspace } = fixture;
+  writeFileSync(join(workspace.cwd, "kept.txt"), "kept\n");
   for (const [words, answer] of [
     ["make it", "first done"],
     ["change it", "second done"],
@@ -34,11 +34,11 @@ export async function worked(options: DriveOptions = {}): Promise<Scene> {
     await terminal.until(answer);
     await terminal.quiet();
   }
-  expect(filesOf(place)).toEqual({ a: "two", mode: 0o644, b: "b", kept: undefined });
-  return scene;
+  expect(filesOf(workspace)).toEqual({ a: "two", mode: 0o644, b: "b", kept: undefined });
+  return fixture;
 }
 
-export function filesOf({ cwd }: Place) {
+export function filesOf({ cwd }: Workspace) {
   const text = (name: string) =>
     existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "latin1") : undefined;
   const mode = existsSync(join(cwd, "a.bin")) ? modeOf(join(cwd, "a.bin")) : undefined;

@@ -1,4 +1,4 @@
-/** A place for the tests of the session store: a temp folder, sessions that are closed, processes that end. */
+/** The fixture for tests of the session store: a temporary folder; its sessions and processes end with the test. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,9 +26,9 @@ function startedIn(cwd: string, { id, folder }: OpenSession): EventBody {
   return { type: "session_started", sessionId: id, cwd, folder, ...fixed };
 }
 
-export type Place = ReturnType<typeof makePlace>;
+export type StoreFixture = ReturnType<typeof makeStoreFixture>;
 
-export function makePlace() {
+export function makeStoreFixture() {
   const base = mkdtempSync(join(tmpdir(), "store-test-"));
   const root = join(base, "sessions");
   const cwd = join(base, "project");
