@@ -34,11 +34,11 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
   effort: { value: "low", shows: (seen) => body(seen).output_config, as: { effort: "low" } },
   permissionMode: { value: "auto", turns: touch, shows: isMade, as: true },
   sandbox: {
-    value: "off",
+    value: "auto",
     words: ["--permission-mode", "auto"],
     turns: touch,
-    shows: ({ events }) => lastOf(events, "sandbox")?.status.reason,
-    as: "it is switched off",
+    shows: ({ events }) => lastOf(events, "sandbox")?.status.reason === "it is switched off",
+    as: false,
   },
   allow: { value: ["bash(touch made)"], turns: touch, shows: isMade, as: true },
   deny: {
