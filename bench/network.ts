@@ -1,4 +1,7 @@
-/** The network of a sandbox: its start with names, and a connection through it. Beside a sandbox without, and plain loopback. */
+/**
+ * The network of a sandbox: its start with names, and a connection through it. Beside a sandbox without, and plain
+ * loopback.
+ */
 
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";

@@ -60,7 +60,7 @@ export type Agent = Readonly<{
   beforeWrite?(access: Access): Promise<void>;
   /** User messages typed since the last step; taken once. */
   takeSteering(): UserMessage[];
-  /** Things the model should hear at the next step: a background job ended. Taken once. */
+  /** Notices for the model at the next step: a background job ended. Taken once. */
   takeNotices(): string[];
   onPart(part: ModelPart): void;
   /** Live output of the running call, for the screen. */

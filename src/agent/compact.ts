@@ -1,4 +1,4 @@
-/** A handoff summary because a person asks for it, made as the policies make theirs. */
+/** Makes a handoff summary at the user's request, as the policies make theirs. */
 
 import { compactPlan } from "../context/policies/compact.ts";
 import { planSummary } from "../context/policies/planner.ts";

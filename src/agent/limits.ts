@@ -1,4 +1,4 @@
-/** Ceilings: checked before each model call, over the whole log; a call that would pass one is not made. */
+/** Enforces the limits of a session: checked before each model call, over the whole log. */
 
 import { stackNamed } from "../context/policies/stacks.ts";
 import { type Composed, fitsWindow } from "../context/request/compose.ts";
@@ -9,7 +9,7 @@ import type { Limits } from "./agent.ts";
 
 export type ReachedLimit = { reason: TurnEnd; detail: string };
 
-/** The first ceiling that the next call would pass, if any. `now` in milliseconds since 1970. */
+/** Returns the first limit that the next call would exceed, if any. `now` in milliseconds since 1970. */
 export function reachedLimit(
   events: readonly LogEvent[],
   limits: Limits,
@@ -48,7 +48,7 @@ function expectedCost(events: readonly LogEvent[], composed: Composed): number {
   return Math.max(next, last ? costOf(last.usage, model.prices) : 0);
 }
 
-/** Says so in a sentence when the input alone leaves no room for an answer in the model's window. */
+/** Returns an error sentence when the input leaves no room for an answer in the model's window. */
 export function overWindow(events: readonly LogEvent[], composed: Composed): string | undefined {
   const { model } = currentModel(events);
   if (fitsWindow(composed, model)) return undefined;

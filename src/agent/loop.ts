@@ -1,4 +1,4 @@
-/** The loop: plan, compose, send, run the calls, append; until the model rests or something stops it. */
+/** The loop: plan, compose, send, run the calls, append; until the model is done or something stops it. */
 
 import type { Planned } from "../context/policies/planner.ts";
 import { asReminder } from "../context/reminders/wording.ts";
@@ -22,7 +22,7 @@ const cutReplyNote =
   "Your last reply was cut off at its length limit, and any tool call in it was not run. Go on in smaller pieces: " +
   "split large files or commands over several calls.";
 
-/** Runs one turn: from the user messages in the log to rest. Appends `turn_ended` and returns why it ended. */
+/** Runs one turn from the user messages in the log. Appends `turn_ended` and returns why it ended. */
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
   let reader = viewReader();
   let previous: PreviousRequest | undefined;
@@ -86,12 +86,12 @@ function prepareStep(
   return checkOrRepair(agent, now, reader.read(agent.log.events()), before);
 }
 
-/** The request that the log asks for now. */
+/** Composes the next request from the log. */
 function composeNow({ log }: Agent, reader: ViewReader): Composed {
   return composeRequest(log.events(), reader.read(log.events()));
 }
 
-/** Why the turn ends before this request is sent: a ceiling, a loop, or a full window. */
+/** Returns the reason to end the turn before this request: a limit, a loop, or a full window. */
 function endBefore({ log, limits, clock }: Agent, composed: Composed): ReachedLimit | undefined {
   const events = log.events();
   const limit = reachedLimit(events, limits, composed, clock()) ?? endlessLoop(events);

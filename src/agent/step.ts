@@ -1,4 +1,4 @@
-/** One model call: sent, logged, and its failures told apart. */
+/** Makes one model call: sends it, logs it, and classifies its failures. */
 
 import type { Planned } from "../context/policies/planner.ts";
 import { watchRepetition } from "../context/reminders/repetition.ts";
@@ -16,7 +16,7 @@ import { learnWindow } from "./learned-window.ts";
 import { repair } from "./repair.ts";
 import { discardReply } from "./watching.ts";
 
-/** Sends the request and appends what came of it. */
+/** Sends the request and appends its outcome. */
 export async function sendStep(
   agent: Agent,
   composed: Composed,
@@ -65,7 +65,7 @@ function listen(agent: Agent): { take(part: ModelPart): void; cut: AbortSignal }
   return { take, cut: controller.signal };
 }
 
-/** Nothing of the reply is kept: what it went on with would only draw the next one in. */
+/** Discards the reply: its repetition would only lead the next one to repeat too. */
 function discarded(agent: Agent, repeated: string): StepOutcome {
   const limit = discardReply(agent, repeated);
   return limit ? { type: "end", ...limit } : { type: "again" };

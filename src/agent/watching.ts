@@ -15,7 +15,7 @@ import { currentEngine, currentModel, eventAt, lastOf, spending, started } from 
 import type { Agent, Limits } from "./agent.ts";
 import type { ReachedLimit } from "./limits.ts";
 
-/** Appends one reminder of all that is due, if anything is. Whether it did. */
+/** Appends one reminder with all due notes. Returns true when there was one. */
 export function remind(agent: Agent, view: View): boolean {
   const events = agent.log.events();
   const { contract } = currentModel(events).model;
@@ -33,7 +33,7 @@ export function remind(agent: Agent, view: View): boolean {
   return true;
 }
 
-/** Appends which tools are withdrawn from here on, where that changed. Whether it did. */
+/** Appends a change of the withheld tools. Returns true when there was one. */
 export function gateTools(agent: Agent, view: View): boolean {
   const withdrawn = dueGate(agent.log.events(), view);
   if (withdrawn) agent.log.append({ type: "tools_gated", withdrawn });
@@ -59,7 +59,7 @@ function appendReminder(
   });
 }
 
-/** Why the turn must end before the next call, when the model only repeats itself. */
+/** Returns the reason to end the turn when the model only repeats itself. */
 export function endlessLoop(events: readonly LogEvent[]): ReachedLimit | undefined {
   const loop = runningLoop(events);
   if (!loop || loop.repeats < stopAt) return undefined;
@@ -69,7 +69,7 @@ export function endlessLoop(events: readonly LogEvent[]): ReachedLimit | undefin
 /** Replies of a turn that may be thrown away because they repeat themselves. */
 const maxDiscarded = 2;
 
-/** Tells the model why its reply was thrown away. Why the turn ends instead, when that happened too often. */
+/** Tells the model why its reply was discarded; returns the reason to end the turn when that happened too often. */
 export function discardReply(agent: Agent, repeated: string): ReachedLimit | undefined {
   const sequence = repeated.replaceAll(/\s+/g, " ").trim().slice(0, 80).toWellFormed();
   const detail = `the reply repeated "${sequence}" without end and was cut`;
@@ -109,7 +109,7 @@ function lastCost(events: readonly LogEvent[]): number {
   return last ? costOf(last.usage, currentModel(events).model.prices) : 0;
 }
 
-/** When the running turn began, in milliseconds since 1970. */
+/** Returns the start of the running turn, in milliseconds since 1970. */
 function turnStart(events: readonly LogEvent[]): number {
   const ended = lastOf(events, "turn_ended");
   return (ended && eventAt(events, ended.seq + 1)?.at) ?? started(events).at;

@@ -1,4 +1,4 @@
-/** When the API says that the cache missed: whether the engine knows why, and where two requests part. Pure. */
+/** Explains a cache miss that the API reports, or warns of an unexpected one. Pure. */
 
 import type { LogEvent } from "../../core/events.ts";
 import { cacheLifeMs, usualLife } from "../../core/model-card.ts";
@@ -6,7 +6,7 @@ import { currentModel } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { requestOfStep } from "./compose.ts";
 
-/** A warning when nothing in the log explains the miss of the newest request; undefined when something does. */
+/** Returns a warning when nothing in the log explains the newest request's cache miss; else undefined. */
 export function unexpectedMiss(events: readonly LogEvent[], reason: string): string | undefined {
   const newest = events.findLastIndex((event) => event.type === "model_request");
   // The API compares with the request whose reply it was told of; later ones may have failed.
@@ -69,7 +69,7 @@ function hadPassing(events: readonly LogEvent[], request: number): boolean {
   return false;
 }
 
-/** The first position at which `later` does not go on from `earlier`; undefined when it does. */
+/** Returns the first position at which `later` does not continue `earlier`; undefined when it does. */
 export function firstDifference(earlier: ModelRequest, later: ModelRequest): string | undefined {
   if (earlier.model !== later.model) return "the model differs";
   if (JSON.stringify(earlier.tools) !== JSON.stringify(later.tools)) return "the tools differ";

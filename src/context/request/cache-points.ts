@@ -1,4 +1,4 @@
-/** Where the cache breakpoints of a request go (context-engine §9.8). Pure. */
+/** Places the cache breakpoints of a request (context-engine §9.8). Pure. */
 
 import { isThinking } from "../../core/blocks.ts";
 import type { CacheTtl, Contract } from "../../core/model-card.ts";

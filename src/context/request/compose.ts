@@ -1,4 +1,4 @@
-/** From the log to the next request. Pure: the same log gives the same bytes, today and in a report. */
+/** Composes the next request from the log. Pure: the same log gives the same bytes, now and in a report. */
 
 import type { Message } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -12,7 +12,7 @@ import { calibration, fixedTokens } from "../view/tokens.ts";
 import { applyEvents, type Entry, firstChanged, type View, withdrawnIn } from "../view/view.ts";
 import { type Checkpoint, cachePoints, type Untouched } from "./cache-points.ts";
 
-/** No reply is asked to be longer: a longer one is better split, and a cut call is lost work. */
+/** Most tokens requested for a reply: a longer one is better split, and a cut-off call is lost work. */
 const maxReplyTokens = 32_000;
 
 /** `estimated`: input tokens as bytes over four; `expected`: the same, calibrated by what the API reported. */
@@ -48,7 +48,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
   return { request, estimated, expected };
 }
 
-/** Tokens of the window that are left for an answer at least. */
+/** Fewest tokens of the window to leave for an answer. */
 const leastAnswer = 1000;
 
 /** Returns false when the input alone leaves no room for an answer in the model's window. */

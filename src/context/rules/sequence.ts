@@ -1,4 +1,4 @@
-/** The rules that hold a request against the one sent before it, and edits against the log (invariants.ts). Pure. */
+/** Checks a request against the one sent before it, and edits against the log. Pure. */
 
 import { type Block, isThinking } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";

@@ -1,4 +1,4 @@
-/** From the view's entries to messages the API accepts: paired, merged, in order. Pure. */
+/** Converts the view's entries to messages that the API accepts: paired, merged, in order. Pure. */
 
 import {
   type Block,

@@ -1,4 +1,4 @@
-/** The view: what is left of the log after every edit in it was applied. Pure; extended one event at a time. */
+/** The view: the log with every edit applied. Pure; extended one event at a time. */
 
 import { type AssistantBlock, type Block, isThinking } from "../../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent, Rejection } from "../../core/events.ts";
@@ -17,7 +17,7 @@ export type Entry = {
   rejected?: Rejection;
   /** Index of the block that takes what is learned. */
   knowledge?: number;
-  /** The person's own words: no collapse takes them. */
+  /** True for the user's own text, which no collapse removes. */
   isUserText?: true;
   /** Leaves the view with the next reply: a reminder for one request. */
   sentOnce?: true;
@@ -121,7 +121,7 @@ function push(view: View, event: LogEvent): void {
   view.tokens += entry.tokens;
 }
 
-/** A reply has come: what was said for its request alone has had its effect. */
+/** Drops reminders for one request once its reply has come. */
 function dropPassing(view: View): void {
   for (let index = view.entries.length - 1; index >= 0; index--) {
     const entry = view.entries[index];

@@ -1,4 +1,4 @@
-/** Ways to break the engine on purpose, one at a time: an eval that cannot fail proves nothing. Pure. */
+/** Breaks the engine on purpose, one fault at a time, to prove that each eval can fail. Pure. */
 
 import type { ContextEdit, EventBody } from "../../core/events.ts";
 

@@ -1,4 +1,4 @@
-/** How near the engine's estimate of tokens comes to what a recording's provider counted. Pure. */
+/** Compares the engine's token estimate with the counts of a recording's provider. Pure. */
 
 import { fixedTokens } from "../../context/view/tokens.ts";
 import { viewReader } from "../../context/view/view.ts";

@@ -1,4 +1,4 @@
-/** From the events of a stream to a reply. Blocks stay as the wire spelled them, unknown fields included. */
+/** Assembles a reply from the events of a stream. Blocks stay as sent, unknown fields included. */
 
 import type {
   BetaMessage,

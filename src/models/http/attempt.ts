@@ -1,4 +1,4 @@
-/** One attempt at a reply: a stream is heard to its end, and given up when it falls silent. */
+/** Makes one attempt at a reply: reads the stream to its end, or gives up when it falls silent. */
 
 import type { AssistantBlock } from "../../core/blocks.ts";
 import { ModelError, type ModelReply } from "../../core/ports.ts";

@@ -1,4 +1,4 @@
-/** Makes up for passing failures of a model: waits and sends the same bytes again. Wraps any model. */
+/** Retries transient failures of a model: waits, then sends the same bytes again. Wraps any model. */
 
 import type { ModelErrorKind } from "../../core/events.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
@@ -22,7 +22,7 @@ const passing: readonly ModelErrorKind[] = [
 ];
 const firstWaitMs = 1000;
 const longestBackoffMs = 32_000;
-/** A server that asks for more patience than this is reported instead. */
+/** Longer waits requested by a server are reported as errors. */
 const longestWaitMs = 600_000;
 
 /**

@@ -1,4 +1,4 @@
-/** From the chunks of a chat completion to a reply. Servers differ: what they leave out or repeat is borne. */
+/** Assembles a reply from the chunks of a chat completion, tolerating what servers omit or repeat. */
 
 import type { AssistantBlock, ToolUseBlock } from "../../core/blocks.ts";
 import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
