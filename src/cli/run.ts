@@ -3,10 +3,10 @@
 import { packageVersion } from "../app/prompts.ts";
 import { exitCodeOf } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
-import { writeError, writeOut } from "./terminal-output.ts";
+import { errorText, writeError, writeOut, writeUnexpected } from "./terminal-output.ts";
 import { limitYoungGeneration } from "./young-generation.ts";
 
-/** Runs a command line and returns the exit code. Leaves the process as it is: another command line may follow. */
+/** Runs a command line and returns the exit code; 1 for a bug, told in one line. Leaves the process as it is: another command line may follow. */
 export async function run(words: readonly string[]): Promise<number> {
   try {
     const command = parseCommand(words);
@@ -14,9 +14,11 @@ export async function run(words: readonly string[]): Promise<number> {
     return await dispatch(command);
   } catch (error) {
     const exitCode = exitCodeOf(error);
-    if (exitCode === undefined || !(error instanceof Error)) throw error;
-    await new Promise((written) => writeError(`sawtooth: ${error.message}\n`, () => written(undefined)));
-    return exitCode;
+    await new Promise<void>((written) => {
+      if (exitCode === undefined) writeUnexpected(error, written);
+      else writeError(`sawtooth: ${errorText(error)}\n`, written);
+    });
+    return exitCode ?? 1;
   }
 }
 

@@ -3,7 +3,7 @@
  * sequences and control or hidden characters are removed. Through a pipe an answer is unchanged.
  */
 
-import { cleanText } from "../core/text/clean-text.ts";
+import { cleanLine, cleanText } from "../core/text/clean-text.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 
 /** Writes to stdout; `onWritten` is called once it was accepted. */
@@ -19,6 +19,21 @@ export function writeError(text: string, onWritten?: () => void): void {
 /** A bug of ours, to stderr, with the place where it was thrown. */
 export function writeStack(error: unknown): void {
   writeError(`sawtooth: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+}
+
+/** Says on one line of stderr that a bug of ours ended the program, with the place where it was thrown. */
+export function writeUnexpected(error: unknown, onWritten?: () => void): void {
+  const [, place = ""] = /\n\s+at (.+)/.exec(error instanceof Error ? (error.stack ?? "") : "") ?? [];
+  const at = place && ` (at ${place})`;
+  writeError(
+    `sawtooth: unexpected error: ${cleanLine(errorText(error))}${at}: please report this\n`,
+    onWritten,
+  );
+}
+
+/** Returns what an error says, whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

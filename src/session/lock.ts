@@ -3,8 +3,9 @@
  * and then looks for the claims of others, so removing the claim of a dead process can never remove a live one.
  */
 
-import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { processStat } from "../disk/process-stat.ts";
 import { isErrno, SessionLocked } from "./errors.ts";
 
 const attempts = 5;
@@ -68,13 +69,9 @@ function isLive(name: string): boolean {
 
 /** Returns the start of a process in clock ticks since boot; "0" where there is no /proc; undefined when it is gone. */
 function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return state === "Z" || state === "X" ? undefined : fields[18];
-  } catch {
-    return process.platform === "linux" ? undefined : startWithoutProc(pid);
-  }
+  const found = processStat(pid);
+  if (found) return "ZX".includes(found.state) ? undefined : String(found.startTime);
+  return process.platform === "linux" ? undefined : startWithoutProc(pid);
 }
 
 function startWithoutProc(pid: number): string | undefined {

@@ -8,10 +8,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
-import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { again } from "../support/terminal-fixture.ts";
 import { until } from "../support/until.ts";
+import { filesWorkspace, small } from "./fix/fix-workspace.ts";
 
 const throwers: [where: string, code: string][] = [
   ["a timer", 'setTimeout(() => { throw new Error("planted") })'],
@@ -107,6 +108,29 @@ describe("an error while no tool runs ends the program with 1", () => {
       expect(report.stdout).toContain("planted");
     },
   );
+
+  const oneLine = /^sawtooth: unexpected error: planted \(at [^\n]+\): please report this\n$/;
+
+  test("fix, before its session: its check is ended, with one line and one result", async () => {
+    const workspace = filesWorkspace(small);
+    const words = ["fix", "--check", 'kill -USR1 "$AGENT"; sleep 300', "--output-format", "json"];
+    const ended = await sawtooth(workspace, words, { env: planted(workspace, throwers[1]?.[1] ?? "") });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr.reworkspace(/^check .*\n/gm, "")).toMatch(oneLine);
+    expect(jsonLines(ended.stdout)).toMatchObject([
+      { type: "result", session_id: null, errors: ["planted"] },
+    ]);
+  });
+
+  test("a command without a session, in one line", async () => {
+    const workspace = makeWorkspace();
+    const env = planted(workspace, "");
+    const code = 'name === "uncaughtException" && process.nextTick(() => { throw new Error("planted"); })';
+    writeFileSync(join(workspace.cwd, "planted.mjs"), `process.on("newListener", (name) => ${code});`);
+    const ended = await sawtooth(workspace, ["schema", "events"], { env });
+    expect(ended.stderr).toMatch(oneLine);
+    expect(ended.code).toBe(1);
+  });
 
   test("on the screen, with the terminal given back", async () => {
     const { workspace, server } = await serve(silent);

@@ -8,6 +8,7 @@ import type { Permission } from "../../agent/agent.ts";
 import { runTurn } from "../../agent/loop.ts";
 import type { CheckProcesses } from "../../app/machine.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
+import { watchUncaught } from "../../app/uncaught.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { TurnEnd } from "../../core/events.ts";
@@ -53,26 +54,35 @@ type Fix = {
 
 /** Runs the checks and repairs until they pass or a limit is reached. Returns the exit code (design §5). */
 export async function runFix(flags: FlagsOf<"fix">, ports: FixPorts): Promise<number> {
-  const cwd = realpathSync(process.cwd());
   const stop = stopOnSignals();
+  const progress = progressReporter(flags, stop);
+  try {
+    return await fixed(flags, ports, stop, progress);
+  } catch (error) {
+    const told = error instanceof GitError ? new UsageError(error.message) : error;
+    progress.notEnded(told);
+    throw told;
+  }
+}
+
+async function fixed(
+  flags: FlagsOf<"fix">,
+  ports: FixPorts,
+  stop: Stop,
+  progress: ProgressReporter,
+): Promise<number> {
+  const cwd = realpathSync(process.cwd());
   const deadline = flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs;
   stop.stopAt(deadline);
   const context = { cwd, processes: ports.processes, signal: stop.signal };
-  const progress = progressReporter(flags, stop);
   const warnings = warningsOf(flags);
-  const tree = await openRepository(cwd, ports.processes, warnings.warn);
+  const tree = await openTree(workspaceRoot(cwd), ports.processes.environment("fix"), warnings.warn);
   try {
     const target = await prepareTarget(flags, tree, cwd);
     const definitions = definitionsOf(flags.checks, cwd, readText);
-    const first = await runChecks(flags.checks, context, progress, 0);
+    const first = await firstChecks(flags, context, progress);
     if (first.every(isGreen) || stop.signal.aborted)
       return progress.end({ state: stop.signal.aborted ? "stopped" : "green", first, attempts: [] });
-    await runAgain(
-      first.filter((check) => !isGreen(check)),
-      context,
-      progress,
-      0,
-    );
     const before = await tree.take();
     const found = { tree, target, first, before, definitions };
     const whole: Fix = { flags, stop, progress, warnings, context, ...found };
@@ -84,18 +94,27 @@ export async function runFix(flags: FlagsOf<"fix">, ports: FixPorts): Promise<nu
       ending.delivered = await target.deliver({ patch: ending.patch, paths: last.changed, message });
     }
     return progress.end(ending);
-  } catch (error) {
-    throw error instanceof GitError ? new UsageError(error.message) : error;
   } finally {
     tree.close();
   }
 }
 
-async function openRepository(cwd: string, { environment }: CheckProcesses, warn: (text: string) => void) {
+/** Runs each check, and the failing ones again. An error that nothing catches meanwhile ends them and is thrown. */
+async function firstChecks(
+  { checks }: FlagsOf<"fix">,
+  context: CheckContext,
+  progress: ProgressReporter,
+): Promise<CheckState[]> {
+  const uncaught = watchUncaught(() => {});
   try {
-    return await openTree(workspaceRoot(cwd), environment("fix"), warn);
-  } catch (error) {
-    throw error instanceof GitError ? new UsageError(error.message) : error;
+    return await uncaught.guard(context.signal, async (signal) => {
+      const first = await runChecks(checks, { ...context, signal }, progress, 0);
+      const failing = first.filter((check) => !isGreen(check));
+      await runAgain(failing, { ...context, signal }, progress, 0);
+      return first;
+    });
+  } finally {
+    uncaught.close();
   }
 }
 

@@ -7,7 +7,7 @@ import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
 import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
-import { writeError, writeLine, writeOut } from "../terminal-output.ts";
+import { errorText, writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { outputFor } from "./deliver.ts";
 import { reportFor } from "./report.ts";
 import { type Attempt, type FixOutcome, isFlaky, isGreen, runText } from "./task.ts";
@@ -60,6 +60,7 @@ export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
     },
     commitMessage: (ending: FixOutcome): string => commitMessage(flags, ending, state.run),
     end: (ending: FixOutcome): number => end(state, ending),
+    notEnded: (error: unknown): void => notEnded(state, error),
   };
 }
 
@@ -75,6 +76,19 @@ function end(state: State, ending: FixOutcome): number {
   if (result.is_error && flags.outputFormat !== "stream-json")
     writeError(`sawtooth: ${result.errors.join("; ")}\n`);
   return exitCode;
+}
+
+/** Gives a program that waits for the result one, though an error ended the run. */
+function notEnded({ flags, run, unfollow, startedAt, pendingLines }: State, error: unknown): void {
+  if (flags.outputFormat === "text") return;
+  unfollow();
+  const durationMs = Date.now() - startedAt;
+  const errors = [errorText(error)];
+  if (flags.outputFormat === "stream-json" && !run) for (const pending of pendingLines) writeLine(pending);
+  if (!run)
+    return writeLine(sessionlessResult({ durationMs, reason: "not_started", error: errorText(error) }));
+  const failed = { subtype: "error_during_execution", is_error: true, errors, terminal_reason: "error" };
+  writeLine({ ...resultObject(run.agent.log.events(), { durationMs }), ...failed });
 }
 
 function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {

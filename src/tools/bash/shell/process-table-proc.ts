@@ -1,6 +1,7 @@
 /** The process table of Linux, read from /proc. */
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { processStat } from "../../../disk/process-stat.ts";
 import { clipWords, type Process, type ProcessTable } from "./process-table.ts";
 
 /** Creates a process table that reads /proc for every question. */
@@ -35,17 +36,8 @@ export function procTable(): ProcessTable {
 }
 
 function find(pid: number): Process | undefined {
-  const stat = readText(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return {
-    pid,
-    state: fields[0] ?? "?",
-    parent: Number(fields[1]),
-    session: Number(fields[3]),
-    // Clock ticks since boot.
-    startTime: Number(fields[19]),
-  };
+  const found = processStat(pid);
+  return found && { pid, ...found };
 }
 
 function running(candidates: readonly number[]): Process[] {
