@@ -116,7 +116,7 @@ describe("an error while no tool runs ends the program with 1", () => {
     const words = ["fix", "--check", 'kill -USR1 "$AGENT"; sleep 300', "--output-format", "json"];
     const ended = await sawtooth(workspace, words, { env: planted(workspace, throwers[1]?.[1] ?? "") });
     expect(ended.code).toBe(1);
-    expect(ended.stderr.reworkspace(/^check .*\n/gm, "")).toMatch(oneLine);
+    expect(ended.stderr.replace(/^check .*\n/gm, "")).toMatch(oneLine);
     expect(jsonLines(ended.stdout)).toMatchObject([
       { type: "result", session_id: null, errors: ["planted"] },
     ]);

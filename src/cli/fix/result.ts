@@ -85,10 +85,11 @@ function notEnded({ flags, run, unfollow, startedAt, pendingLines }: State, erro
   const durationMs = Date.now() - startedAt;
   const errors = [errorText(error)];
   if (flags.outputFormat === "stream-json" && !run) for (const pending of pendingLines) writeLine(pending);
-  if (!run)
-    return writeLine(sessionlessResult({ durationMs, reason: "not_started", error: errorText(error) }));
   const failed = { subtype: "error_during_execution", is_error: true, errors, terminal_reason: "error" };
-  writeLine({ ...resultObject(run.agent.log.events(), { durationMs }), ...failed });
+  const result = run
+    ? { ...resultObject(run.agent.log.events(), { durationMs }), ...failed }
+    : sessionlessResult({ durationMs, reason: "not_started", error: errorText(error) });
+  writeLine(result);
 }
 
 function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {

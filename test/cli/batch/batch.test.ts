@@ -20,7 +20,11 @@ import {
 
 describe("a batch", { timeout: 60_000 }, () => {
   test("runs each task in files of its own and says how each ended; run again it does nothing", async () => {
-    const workspace = batchWorkspace({ ...small, "a.txt": "one\n" });
+    const workspace = batchWorkspace({
+      ...small,
+      "a.txt": "one\n",
+      ".env": "SERVICE_TOKEN=canary-7d1f0c9a3b52\n",
+    });
     const quick = shellScript(workspace, "quick", "echo two > a.txt; git log --oneline --all; git remote");
     const fixed = script(workspace, "fixed", [
       { calls: [{ bash: { command: "echo good > value.txt" } }] },
@@ -32,7 +36,7 @@ describe("a batch", { timeout: 60_000 }, () => {
       { id: "failed", repo: "project", check: smallCheck, max_attempts: 1, ...quick },
       { id: "limited", ...auto, max_turns: 1, ...quick },
       { id: "blocked", repo: "project", prompt: "Do it.", ...quick },
-      { id: "set-up", ...auto, setup: "echo no way; exit 3", ...quick },
+      { id: "set-up", ...auto, setup: "echo no way $(cat .env); exit 3", ...quick },
       { id: "nowhere", ...auto, ref: "v9", ...quick },
     ]);
     const { code, stdout, stderr } = await run(workspace, "--jobs", "2");
@@ -47,9 +51,13 @@ describe("a batch", { timeout: 60_000 }, () => {
     });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^said +done +2 +\$0\.\d{4} .*1 file changed$/m);
-    expect(stdout).toMatch(/^set-up +error .*setup failed \(exit 3\): no way$/m);
+    expect(stdout).toMatch(/^set-up +error .*setup failed \(exit 3\): no/m);
     expect(stdout).toMatch(/^7 tasks: 2 done, .*; \d+ calls, \$0\.\d+/m);
     expect(stderr).toMatch(/^said: started, .*project at [0-9a-f]{10}$/m);
+    // The value of a task's own .env is in no line, on the screen or in the file.
+    const setUp = results(workspace).find(({ id }) => id === "set-up");
+    expect(setUp?.errors[0]).toMatch(/no way SERVICE_TOKEN=\S+$/);
+    expect(`${JSON.stringify(results(workspace))}${stdout}${stderr}`).not.toContain("canary-7d1f0c9a3b52");
     expect(patchOf(workspace, "fixed")).toContain("+good");
     expect(git(join(workspace.cwd, "project"), "status", "--short")).toBe("");
     expect(readFileSync(join(workspace.cwd, "project/a.txt"), "utf8")).toBe("one\n");
