@@ -102,7 +102,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       expect(allOf(events, "summary_call").map(({ outcome }) => outcome)).not.toContain("accepted");
       // The model is asked for the first two summaries, and the log alone makes those and all that follow.
       const kinds = events.map(({ type }) => type).filter((type) => counted.includes(type));
-      const made = sized(3, 4);
+      const made = sized(3, 5);
       const [asked, edited] = ["summary_call", "context_edited"];
       expect(kinds).toEqual([asked, edited, asked, "warning", ...Array(made - 1).fill(edited)]);
       const told = allOf(events, "warning").filter(({ text }) => text.includes("have not paid"));

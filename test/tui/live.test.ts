@@ -8,6 +8,7 @@ import { width } from "../../src/tui/rows/rows.ts";
 import { frameOf } from "../support/frame.ts";
 import { memoryLog, started } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
+import { sized } from "../support/size.ts";
 
 function stateOf([columns, rows]: readonly [number, number]): {
   state: State;
@@ -100,7 +101,7 @@ describe("the live area", () => {
   test("is lower than the window, no wider than it, and holds the cursor, whatever happens", () => {
     const random = seededRandom(3);
     const pick = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < sized(150, 400); round++) {
       const size = pick([
         [80, 24],
         [40, 10],

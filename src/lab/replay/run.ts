@@ -30,12 +30,21 @@ export type ReplayRow = Replayed & {
 
 export type JobResult = { rows: ReplayRow[]; warnings: string[] };
 
-/** Runs jobs; the recording of the newest one is kept, since the next job is mostly about the same. */
+/** Runs jobs; the recording of the newest one is kept with its optima, since the next job is mostly about the same. */
 export function jobRunner(): (job: Job) => JobResult {
   let recording: Recording | undefined;
+  const optima = new Map<string, number>();
   return (job) => {
-    if (recording?.file !== job.file) recording = importRecording(job.file);
+    if (recording?.file !== job.file) {
+      recording = importRecording(job.file);
+      optima.clear();
+    }
     const { events, format, warnings, file } = recording;
+    const optimumOf = (options: Parameters<typeof offlineOptimum>[1], key: string): number => {
+      const cost = optima.get(key) ?? offlineOptimum(events, options).cost;
+      optima.set(key, cost);
+      return cost;
+    };
     const stack = stackOf(job.context);
     if (job.window !== undefined) stack.engine = { ...stack.engine, window: job.window };
     const rows = job.prices.map((prices): ReplayRow => {
@@ -45,7 +54,7 @@ export function jobRunner(): (job: Job) => JobResult {
       const maskKeep = stack.engine.maskKeep ?? 10;
       const bound =
         stack.base === "masking" && !stack.ingests
-          ? { optimum: offlineOptimum(events, { card, gaps, maskKeep }).cost }
+          ? { optimum: optimumOf({ card, gaps, maskKeep }, `${prices} ${gaps} ${maskKeep}`) }
           : {};
       return { ...row, ...replay(events, { card, stack, gaps }), ...bound };
     });

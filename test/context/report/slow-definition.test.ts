@@ -38,7 +38,7 @@ function expectSame(events: readonly LogEvent[]): void {
 
 describe.each(["economist", "masking", "focus", "summary", "raw"])("under %s", (stack) => {
   test.each([1, 2, 3, 4])("the report of session %i says what the slow definition says", (seed) => {
-    const events = plannedLog(sized(40 + 15 * seed, 60 + 20 * seed), stack, seed);
+    const events = plannedLog(sized(25 + 15 * seed, 60 + 20 * seed), stack, seed);
     expectSame(events);
     expectSame(tiered(events));
   });
