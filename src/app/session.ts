@@ -40,7 +40,8 @@ export type Person = Pick<Agent, "takeSteering" | "onPart" | "onProgress" | "onW
   mode(): PermissionMode | undefined;
   /** Allow rules for as long as the user stays; added ones count at once. */
   allowed: string[];
-  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** Asks the user. `onShown` is called once the question can be read: others may stand before it. */
+  ask(question: Question, signal: AbortSignal, onShown?: () => void): Promise<Answer>;
 };
 
 /** Decides a call that rules and mode leave open. `denied`: the answer when it has none. */

@@ -10,8 +10,8 @@ export type Peer = { remotePort: number; localAddress: string; localPort: number
 
 /** Everything about processes that attribution reads, so that it can be tried on tables of its own. */
 export type ProcessFiles = {
-  /** The text of /proc/<pid>/net/tcp or udp of any process inside. */
-  sockets(kind: "tcp" | "udp"): string;
+  /** The text of /proc/<pid>/net/tcp, tcp6 or udp of any process inside. */
+  sockets(kind: "tcp" | "tcp6" | "udp"): string;
   /** Processes inside, as the machine counts them. */
   pids(): number[];
   /** True when a process has this socket open, by its inode. */
@@ -28,6 +28,8 @@ export type ProcessFiles = {
 export type Attribution = {
   /** Returns the process that holds the other end; undefined when it is gone. */
   ownerOf(peer: Peer): Owner | undefined;
+  /** True once no process holds the other end. */
+  isClosed(peer: Peer): boolean;
   /** Returns the process that sent a datagram from this port; undefined when it is gone. */
   senderOf(port: number): Owner | undefined;
 };
@@ -50,13 +52,23 @@ export function createAttribution(files: ProcessFiles): Attribution {
     return owner;
   };
   return {
-    ownerOf({ remotePort, localAddress, localPort }) {
-      const ends = `:${hexPort(remotePort)} ${hexAddress(localAddress)}:${hexPort(localPort)} `;
-      return unlessBusy(() => holderOf(files, inodeAt(files.sockets("tcp"), ends)));
-    },
+    ownerOf: (peer) => unlessBusy(() => holderOf(files, inodeOf(files, peer))),
+    isClosed: (peer) => (inodeOf(files, peer) ?? noInode) === noInode,
     senderOf: (port) =>
       unlessBusy(() => holderOf(files, inodeAt(files.sockets("udp"), `:${hexPort(port)} `))),
   };
+}
+
+/** The kernel's inode of a socket that no process holds. */
+const noInode = "0";
+
+/** Returns the inode of the other end, which a program may have opened as a socket of IPv6. */
+function inodeOf(files: ProcessFiles, { remotePort, localAddress, localPort }: Peer): string | undefined {
+  const [port, end] = [hexPort(remotePort), `${hexAddress(localAddress)}:${hexPort(localPort)} `];
+  return (
+    inodeAt(files.sockets("tcp"), `:${port} ${end}`) ??
+    inodeAt(files.sockets("tcp6"), `:${port} 0000000000000000FFFF0000${end}`)
+  );
 }
 
 /** Returns the inode in the row whose ends read like `ends`: column 9 of proc(5). */

@@ -25,46 +25,52 @@ export type GateOptions = {
    * True when the session has read private data and text from outside, so that sending needs a yes for each command.
    */
   exposed(): boolean;
-  /** Asks the person; undefined where nobody is there. */
-  ask?: ((question: HostQuestion, signal: AbortSignal) => Promise<HostAnswer>) | undefined;
-  /** Milliseconds that a question stays open. */
+  /**
+   * Asks the person; undefined where nobody is there. Calls `onShown` once the question can be read: other questions
+   * may stand before it. The question is closed when the signal fires.
+   */
+  ask?:
+    | ((question: HostQuestion, signal: AbortSignal, onShown: () => void) => Promise<HostAnswer>)
+    | undefined;
+  /** Milliseconds that a question stays open from when it is shown. */
   askMs?: number;
+  /** Milliseconds between two looks at the connections that wait. */
+  lookMs?: number;
 };
 
 export type Gate = {
-  admit(wanted: Wanted): Promise<Admission>;
-  /** Closes the open questions with no. */
+  /**
+   * Decides about a connection. `isGone`: true once its client has closed it. A question closes with the last
+   * connection that waits for it.
+   */
+  admit(wanted: Wanted, isGone?: () => boolean): Promise<Admission>;
+  /** Closes the questions that no connection waits for any more, without waiting for the next look. */
+  look(): void;
+  /** True while a question about the host is open. */
+  isAsking(host: string): boolean;
+  /** Closes the open questions. */
   close(): void;
 };
 
-const usualAskMs = 20_000;
+const usual = { askMs: 20_000, lookMs: 500 };
 
-export function createGate({ rules, exposed, ask, askMs = usualAskMs }: GateOptions): Gate {
-  /** Questions that are open, by host and port: however many connections wait, there is one. */
-  const open = new Map<string, Promise<HostAnswer>>();
-  /** Hosts that were allowed for one command, or refused to one. */
-  const answered = new Map<string, "once" | "no">();
-  const closing = new AbortController();
-  const asked = (question: HostQuestion): Promise<HostAnswer> => {
-    const key = JSON.stringify([question.kind, question.host, question.port, question.command]);
-    const before = answered.get(key);
-    if (before !== undefined) return Promise.resolve({ decision: before });
-    const pending = open.get(key);
-    if (pending || !ask) return pending ?? Promise.resolve({ decision: "no" });
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(askMs)]);
-    const answer = Promise.race([ask(question, signal), withdrawn(signal)])
-      .catch((): HostAnswer => ({ decision: "no" }))
-      .then((given) => {
-        open.delete(key);
-        if (given.decision !== "kept") answered.set(key, given.decision);
-        return given;
-      });
-    open.set(key, answer);
-    return answer;
-  };
+/** The end of a question: the person's answer, no answer in time, or nothing left to answer for. */
+type Outcome = HostAnswer["decision"] | "unanswered" | "withdrawn";
+
+type OpenQuestion = {
+  question: HostQuestion;
+  outcome: Promise<Outcome>;
+  end(outcome: Outcome): void;
+  /** The connections that wait, each by whether it is gone. */
+  waiting: (() => boolean)[];
+};
+
+export function createGate(options: GateOptions): Gate {
+  const { rules, exposed } = options;
+  const { asked, ...questions } = createQuestions(options);
   return {
-    close: () => closing.abort(),
-    async admit(wanted) {
+    ...questions,
+    async admit(wanted, isGone = () => false) {
       const { host, port } = wanted;
       const decided = decideHost(rules(), host, port);
       if (decided.decision === "deny")
@@ -74,16 +80,22 @@ export function createGate({ rules, exposed, ask, askMs = usualAskMs }: GateOpti
           ...("rule" in decided ? { rule: decided.rule.text } : {}),
         };
       const pattern = hostPattern(host, port);
+      const outcomeOf = async (kind: HostQuestion["kind"]): Promise<Outcome> => {
+        const outcome = await asked({ ...wanted, kind, pattern }, isGone);
+        const isYes = outcome === "once" || outcome === "kept";
+        return isYes && isGone() ? "withdrawn" : outcome;
+      };
       if (decided.decision === "allow") {
         const { rule } = decided;
         const admitted = { allowed: true as const, rule: rule.text, full: rule.grant === "full" };
         if (rule.grant !== "full" || !exposed()) return admitted;
-        const { decision } = await asked({ ...wanted, kind: "send", pattern });
-        return decision === "no" ? { allowed: false, reason: "exposure", rule: rule.text } : admitted;
+        const reason = refusal(await outcomeOf("send"), "exposure");
+        return reason ? { allowed: false, reason, rule: rule.text } : admitted;
       }
-      const { decision } = await asked({ ...wanted, kind: "unknown", pattern });
-      if (decision === "no") return { allowed: false, reason: decided.reason };
-      if (decision === "once") return { allowed: true, rule: "asked: once", full: false };
+      const outcome = await outcomeOf("unknown");
+      const reason = refusal(outcome, decided.reason);
+      if (reason) return { allowed: false, reason };
+      if (outcome === "once") return { allowed: true, rule: "asked: once", full: false };
       const now = decideHost(rules(), host, port);
       return now.decision === "allow"
         ? { allowed: true, rule: now.rule.text, full: now.rule.grant === "full" }
@@ -92,10 +104,91 @@ export function createGate({ rules, exposed, ask, askMs = usualAskMs }: GateOpti
   };
 }
 
-function withdrawn(signal: AbortSignal): Promise<HostAnswer> {
-  return new Promise((resolve) => {
-    const no = (): void => resolve({ decision: "no" });
-    if (signal.aborted) return no();
-    signal.addEventListener("abort", no, { once: true });
-  });
+type Questions = Omit<Gate, "admit"> & {
+  asked(question: HostQuestion, isGone: () => boolean): Promise<Outcome>;
+};
+
+function createQuestions({ ask, ...options }: GateOptions): Questions {
+  /** However many connections of a command wait for a host and port, there is one question. */
+  const open = new Map<string, OpenQuestion>();
+  /** Hosts that were allowed for one command, or refused to one. */
+  const answered = new Map<string, Outcome>();
+  return {
+    look() {
+      for (const one of open.values()) lookAt(one, options.rules());
+    },
+    isAsking: (host) => [...open.values()].some(({ question }) => question.host === host),
+    close() {
+      for (const { end } of open.values()) end("withdrawn");
+    },
+    asked(question, isGone) {
+      const { kind, host, port, command, owner } = question;
+      // A process that belongs to no command stands for itself.
+      const asker = command ?? owner?.pid;
+      const key = JSON.stringify([kind, host, port, asker]);
+      const before = answered.get(key);
+      if (before !== undefined || !ask) return Promise.resolve(before ?? "no");
+      const pending = open.get(key);
+      if (pending) {
+        pending.waiting.push(isGone);
+        return pending.outcome;
+      }
+      const opened = openQuestion(question, isGone, { ...options, ask });
+      open.set(key, opened);
+      return opened.outcome.then((outcome) => {
+        open.delete(key);
+        // A rule is what remembers `kept`; a question that was withdrawn may never have been seen.
+        if (asker !== undefined && outcome !== "kept" && outcome !== "withdrawn") answered.set(key, outcome);
+        return outcome;
+      });
+    },
+  };
+}
+
+/** Asks the person. The time that is left for an answer begins when the question is shown. */
+function openQuestion(
+  question: HostQuestion,
+  isGone: () => boolean,
+  {
+    ask,
+    rules,
+    askMs = usual.askMs,
+    lookMs = usual.lookMs,
+  }: GateOptions & Required<Pick<GateOptions, "ask">>,
+): OpenQuestion {
+  const closing = new AbortController();
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
+  let limit: NodeJS.Timeout | undefined;
+  const end = (given: Outcome): void => {
+    clearInterval(looking);
+    clearTimeout(limit);
+    // Before the signal: whoever asks answers it with no.
+    resolve(given);
+    closing.abort();
+  };
+  const opened: OpenQuestion = { question, outcome, end, waiting: [isGone] };
+  const looking = setInterval(() => lookAt(opened, rules()), lookMs).unref();
+  const onShown = (): void => {
+    if (!closing.signal.aborted) limit ??= setTimeout(() => end("unanswered"), askMs).unref();
+  };
+  ask?.(question, closing.signal, onShown).then(
+    ({ decision }) => end(decision),
+    () => end("no"),
+  );
+  return opened;
+}
+
+/** Closes a question that nothing waits for, and one that a rule answers by now. */
+function lookAt({ question, waiting, end }: OpenQuestion, rules: readonly HostRule[]): void {
+  // The first that is still there keeps it open: the others need no look.
+  while (waiting[0]?.()) waiting.shift();
+  if (waiting.length === 0) end("withdrawn");
+  else if (question.kind === "unknown" && decideHost(rules, question.host, question.port).decision !== "ask")
+    end("kept");
+}
+
+/** Returns why a connection is refused after its question; undefined when it is not. `no`: what a no means. */
+function refusal(outcome: Outcome, no: EgressReason): EgressReason | undefined {
+  if (outcome === "no") return no;
+  return outcome === "once" || outcome === "kept" ? undefined : outcome;
 }

@@ -33,6 +33,8 @@ export type Network = {
    * cannot listen there, with the reason.
    */
   serve(pid: number): Promise<void>;
+  /** Refuses the connections whose clients closed them while they waited for an answer. */
+  refuseGone(): Promise<void>;
   /** Takes what happened since the last call. */
   take(): Egress[];
   /** Begins the budgets of hosts anew. */
@@ -80,6 +82,11 @@ export function createNetwork(options: NetworkOptions): Network {
   };
   return {
     serve: (pid) => serve(state, pid),
+    async refuseGone() {
+      gate.look();
+      // Behind those that wait for the question.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
     take() {
       const entries = ledger.take();
       return [...entries, ...askedOnly(state, entries)];
@@ -96,11 +103,12 @@ export function createNetwork(options: NetworkOptions): Network {
 /**
  * Entries for names that were asked for and not allowed, where no connection followed: the name itself may say much.
  */
-function askedOnly({ asked, options }: State, entries: readonly Egress[]): Egress[] {
+function askedOnly({ asked, options, way }: State, entries: readonly Egress[]): Egress[] {
   const told = new Set(entries.map(({ host }) => host));
   const rest = [...asked].filter(
     ([name]) =>
       !told.has(name) &&
+      !way.gate.isAsking(name) &&
       usualPorts.every((port) => decideHost(options.rules(), name, port).decision !== "allow"),
   );
   asked.clear();
@@ -131,8 +139,10 @@ function sourceOf({ attribution, options, sources }: State, socket: Socket): Sou
   const known = sources.get(socket);
   if (known) return known;
   const { remotePort = 0, localAddress = "", localPort = 0 } = socket;
-  const owner = attribution?.ownerOf({ remotePort, localAddress, localPort });
-  const source = { owner, command: owner && options.commandOf(owner.pid) };
+  const peer = { remotePort, localAddress, localPort };
+  const owner = attribution?.ownerOf(peer);
+  const isGone = () => socket.destroyed || attribution?.isClosed(peer) === true;
+  const source = { owner, command: owner && options.commandOf(owner.pid), isGone };
   sources.set(socket, source);
   return source;
 }
@@ -214,7 +224,8 @@ function noteAsked({ asked, attribution }: State, name: string | undefined, port
 
 function servePort(state: State, port: number, handed: Server): void {
   const http = port === 80 || port === proxyPort ? httpServer(state.way) : undefined;
-  http?.on("request", ({ socket }: { socket: Socket }) => state.idle.delete(socket));
+  for (const said of ["request", "connect", "upgrade"])
+    http?.on(said, ({ socket }: { socket: Socket }) => state.idle.delete(socket));
   const server = new Server({ allowHalfOpen: true }, (socket: Socket) => {
     const target = meantBy(state, socket);
     // The sandbox's own loopback: nothing of ours is there.

@@ -187,7 +187,8 @@ async function onConnect(
     return answerEnd(socket, 400, "sandbox: write CONNECT host:port");
   }
   // The question comes before the answer: a client that was told 200 reports a fault of the line.
-  const admission = await way.gate.admit({ ...target, ...source });
+  const { owner, command, isGone } = source;
+  const admission = await way.gate.admit({ ...target, owner, command }, isGone);
   if (!admission.allowed) {
     refuse(way, target, source, admission.reason);
     return answerEnd(socket, 403, refusalText(target, admission.reason));

@@ -22,7 +22,8 @@ export type Way = {
   source(socket: Socket): Source;
 };
 
-export type Source = { owner?: Owner | undefined; command?: string | undefined };
+/** `isGone`: true once the process has closed the connection. */
+export type Source = { owner?: Owner | undefined; command?: string | undefined; isGone?: () => boolean };
 export type Target = { host: string; port: number };
 
 /** A connection that may go on, or the reason why not; the ledger has it either way. */
@@ -36,7 +37,7 @@ export async function passage(way: Way, { host, port }: Target, source: Source):
     ...(command === undefined ? {} : { command }),
     ...(owner ? { program: owner.line } : {}),
   };
-  const admission = await way.gate.admit({ host, port, owner, command });
+  const admission = await way.gate.admit({ host, port, owner, command }, source.isGone);
   if (!admission.allowed) {
     const { reason, rule } = admission;
     way.ledger.refuse({ ...facts, decision: "deny", reason, ...(rule === undefined ? {} : { rule }) });

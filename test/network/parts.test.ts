@@ -1,7 +1,7 @@
 /** The parts of the network that need no sandbox: names, greetings, the gate, the ledger, the way out. */
 
 import { connect, createServer, type Socket } from "node:net";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createAttribution, type ProcessFiles } from "../../src/network/attribution.ts";
 import { createDial, realOutside } from "../../src/network/dial.ts";
 import { createGate, type HostAnswer, type HostQuestion } from "../../src/network/gate.ts";
@@ -103,8 +103,9 @@ describe("S39 live-question", () => {
       rules: () => rules,
       exposed: () => state.exposed,
       askMs,
-      ask(question, signal) {
+      ask(question, signal, onShown) {
         questions.push(question);
+        onShown();
         const given = answer(question);
         return given
           ? Promise.resolve(given)
@@ -143,15 +144,82 @@ describe("S39 live-question", () => {
     expect(no.questions).toHaveLength(1);
   });
 
+  /** A gate whose questions stay open, with a clock that is moved by hand. */
+  const unanswered = () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const asked: { host: string; signal: AbortSignal; show: () => void }[] = [];
+    const gate = createGate({
+      ...{ rules: () => [], exposed: () => false },
+      ask(question, signal, onShown) {
+        asked.push({ host: question.host, signal, show: onShown });
+        return new Promise(() => {});
+      },
+    });
+    return { gate, asked };
+  };
+
+  test("a question closes with the last connection that waits for it, and is asked again by the next one", async () => {
+    const { gate, asked } = unanswered();
+    const gone = [false, false];
+    const waiting = gone.map((_, index) => gate.admit(wanted, () => gone[index] === true));
+    asked[0]?.show();
+    gone[0] = true;
+    await vi.advanceTimersByTimeAsync(8_000);
+    expect(asked[0]?.signal.aborted).toBe(false);
+    expect(gate.isAsking("new.example")).toBe(true);
+    gone[1] = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(asked[0]?.signal.aborted).toBe(true);
+    const withdrawn = { allowed: false, reason: "withdrawn" };
+    expect(await Promise.all(waiting)).toEqual([withdrawn, withdrawn]);
+    expect(gate.isAsking("new.example")).toBe(false);
+    void gate.admit(wanted);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("the 20 s begin when the question is shown; before that its connections wait", async () => {
+    const { gate, asked } = unanswered();
+    const ends: string[] = [];
+    for (const host of ["first.example", "second.example"])
+      void gate
+        .admit({ ...wanted, host })
+        .then((end) => ends.push(`${host} ${"reason" in end ? end.reason : "allowed"}`));
+    asked[0]?.show();
+    await vi.advanceTimersByTimeAsync(19_900);
+    expect(ends).toEqual([]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(ends).toEqual(["first.example unanswered"]);
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(ends).toHaveLength(1);
+    asked[1]?.show();
+    await vi.advanceTimersByTimeAsync(20_100);
+    expect(ends[1]).toBe("second.example unanswered");
+    // It was seen, so it is not asked again for the same command.
+    expect(await gate.admit({ ...wanted, host: "first.example" })).toMatchObject({ reason: "unanswered" });
+    expect(asked).toHaveLength(2);
+  });
+
+  test("a rule that is added meanwhile answers a question that waits, and a yes to nobody opens nothing", async () => {
+    const { gate, rules, questions } = gateWith(() => undefined);
+    const waiting = gate.admit(wanted);
+    rules.push(...parseHostRule("*.example"));
+    gate.look();
+    expect(await waiting).toMatchObject({ allowed: true, rule: "host(*.example)" });
+    expect(questions).toHaveLength(1);
+    const late = gateWith(() => ({ decision: "once" }));
+    expect(await late.gate.admit(wanted, () => true)).toEqual({ allowed: false, reason: "withdrawn" });
+  });
+
   test("no answer in time, a closed gate, and nobody to ask are a no", async () => {
     expect(await gateWith(() => undefined, 10).gate.admit(wanted)).toEqual({
       allowed: false,
-      reason: "unknown",
+      reason: "unanswered",
     });
     const open = gateWith(() => undefined);
     const waiting = open.gate.admit(wanted);
     open.gate.close();
-    expect(await waiting).toEqual({ allowed: false, reason: "unknown" });
+    expect(await waiting).toEqual({ allowed: false, reason: "withdrawn" });
     const headless = createGate({ rules: () => [], exposed: () => false });
     expect(await headless.admit(wanted)).toEqual({ allowed: false, reason: "unknown" });
   });
@@ -299,6 +367,8 @@ test("S43 attribution: the process is the one that holds the other end, the youn
     9: ["pipe:[1]", "socket:[500]"],
     12: ["socket:[600]"],
   };
+  // A socket of IPv6, as Java has it.
+  const mapped = "0000000000000000FFFF0000";
   const files: ProcessFiles = {
     sockets: (kind) =>
       kind === "tcp"
@@ -306,18 +376,25 @@ test("S43 attribution: the process is the one that holds the other end, the youn
             "head",
             row("0100007F:9C40", "0100017F:01BB", 500),
             row("0100007F:9C40", "0200017F:01BB", 600),
+            row("0100007F:9C43", "0100017F:01BB", 0),
           ].join("\n")
-        : ["head", row("0100007F:9C41", "00000000:0000", 600)].join("\n"),
+        : kind === "tcp6"
+          ? ["head", row(`${mapped}0100007F:9C42`, `${mapped}0100017F:01BB`, 600)].join("\n")
+          : ["head", row("0100007F:9C41", "00000000:0000", 600)].join("\n"),
     pids: () => [7, 9, 12],
     holds: (pid, inode) => open[pid]?.includes(`socket:[${inode}]`) ?? false,
     commandLine: (pid) => `program ${pid}`,
     now: () => 0,
     used: () => 0,
   };
-  const { ownerOf, senderOf } = createAttribution(files);
+  const { ownerOf, senderOf, isClosed } = createAttribution(files);
   const peer = { remotePort: 40_000, localAddress: "127.1.0.1", localPort: 443 };
   expect(ownerOf(peer)).toEqual({ pid: 9, line: "program 9" });
   expect(ownerOf({ ...peer, localAddress: "127.1.0.2" })).toEqual({ pid: 12, line: "program 12" });
   expect(ownerOf({ ...peer, remotePort: 1 })).toBeUndefined();
   expect(senderOf(40_001)).toEqual({ pid: 12, line: "program 12" });
+  expect(ownerOf({ ...peer, remotePort: 40_002 })).toEqual({ pid: 12, line: "program 12" });
+  // Held, held by IPv6, closed but still in the table, gone from it.
+  const closed = [40_000, 40_002, 40_003, 40_004].map((remotePort) => isClosed({ ...peer, remotePort }));
+  expect(closed).toEqual([false, false, true, true]);
 });

@@ -19,7 +19,7 @@ type World = {
   allow: string[];
   jobs: BackgroundJob[];
   egress: EgressSettings;
-  answer: ((question: Question) => Answer) | undefined;
+  answer: ((question: Question, signal: AbortSignal) => Answer | Promise<Answer>) | undefined;
   /** Runs a command as a call of the model; returns its result. */
   call(command: string): Promise<string>;
   append(body: EventBody): LogEvent;
@@ -73,9 +73,9 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
       ...(person
         ? {
             person: {
-              async ask(question) {
+              async ask(question, signal) {
                 world.questions.push(question);
-                return world.answer?.(question) ?? { decision: "deny", say: "" };
+                return world.answer?.(question, signal) ?? { decision: "deny", say: "" };
               },
             },
           }
@@ -158,6 +158,37 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     );
     await world.call(twice("once.example"));
     expect(world.questions).toHaveLength(4);
+  });
+
+  test("S39 live-question: a question closes when its program gives up, and is told once as withdrawn", async () => {
+    const world = await open(true);
+    let closed = 0;
+    world.answer = (_, signal) =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => {
+          closed += 1;
+          resolve({ decision: "deny", say: "" });
+        }),
+      );
+    // Plain, with a body that nobody reads, TLS, by a proxy, and a port where nothing is read before the answer.
+    const said = await world.call(`head -c 3000000 /dev/zero > /tmp/body
+      for words in http://a.example/ '-T /tmp/body http://b.example/' https://c.example/ '-x 127.0.0.1:3128 https://d.example/'; do
+        curl -sS -m 0.4 $words & done
+      (timeout 0.4 bash -c 'exec 3<>/dev/tcp/e.example/22; echo SSH-2.0-x >&3; sleep 9') & wait`);
+    expect(world.questions).toHaveLength(5);
+    expect(closed).toBe(5);
+    expect(
+      ledger(world)
+        .map((entry) => `${entry.host}:${entry.port} ${entry.reason}`)
+        .sort(),
+    ).toEqual([
+      ...["a.example:80 withdrawn", "b.example:80 withdrawn", "c.example:443 withdrawn"],
+      ...["d.example:443 withdrawn", "e.example:22 withdrawn"],
+    ]);
+    expect(said.split("gave up before anybody answered")).toHaveLength(6);
+    world.answer = () => ({ decision: "allow" });
+    expect(await world.call("curl -sS http://a.example/again")).toContain("a.example /again");
+    expect(ledger(world)).toHaveLength(6);
   });
 
   test("S41 two-of-three: after text from outside and private data, sending is asked about once for each command", async () => {

@@ -6,7 +6,7 @@ import type { BackgroundJob, EventLog, Tool } from "../../core/ports.ts";
 import { lineage, startedAt, upTime } from "../../network/attribution.ts";
 import { type Outside, realOutside } from "../../network/dial.ts";
 import { type SandboxFile, sandboxFiles } from "../../network/files.ts";
-import type { HostAnswer, HostQuestion } from "../../network/gate.ts";
+import type { GateOptions, HostQuestion } from "../../network/gate.ts";
 import { createNetwork, type Network } from "../../network/network.ts";
 import { createWayIn } from "../../network/way-in.ts";
 import type { StandingRules } from "../../permissions/rules.ts";
@@ -141,6 +141,7 @@ function watched(state: State, tool: Tool): Tool {
       state.running = { id: context.toolUseId, since: upTime() };
       try {
         const output = await tool.run(input, context);
+        await state.network.refuseGone();
         const notes = notesOf(state, flush(state));
         if (notes.length === 0 || typeof output.content !== "string") return output;
         return { ...output, content: [output.content, ...notes].join("\n") };
@@ -171,14 +172,14 @@ function commandOf({ parts, running }: State, pid: number): string | undefined {
   return running && began !== undefined && began >= running.since - 0.02 ? running.id : undefined;
 }
 
-type Ask = ((question: HostQuestion, signal: AbortSignal) => Promise<HostAnswer>) | undefined;
+type Ask = GateOptions["ask"];
 
 /** Returns the way to somebody who can be asked; undefined where nobody is there. */
 function asker(state: State, seen: () => Exposure): Ask {
   const { person, driver, standing } = state.parts;
   if (person)
-    return async (wanted, signal) => {
-      const answer = await person.ask(questionOf(state, wanted, seen()), signal);
+    return async (wanted, signal, onShown) => {
+      const answer = await person.ask(questionOf(state, wanted, seen()), signal, onShown);
       if (answer.decision === "deny") return { decision: "no" };
       const { remember } = answer;
       if (!remember) return { decision: "once" };
@@ -186,7 +187,8 @@ function asker(state: State, seen: () => Exposure): Ask {
       return { decision: "kept" };
     };
   if (driver)
-    return async (wanted, signal) => {
+    return async (wanted, signal, onShown) => {
+      onShown();
       const { toolName, input, reason, suggestion = "" } = questionOf(state, wanted, seen());
       const denied = { decision: "deny" as const, rule: suggestion, by: "headless" as const, reason };
       const settled = await driver.settle({ toolName, input, signal }, denied);

@@ -28,6 +28,10 @@ export type EgressReason =
   | "budget"
   /** The session has read private data and text from outside, and nobody confirmed. */
   | "exposure"
+  /** The question about it was shown, and not answered in time. */
+  | "unanswered"
+  /** Its program gave it up, or the session ended, before there was an answer. */
+  | "withdrawn"
   /** Too many connections at once. */
   | "crowded";
 
@@ -70,6 +74,8 @@ const reasons: Record<EgressReason, string> = {
   protocol: "the connection did not speak the protocol of its port",
   budget: "more was sent than a host may get that is only fetched from",
   exposure: "the session has read private data and text from outside",
+  unanswered: "nobody answered the question about it in time",
+  withdrawn: "the program gave up before anybody answered the question about it",
   crowded: "there were too many connections at once",
 };
 

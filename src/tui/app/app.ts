@@ -38,6 +38,8 @@ type Work = {
 /** The open questions, by their id. */
 type Questions = {
   answers: Map<number, (answer: Answer) => void>;
+  /** Called when a question is first drawn. */
+  unseen: Map<number, () => void>;
   lastId: number;
   modeTimer: NodeJS.Timeout | undefined;
 };
@@ -120,6 +122,16 @@ export function draw(app: App): void {
   const tail = rows.length + Number(above);
   if (state) app.display.drawn = { transcript: state.transcript, tail, blank: Number(above), tailOnly: true };
   app.display.screen.draw(app.display.history.splice(0), app.display.live.frame(view));
+  if (view.open?.type === "dialog") tellShown(app);
+}
+
+/** The first question is the one that is drawn. */
+function tellShown({ questions, state }: App): void {
+  const id = state?.questions[0]?.id;
+  if (id === undefined) return;
+  const onShown = questions.unseen.get(id);
+  questions.unseen.delete(id);
+  onShown?.();
 }
 
 /** Returns the live area as it is now; undefined while there is nothing to show. */

@@ -3,13 +3,22 @@
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
 import { type App, dispatch } from "./app.ts";
 
-/** Asks a question. It is withdrawn, and answered with no, when the signal fires. */
-export function ask(app: App, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
+/**
+ * Asks a question. It is withdrawn, and answered with no, when the signal fires. `onShown`: called when it is first
+ * drawn, as others may stand before it.
+ */
+export function ask(
+  app: App,
+  question: Question | Confirmation,
+  signal: AbortSignal,
+  onShown: () => void = () => {},
+): Promise<Answer> {
   const id = ++app.questions.lastId;
   return new Promise<Answer>((resolve) => {
     const settle = (answer: Answer) => {
       signal.removeEventListener("abort", withdraw);
       app.questions.answers.delete(id);
+      app.questions.unseen.delete(id);
       resolve(answer);
     };
     const withdraw = () => {
@@ -19,6 +28,7 @@ export function ask(app: App, question: Question | Confirmation, signal: AbortSi
     if (signal.aborted) return withdraw();
     signal.addEventListener("abort", withdraw);
     app.questions.answers.set(id, settle);
+    app.questions.unseen.set(id, onShown);
     dispatch(app, { type: "asked", id, question });
   });
 }

@@ -45,7 +45,7 @@ export function createTui(options: TuiOptions): Tui {
     },
     input: { keys: createKeyReader(screen.located), early: [], timer: undefined },
     work: { stops: new Set(), running: new Set(), receivedMessages: [] },
-    questions: { answers: new Map(), lastId: 0, modeTimer: undefined },
+    questions: { answers: new Map(), unseen: new Map(), lastId: 0, modeTimer: undefined },
     state: undefined,
     host: undefined,
     attended: undefined,
@@ -78,7 +78,7 @@ export function createTui(options: TuiOptions): Tui {
 
 function personOf(app: App): Person {
   return {
-    ask: (question, signal) => ask(app, question, signal),
+    ask: (question, signal, onShown) => ask(app, question, signal, onShown),
     takeSteering() {
       const texts = app.state?.queue ?? [];
       const received = app.work.receivedMessages.splice(0);

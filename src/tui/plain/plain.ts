@@ -30,7 +30,12 @@ import { plain, type Row, safe } from "../rows/rows.ts";
 import { onPickLine, type PlainPicker, plainList, plainPicker } from "./picking.ts";
 import { createOffers } from "./terminal.ts";
 
-type OpenQuestion = { question: Question | Confirmation; answer(answer: Answer): void; instead: boolean };
+type OpenQuestion = {
+  question: Question | Confirmation;
+  answer(answer: Answer): void;
+  instead: boolean;
+  onShown: (() => void) | undefined;
+};
 
 type Picking = { picker: PlainPicker; settle(id: string | undefined): void };
 
@@ -102,7 +107,7 @@ function rowContext(host: Host): RowContext {
 
 function personOf(app: Plain): Person {
   return {
-    ask: (question, signal) => ask(app, question, signal),
+    ask: (question, signal, onShown) => ask(app, question, signal, onShown),
     takeSteering: () => app.queue.splice(0),
     onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, rowContext(app.host))),
     onProgress: () => {},
@@ -259,7 +264,12 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
   });
 }
 
-function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal): Promise<Answer> {
+function ask(
+  app: Plain,
+  question: Question | Confirmation,
+  signal: AbortSignal,
+  onShown?: () => void,
+): Promise<Answer> {
   return new Promise((resolve) => {
     const answer = (given: Answer) => {
       const wasShown = app.questions[0] === pending;
@@ -268,7 +278,7 @@ function ask(app: Plain, question: Question | Confirmation, signal: AbortSignal)
       resolve(given);
       if (wasShown) showQuestion(app);
     };
-    const pending: OpenQuestion = { question, answer, instead: false };
+    const pending: OpenQuestion = { question, answer, instead: false, onShown };
     const withdraw = () => answer({ decision: "deny", say: "" });
     if (signal.aborted) return withdraw();
     signal.addEventListener("abort", withdraw);
@@ -282,6 +292,7 @@ function showQuestion(app: Plain): void {
   if (!question || !app.host) return;
   print(dialogRows({ id: 0, question: question.question, choice: -1 }, rowContext(app.host), 1000));
   say(["Answer with a number."]);
+  question.onShown?.();
 }
 
 function onAnswer(app: Plain, question: OpenQuestion, line: string): void {

@@ -101,7 +101,8 @@ export type Beginning = { say?: string | undefined; draft?: string | undefined }
 
 /** The callbacks of the agent while it works. */
 export type Person = {
-  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** Asks the user. `onShown` is called once the question can be read: others may stand before it. */
+  ask(question: Question, signal: AbortSignal, onShown?: () => void): Promise<Answer>;
   takeSteering(): UserMessage[];
   onPart(part: ModelPart): void;
   onProgress(toolUseId: string, text: string): void;
