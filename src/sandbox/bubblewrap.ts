@@ -82,8 +82,10 @@ function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
     rank,
   });
   const visible = [...shown, ...plan.writable, ...plan.readOnly];
+  const isVisible = (path: string) =>
+    !isGone(path) || visible.some((root) => isInside(path, root) && isGone(root));
   const hidden = plan.hidden
-    .filter((path) => !isGone(path) || visible.some((root) => isInside(path, root) && isGone(root)))
+    .filter(isVisible)
     .map((path) =>
       kind(path) === "folder"
         ? { path, arguments: ["--tmpfs", path], rank: ranks.hiddenFolder }
@@ -107,7 +109,7 @@ function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
       rank: ranks.ours,
     })),
     ...plan.sockets.mask
-      .filter((path) => !isGone(path))
+      .filter(isVisible)
       .map((path) => ({ path, arguments: ["--ro-bind", "/dev/null", path], rank: ranks.hidden })),
     ...plan.sockets.pass.map(bound("--bind-try", ranks.hidden)),
   ];
