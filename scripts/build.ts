@@ -1,8 +1,7 @@
 /** Bundles src/cli/main.ts into dist/; what only one mode needs is a file of its own, so that start-up reads little. */
 
-import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
 import { startFast } from "./start-fast.ts";
 
@@ -64,20 +63,10 @@ const outputs: Metafile["outputs"] = Object.assign(
   {},
   ...(await Promise.all(builds)).map(({ metafile }) => metafile?.outputs),
 );
-// The grammar of bash and what runs it: loaded when the first command is to be judged.
-const modules = ["web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-bash/tree-sitter-bash.wasm"];
-const copied = modules.map((path) => {
-  const to = join(root, "dist", basename(path));
-  copyFileSync(fileURLToPath(import.meta.resolve(path)), `${to}.new`);
-  renameSync(`${to}.new`, to);
-  return to;
-});
 for (const name of readdirSync(join(root, "dist"))) {
   // What earlier builds left; removed only now, so that there is an agent at any moment.
-  if (!(`dist/${name}` in outputs) && !copied.includes(join(root, "dist", name)))
-    rmSync(join(root, "dist", name), { recursive: true });
+  if (!(`dist/${name}` in outputs)) rmSync(join(root, "dist", name), { recursive: true });
 }
-const written = Object.values(outputs).map(({ bytes }) => bytes);
-const sizes = [...written, ...copied.map((path) => statSync(path).size)];
+const sizes = Object.values(outputs).map(({ bytes }) => bytes);
 const bytes = sizes.reduce((sum, size) => sum + size, 0);
 process.stdout.write(`dist: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB\n`);

@@ -31,7 +31,7 @@ import { fileWatch } from "../tools/editor/file-watch.ts";
 import { readTaskList } from "../tools/session/todo.ts";
 import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
-import { shellParser } from "./bash-grammar.ts";
+import { parserFor } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
 import { environmentPreamble, today } from "./first-message.ts";
@@ -112,9 +112,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model, tools });
-  const parser = shellParser(options.warn);
   const fileSnapshots = agentSnapshots({
-    ...{ ...session, parser, ...outside(options) },
+    ...{ ...session, parser: parserFor, ...outside(options) },
     ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
   });
   const questions: OpenQuestions = new Set();
@@ -138,7 +137,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
       ...{ options, settings, cwd, models, redact, tools },
-      ...{ mode, shell, sandbox, fileSnapshots, parser, standing, questions },
+      ...{ mode, shell, sandbox, fileSnapshots, standing, questions },
       guard: uncaught.guard,
     }),
     say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }),
@@ -267,7 +266,6 @@ type AgentParts = {
   shell: Shell;
   sandbox: SessionSandbox;
   fileSnapshots: AgentSnapshots;
-  parser: ReturnType<typeof shellParser>;
   standing: ReturnType<typeof standingRules>;
   questions: OpenQuestions;
   guard: Run["agent"]["guard"];
@@ -275,12 +273,12 @@ type AgentParts = {
 
 function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { options, settings, cwd, models, tools, mode, shell, sandbox, fileSnapshots } = parts;
-  const { parser, standing, questions } = parts;
+  const { standing, questions } = parts;
   const { env, person, driver, refuse } = options;
   const paths = folders(env);
   const readable = readableFolders(session);
   const rules = () => ({
-    ...{ parser, standing, programsInGit },
+    ...{ standing, programsInGit },
     leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,

@@ -9,11 +9,10 @@ import type { PermissionDecision, PermissionInput } from "../permissions/decisio
 import { type LinkScope, linksIn } from "../permissions/links.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
-import type { ParserFor } from "./bash-grammar.ts";
+import { parserFor } from "./bash-grammar.ts";
 import type { Person, SettleHeadless } from "./session.ts";
 
 type Rules = Omit<PermissionInput, "toolName" | "access" | "parse"> & {
-  parser: ParserFor;
   /** Resolves once it is known which sandbox commands run in. */
   settled?: () => Promise<unknown>;
   standing: Pick<StandingRules, "list">;
@@ -129,9 +128,9 @@ type Settle = (open: PermissionDecision, call: AskedCall) => Promise<Permission>
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
   return async ({ tool, input, access }, signal): Promise<Permission> => {
     await rules().settled?.();
-    const parse = await rules().parser(access);
+    const parse = await parserFor(access);
     const judge = (): PermissionDecision => {
-      const { parser: _, standing: __, settled: ___, ...inForce } = rules();
+      const { standing: _, settled: __, ...inForce } = rules();
       return decidePermission({ ...inForce, toolName: tool.name, access, parse });
     };
     const open = judge();

@@ -36,7 +36,6 @@ async function renameOnce() {
   const standing = { list: () => [], add: () => {}, locations: { session: "", project: "", user: "" } };
   const rules = () => ({
     ...{ mode: "ask" as const, allow: [], deny: [], workspace: ["/w"], home: "/h", protectedPaths: [] },
-    parser: async () => undefined,
     standing,
   });
   const ask = async (question: Question) => {

@@ -163,7 +163,6 @@ describe("a question", () => {
   };
   const rules = () => ({
     ...{ mode: "ask" as const, allow: [], deny: [], workspace: ["/w"], home: "/h", protectedPaths: [] },
-    parser: async () => undefined,
     standing,
   });
   const asked = (answer: Parameters<typeof permitAsking>[1], signal = never) =>

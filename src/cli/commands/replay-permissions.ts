@@ -1,6 +1,6 @@
 /** `sawtooth replay --permissions`: what modes and rules would have asked and refused in recordings. */
 
-import { shellParser } from "../../app/bash-grammar.ts";
+import { parserFor } from "../../app/bash-grammar.ts";
 import { permissionModes } from "../../core/decision.ts";
 import { UsageError } from "../../core/errors.ts";
 import { importRecordings } from "../../lab/recordings/import.ts";
@@ -17,10 +17,7 @@ export async function replayPermissions(files: readonly string[], flags: Flags):
   for (const problem of problems) writeError(`sawtooth: ${problem}\n`);
   if (recordings.length === 0) throw new UsageError("none of the files could be replayed");
   const calls = recordings.flatMap(({ events }) => recordedCalls(events));
-  const parse = await shellParser((text) => writeError(`sawtooth: ${text}\n`))({
-    kind: "execute",
-    command: "a|b",
-  });
+  const parse = await parserFor({ kind: "execute", command: "a|b" });
   const figures = policiesOf(flags).map((policy) =>
     figuresOf(policy, judgeCalls(calls, policy, { home: "/home/user", parse })),
   );

@@ -4,7 +4,9 @@ import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
 
 const mostLoops = 4;
 const longest = 20_000;
-const header = /^for[ \t]+([a-z_][a-z0-9_]*)[ \t]+in((?:[ \t]+[\w./:@%+*?,=-]+)+)[ \t]*[;\n][ \t\n]*$/;
+const header =
+  /^for[ \t]+([a-z_][a-z0-9_]*)[ \t]+in((?:[ \t]+[\w./:@%+*?,=-]+)+)[ \t]*[;\n][ \t\n]*do(?=[ \t\n])/;
+const footer = /^[ \t\n;]*(?:(?<=[ \t\n;])#[^\n]*\n[ \t\n;]*)*done$/;
 /** Variables that change how bash itself works. */
 const ofBash = /^(?:histchars|auto_resume)$/;
 
@@ -29,23 +31,29 @@ export function withoutLoops(text: string, parse: ParseShell): string | undefine
 
 function innermost(node: ShellNode): ShellNode | undefined {
   for (const child of node.children) {
+    // Positions in a script with a text of its own are not those of the line.
+    if (child.source !== undefined) continue;
     const found = innermost(child);
     if (found) return found;
   }
-  return node.type === "for_statement" ? node : undefined;
+  return node.type === "for" ? node : undefined;
 }
 
 function bodiesOf(text: string, loop: ShellNode): string | undefined {
-  const group = loop.children.find(({ type }) => type === "do_group");
-  const [first, last] = [group?.children[0], group?.children.at(-1)];
-  if (!group || first?.type !== "do" || last?.type !== "done" || group.end !== loop.end) return undefined;
-  const [, name = "", list = ""] = header.exec(text.slice(loop.start, group.start)) ?? [];
-  if (name === "" || ofBash.test(name)) return undefined;
-  const uses = usesOf(text, group, name, false);
+  const body = loop.children.at(-1);
+  const [head = "", name = "", list = ""] = header.exec(text.slice(loop.start, loop.end)) ?? [];
+  const from = loop.start + head.length;
+  const to = loop.end - "done".length;
+  if (body?.type !== "list" || name === "" || ofBash.test(name)) return undefined;
+  if (text.slice(from, body.start).trim() !== "" || !footer.test(text.slice(body.end, loop.end)))
+    return undefined;
+  const uses = usesOf(text, body, name, false);
+  // Bash removes an escaped line break first: the name goes on behind it.
+  if (uses.some(({ end }) => text.startsWith("\\\n", end))) return undefined;
   const bodies = list
     .trim()
     .split(/[ \t]+/)
-    .map((word) => bodyWith(text, { from: first.end, to: last.start, word, uses }));
+    .map((word) => bodyWith(text, { from, to, word, uses }));
   return bodies.some((body) => body === undefined) ? undefined : bodies.join("\n");
 }
 
@@ -53,13 +61,11 @@ type Use = { start: number; end: number; quoted: boolean };
 
 /** Finds the uses of the variable; only `$name` and `${name}` are understood. */
 function usesOf(text: string, node: ShellNode, name: string, quoted: boolean): Use[] {
-  if (/^(?:simple_)?expansion$/.test(node.type)) {
-    // The node may include the blanks before it.
-    const start = node.start + text.slice(node.start, node.end).search(/\$/);
-    const isUse = [`$${name}`, `\${${name}}`].includes(text.slice(start, node.end));
-    return isUse ? [{ start, end: node.end, quoted }] : [];
-  }
-  return node.children.flatMap((child) => usesOf(text, child, name, quoted || node.type === "string"));
+  const { type, start, end, source, children } = node;
+  if (source !== undefined) return [];
+  if (type === "parameter")
+    return [`$${name}`, `\${${name}}`].includes(text.slice(start, end)) ? [{ start, end, quoted }] : [];
+  return children.flatMap((child) => usesOf(text, child, name, quoted || type === "double-quoted"));
 }
 
 /** Returns the body for one word; undefined where the names that a glob stands for would be split at blanks. */

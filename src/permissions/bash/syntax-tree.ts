@@ -1,11 +1,12 @@
 /**
- * Reads a command line from the syntax tree of the bash grammar: the second opinion beside `command-line.ts`. Anything
- * that the tree does not cover, or a form not listed here, is a reason not to trust it. Pure.
+ * Reads a command line from the syntax tree of the bash grammar: the second opinion beside `command-line.ts`. Text that
+ * the tree does not cover, or a form that is not known, is a reason not to trust it. Pure.
  */
 
-import type { ShellNode } from "../../core/shell-tree.ts";
+import type { ShellNode, ShellNodeType } from "../../core/shell-tree.ts";
 import { masked } from "../paths.ts";
 import type { SimpleCommand } from "./scanner.ts";
+import { type CoveredText, coveredText, isCovered } from "./tree-gaps.ts";
 import { ansiText, expandTilde, someValue, unknownValue } from "./words.ts";
 
 export type TreeReading = {
@@ -17,29 +18,14 @@ export type TreeReading = {
   broken?: string;
 };
 
-type Walk = { text: string; variables: ReadonlyMap<string, string>; home: string; reading: TreeReading };
+type Walk = CoveredText & { variables: ReadonlyMap<string, string>; home: string; reading: TreeReading };
 
-const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
-
-/** Node types that may occur in a plain line. */
-const plainTypes = names(
-  "program list pipeline command command_name redirected_statement file_redirect file_descriptor word number string " +
-    "string_content raw_string concatenation simple_expansion expansion variable_name special_variable_name comment " +
-    "test_command test_operator unary_expression binary_expression && || | |& & ; < > >> >| &> &>> >& <& >&- <&- " +
-    `[ ] " $ \${ } ! = == != =~ -a -o ( )`,
-);
-/** Node types that are understood as well: the commands in them are found. */
-const knownTypes = names(
-  "compound_statement subshell if_statement elif_clause else_clause for_statement c_style_for_statement while_statement " +
-    "case_statement case_item last_case_item do_group function_definition negated_command variable_assignment " +
-    "variable_assignments subscript array command_substitution process_substitution arithmetic_expansion " +
-    "ternary_expression postfix_expression parenthesized_expression extglob_pattern regex heredoc_redirect " +
-    "heredoc_start heredoc_body heredoc_content heredoc_end herestring_redirect ansi_c_string translated_string " +
-    "brace_expression declaration_command unset_command",
-);
-/** Node types between whose parts stands literal text. */
-const holdsText = names("string heredoc_body heredoc_redirect expansion arithmetic_expansion regex");
-const statements = names("&& || | |& & ;");
+const plainTypes: ReadonlySet<ShellNodeType> = new Set<ShellNodeType>([
+  ...(["list", "statement", "chain", "command", "redirect", "stream"] as const),
+  ...(["word", "literal", "single-quoted", "double-quoted", "parameter"] as const),
+]);
+/** Commands of bash that change its variables or what they mean. */
+const declarations = /^(?:declare|typeset|export|readonly|local|unset)$/;
 
 /** Reads a syntax tree. `~`, `$HOME` and `$PWD` stand for `home` and `folder`. */
 export function readTree(
@@ -51,106 +37,69 @@ export function readTree(
     ["HOME", masked(home)],
     ["PWD", masked(folder)],
   ]);
-  const walk: Walk = { text, variables, home, reading: { commands: [], plain: true } };
-  checkGap(walk, 0, root.start);
-  checkGap(walk, root.end, text.length);
+  const walk: Walk = {
+    ...coveredText(text, root),
+    ...{ variables, home, reading: { commands: [], plain: true } },
+  };
+  if (root.start !== 0 || root.end !== text.length) walk.reading.broken = "text that the grammar passes over";
   visit(walk, root);
   return walk.reading;
 }
 
-function visit(walk: Walk, node: ShellNode): void {
-  check(walk, node);
-  switch (node.type) {
-    case "command":
-    case "declaration_command":
-    case "unset_command":
-      addCommand(walk, node);
-      break;
-    case "test_command":
-      addTest(walk, node);
-      break;
-    case "file_redirect":
-      addRedirect(walk, node);
-      break;
-    case "herestring_redirect":
-    case "heredoc_body":
-      noteInput(walk, node);
-      break;
-    default:
-      if (statements.has(node.type)) noteOperator(walk, node.type);
+function visit(outer: Walk, node: ShellNode): void {
+  const walk = node.source === undefined ? outer : { ...outer, ...coveredText(node.source, node) };
+  const { reading } = walk;
+  const { type, children, operators } = node;
+  if (type === "error") reading.broken ??= "the grammar of bash does not fit";
+  else if (type === "unknown") reading.broken ??= "a form that is not known here";
+  else if (!isCovered(walk, node)) reading.broken ??= "text that the grammar passes over";
+  if (!plainTypes.has(type)) reading.plain = false;
+  if (type === "command") addCommand(walk, node);
+  const prefixes = children.filter((child) => child.type === "prefix").length;
+  for (const [at, child] of children.entries()) {
+    visit(walk, child);
+    if (type === "compound") addToLast(walk, child);
+    if (type === "chain") noteOperator(walk, operators[at - prefixes]);
   }
-  for (const child of node.children) visit(walk, child);
-}
-
-/** Checks that the node is whole and known, with nothing but blanks between its parts. */
-function check(walk: Walk, { type, start, end, missing, children }: ShellNode): void {
-  const { text, reading } = walk;
-  const isSign = children.length === 0 && text.slice(start, end).trim() === type;
-  if (type === "ERROR" || missing) reading.broken ??= "the grammar of bash does not fit";
-  else if (!plainTypes.has(type)) {
-    reading.plain = false;
-    if (!knownTypes.has(type) && !isSign) reading.broken ??= `a form that is not known here: ${type}`;
-  }
-  if (children.length === 0 || holdsText.has(type)) return;
-  const edges = [start, ...children.flatMap((child) => [child.start, child.end]), end];
-  for (let at = 0; at < edges.length; at += 2) checkGap(walk, edges[at] ?? 0, edges[at + 1] ?? 0);
-}
-
-function checkGap({ text, reading }: Walk, from: number, to: number): void {
-  const gap = text.slice(from, to);
-  if (gap === "") return;
-  if (from > to || /[^ \t\n]/.test(gap.replaceAll("\\\n", "")))
-    reading.broken ??= "text that the grammar passes over";
+  if (type === "statement") noteOperator(walk, operators[0]);
 }
 
 function addCommand(walk: Walk, node: ShellNode): void {
   const command: SimpleCommand = { words: [], redirects: [], after: "", folders: [] };
   for (const child of node.children) {
-    if (/^variable_assignment/.test(child.type) && node.type === "command") continue;
-    if (child.type.endsWith("_redirect")) continue;
-    command.words.push(wordOf(walk, child));
+    if (child.type === "word") command.words.push(wordOf(walk, child));
+    // An assignment behind the name is a word of the command as well, as in `export X=1`.
+    else if (child.type !== "assignment") addStream(walk, child, command);
+    else if (command.words.length > 0) command.words.push(walk.text.slice(child.start, child.end));
   }
+  // Nobody writes two; the bodies of both would have to be told apart.
+  if (node.children.filter(({ type }) => type === "heredoc").length > 1)
+    walk.reading.broken ??= "two heredocs for one command";
+  if (declarations.test(command.words[0] ?? "")) walk.reading.plain = false;
   walk.reading.commands.push(command);
 }
 
-/** Adds `[ … ]` as a command named `[`; the grammar separates its operators from its operands. */
-function addTest(walk: Walk, node: ShellNode): void {
-  if (node.children[0]?.type !== "[") walk.reading.plain = false;
-  const words = (node: ShellNode): string[] =>
-    /^(?:test_command|\w+_expression)$/.test(node.type) && node.type !== "brace_expression"
-      ? node.children.flatMap(words)
-      : [wordOf(walk, node)];
-  walk.reading.commands.push({ words: words(node), redirects: [], after: "", folders: [] });
+/** Adds the redirection of a compound command to the last command in it. */
+function addToLast(walk: Walk, node: ShellNode): void {
+  const last = walk.reading.commands.at(-1);
+  if (last) addStream(walk, node, last);
 }
 
-/** Adds a redirection, which the grammar attaches to the preceding command or to the whole list. */
-function addRedirect(walk: Walk, node: ShellNode): void {
-  const { reading } = walk;
-  const operator = node.children.findIndex(({ type }) => /^[<>&|]+-?$/.test(type));
-  const targets = node.children.slice(operator + 1);
-  const [target] = targets;
-  const sign = node.children[operator]?.type ?? "";
-  if (/-$/.test(sign) && targets.length === 0) return;
-  // More than one target: the grammar mistakes a word of the following command for another target.
-  if (operator < 0 || !target || targets.length > 1) {
-    reading.plain = false;
-    return;
-  }
-  const word = wordOf(walk, target);
-  if (/[<>]&$/.test(sign) && /^(?:\d+-?|-)$/.test(word)) return;
-  const last = reading.commands.at(-1);
-  if (last) last.redirects.push({ operator: sign, target: word });
-  else reading.plain = false;
+function addStream(walk: Walk, node: ShellNode, command: SimpleCommand): void {
+  const [inner] = node.children.slice(-1);
+  const [operator = ""] = node.operators;
+  if (!inner) return;
+  if (node.type === "heredoc" || node.type === "here-string")
+    command.input = walk.text.slice(inner.start, inner.end);
+  if (node.type !== "redirect") return;
+  const target = wordOf(walk, inner);
+  // `2>&1` and `>&-` name a stream, not a file.
+  if (!/[<>]&$/.test(operator) || !/^(?:\d+-?|-)$/.test(target)) command.redirects.push({ operator, target });
 }
 
-function noteInput({ text, reading }: Walk, node: ShellNode): void {
+function noteOperator({ reading }: Walk, operator: string | undefined): void {
   const last = reading.commands.at(-1);
-  if (last) last.input = text.slice(node.start, node.end);
-}
-
-function noteOperator({ reading }: Walk, operator: string): void {
-  const last = reading.commands.at(-1);
-  if (last && last.after === "") last.after = operator;
+  if (operator !== undefined && last?.after === "") last.after = operator;
 }
 
 /** Returns the text that a program gets, with quoted specials masked. */
@@ -161,45 +110,33 @@ function wordOf(walk: Walk, node: ShellNode): string {
 function partOf(walk: Walk, node: ShellNode): string {
   const text = walk.text.slice(node.start, node.end);
   switch (node.type) {
-    case "command_name":
-    case "concatenation":
-      return node.children.map((child) => partOf(walk, child)).join("");
-    case "raw_string":
-      return masked(text.slice(1, -1));
-    case "string":
-      return quoted(walk, node);
-    case "simple_expansion":
-    case "expansion":
-      return parameterOf(walk, node);
-    case "ansi_c_string":
-      return masked(ansiText(text.slice(2, -1)));
-    case "command_substitution":
-    case "process_substitution":
-    case "arithmetic_expansion":
-    case "translated_string":
-      return unknownValue;
-    default:
+    case "word":
+    case "literal":
+      if (node.children.length > 0) return node.children.map((child) => partOf(walk, child)).join("");
+      // It hides what is written: a name, a keyword, or the end of a variable's name.
+      if (text.includes("\\\n")) walk.reading.broken ??= "a line break inside a word";
       return text.replace(/\\([\s\S])/g, (_, char) => (char === "\n" ? "" : masked(char)));
+    case "single-quoted":
+      return masked(text.slice(1, -1));
+    case "double-quoted":
+      return node.children.map((child) => quotedPart(walk, child)).join("");
+    case "ansi-quoted":
+      return masked(ansiText(text.slice(2, -1)));
+    case "parameter":
+      return parameterOf(walk, text);
+    default:
+      return unknownValue;
   }
 }
 
-function quoted(walk: Walk, node: ShellNode): string {
-  const literal = (from: number, to: number): string =>
-    masked(walk.text.slice(from, to).replace(/\\(["\\$`\n])/g, (_, char) => (char === "\n" ? "" : char)));
-  const inner = node.children.filter(({ type }) => /expansion|substitution/.test(type));
-  let from = node.start + 1;
-  let word = "";
-  for (const child of inner) {
-    // The node of a substitution includes the blanks before it.
-    const begin = child.start + walk.text.slice(child.start, child.end).search(/[$`]/);
-    word += literal(from, begin) + partOf(walk, child);
-    from = child.end;
-  }
-  return word + literal(from, node.end - 1);
+function quotedPart(walk: Walk, node: ShellNode): string {
+  if (node.type !== "literal") return partOf(walk, node);
+  const text = walk.text.slice(node.start, node.end);
+  return masked(text.replace(/\\(["\\$`\n])/g, (_, char) => (char === "\n" ? "" : char)));
 }
 
-function parameterOf({ text, variables, reading }: Walk, { start, end }: ShellNode): string {
-  const name = /^\s*\$(?:\{(\w+)\}|(\w+)|([?#$!-]))$/.exec(text.slice(start, end));
+function parameterOf({ variables, reading }: Walk, text: string): string {
+  const name = /^\$(?:\{(\w+)\}|(\w+)|([?#$]))$/.exec(text);
   if (name?.[3] !== undefined) return someValue;
   const known = variables.get(name?.[1] ?? name?.[2] ?? "");
   if (known === undefined) reading.plain = false;

@@ -54,7 +54,8 @@ export type Parameter = {
 export function parameterValue(body: string, variables: ReadonlyMap<string, string>): Parameter {
   const [, sign = "", name = "", operation = ""] =
     /^([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!-])([\s\S]*)$/.exec(body) ?? [];
-  if (/^[?#$!-]$/.test(name) && !sign && !operation) return { value: someValue };
+  // Not `$!` and `$-`: they may be empty, and then the next word is the command.
+  if (/^[?#$]$/.test(name) && !sign && !operation) return { value: someValue };
   const known = variables.get(name);
   const value = known ?? unknownValue;
   if (!sign && !operation && known !== undefined) return { value };

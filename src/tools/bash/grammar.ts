@@ -1,91 +1,125 @@
-/** Loads the grammar of bash, a WebAssembly module, when it is first needed; from then on parsing is synchronous. */
+/** The grammar of bash: the one file that knows the library `unbash`, and turns its tree into ours. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import type { Parser, Tree, TreeCursor } from "web-tree-sitter";
-import type { ParseShell, ShellNode } from "../../core/shell-tree.ts";
+import { forEachChild, parse, type SyntaxNode } from "unbash";
+import type { ShellNode, ShellNodeType } from "../../core/shell-tree.ts";
 
 /** Longer texts, and those of more nodes, are not parsed: nobody reads them before saying yes either. */
 const mostChars = 256 * 1024;
 const mostNodes = 100_000;
 const deepest = 200;
-/** Parsing is abandoned after this many steps of the parser; 20,000 words take about 1,000. */
-const mostSteps = 5_000;
+/** The library reads what follows an opening sign once more for each of as many signs as it nests. */
+const nestedByLibrary = 256;
+/** Opening signs times characters. At this limit the slowest texts found take about two seconds. */
+const mostWork = 10_000_000;
 
-const loading = new Map<string, Promise<ParseShell>>();
+const types: Record<SyntaxNode["type"], ShellNodeType> = {
+  ...{ Script: "list", CompoundList: "list", Statement: "statement", AndOr: "chain", Pipeline: "chain" },
+  ...{ Time: "prefix", Negation: "prefix", Command: "command", For: "for" },
+  ...{ Redirected: "compound", If: "compound", Elif: "compound", While: "compound", Select: "compound" },
+  ...{ ArithmeticFor: "compound", Subshell: "compound", BraceGroup: "compound", Case: "compound" },
+  ...{ CaseItem: "compound", Function: "compound", Coproc: "compound" },
+  ...{ Assignment: "assignment", ArrayValue: "assignment", Redirect: "redirect", FileDescriptor: "stream" },
+  ...{ FileDescriptorVariable: "stream-variable", HereString: "here-string", HereDoc: "heredoc" },
+  ...{ HereDocBody: "heredoc-body", HereDocDelimiter: "literal" },
+  ...{ Word: "word", Literal: "literal", Glob: "literal", SingleQuoted: "single-quoted" },
+  ...{ DoubleQuoted: "double-quoted", AnsiCQuoted: "ansi-quoted", LocaleString: "unknown" },
+  ...{ SimpleExpansion: "parameter", ParameterExpansion: "parameter", BraceExpansion: "pattern" },
+  ...{ Default: "expression", Remove: "expression", Replace: "expression", Slice: "expression" },
+  ...{ CaseModification: "expression", Transform: "expression", Names: "expression", Unknown: "unknown" },
+  ...{ CommandExpansion: "substitution", ArithmeticCommandExpansion: "substitution" },
+  ...{ ProcessSubstitution: "substitution", ExtendedGlob: "unknown" },
+  ...{ ArithmeticExpansion: "expression", ArithmeticCommand: "expression", ArithmeticBinary: "expression" },
+  ...{ ArithmeticUnary: "expression", ArithmeticTernary: "expression", ArithmeticGroup: "expression" },
+  ...{ ArithmeticWord: "expression", TestCommand: "expression", TestUnary: "expression" },
+  ...{ TestBinary: "expression", TestLogical: "expression", TestNot: "expression", TestGroup: "expression" },
+};
 
-/**
- * Reads the two modules in `folder`, which the build puts there. Throws when they are missing or do not run here. Runs
- * once for the whole process, however many sessions it opens: the library has one memory for all its parsers, and a
- * second start would pull it away from under the first.
- */
-export function loadShellParser(folder: string): Promise<ParseShell> {
-  const earlier = loading.get(folder) ?? load(folder);
-  loading.set(folder, earlier);
-  return earlier;
-}
-
-async function load(folder: string): Promise<ParseShell> {
-  // The optimizing compiler takes seconds for the grammar's largest function, gains nothing on texts of this size, and
-  // delays the exit of the process.
-  for (const flag of ["--liftoff-only", "--no-wasm-tier-up", "--no-wasm-dynamic-tiering"])
-    setFlagsFromString(flag);
-  const wasmBinary = readFileSync(join(folder, "web-tree-sitter.wasm"));
-  const grammar = readFileSync(join(folder, "tree-sitter-bash.wasm"));
-  const { Language, Parser } = await import("web-tree-sitter");
-  await Parser.init({ wasmBinary });
-  const language = await Language.load(grammar);
-  const parser = new Parser();
-  parser.setLanguage(language);
-  let broken = false;
-  return (text) => {
-    if (broken || text.length > mostChars) return undefined;
-    try {
-      return parse(parser, text);
-    } catch {
-      // After a fault in its memory no result can be trusted: everything counts as unread.
-      broken = true;
-      return undefined;
-    }
-  };
-}
-
-function parse(parser: Parser, text: string): ShellNode | undefined {
-  let steps = 0;
-  // The declared type lacks the parser's use of the result: true ends the parsing.
-  const progressCallback = (): boolean => ++steps > mostSteps;
-  parser.reset();
-  const tree = parser.parse(text, null, { progressCallback });
-  if (!tree) return undefined;
+/** Parses a text; undefined when it is too large, nested too deeply, or more than the library can take. */
+export function parseShell(text: string): ShellNode | undefined {
+  if (text.length > mostChars || workFor(text) > mostWork) return undefined;
   try {
-    return nodesOf(tree);
-  } finally {
-    tree.delete();
+    return nodeOf(parse(text), 0, { nodes: mostNodes });
+  } catch {
+    // Some of its functions call themselves without a limit, until the stack is full. Nothing is left behind.
+    return undefined;
   }
 }
 
-function nodesOf(tree: Tree): ShellNode | undefined {
-  if (tree.rootNode.descendantCount > mostNodes) return undefined;
-  const cursor = tree.walk();
-  try {
-    return nodeAt(cursor, 0);
-  } finally {
-    cursor.delete();
-  }
+function workFor(text: string): number {
+  const signs = text.match(/[$<>(]\(|\$[{[]|`|<</g)?.length ?? 0;
+  return Math.min(signs, nestedByLibrary) * text.length;
 }
 
-function nodeAt(cursor: TreeCursor, depth: number): ShellNode | undefined {
-  if (depth > deepest) return undefined;
-  const { nodeType: type, startIndex: start, endIndex: end, nodeIsMissing: missing } = cursor;
+/** Parts of the library's tree are parsed only when they are looked at: all of them are, so that no error stays hidden. */
+function nodeOf(node: SyntaxNode, depth: number, left: { nodes: number }): ShellNode | undefined {
+  left.nodes -= 1;
+  if (depth > deepest || left.nodes < 0) return undefined;
+  const parts = partsOf(node);
   const children: ShellNode[] = [];
-  if (cursor.gotoFirstChild()) {
-    do {
-      const child = nodeAt(cursor, depth + 1);
-      if (!child) return undefined;
-      children.push(child);
-    } while (cursor.gotoNextSibling());
-    cursor.gotoParent();
+  for (const part of parts) {
+    const child = nodeOf(part, depth + 1, left);
+    if (!child) return undefined;
+    children.push(child);
   }
-  return { type, start, end, missing, children };
+  const made = { type: typeOf(node), start: node.pos, end: node.end, operators: operatorsOf(node), children };
+  if (node.type === "HereDoc") return { ...made, children: children.slice(-1).map(bodyOf(node)) };
+  return node.type === "Script" && node.source !== undefined ? { ...made, source: node.source } : made;
+}
+
+function partsOf(node: SyntaxNode): SyntaxNode[] {
+  const parts: SyntaxNode[] = [];
+  forEachChild(node, (part) => parts.push(part));
+  return isPlainGlob(node, parts) ? [] : parts;
+}
+
+/** Returns true for a glob that is its own text, such as `[a-z]`. */
+function isPlainGlob(node: SyntaxNode, parts: SyntaxNode[]): boolean {
+  return node.type === "Glob" && parts.every((part) => part.type === "Literal");
+}
+
+function typeOf(node: SyntaxNode): ShellNodeType {
+  if (node.type === "Glob" && partsOf(node).length > 0) return "pattern";
+  return isBroken(node) ? "error" : types[node.type];
+}
+
+function isBroken(node: SyntaxNode): boolean {
+  switch (node.type) {
+    case "Script":
+      return node.errors !== undefined && node.errors.length > 0;
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+    case "ArithmeticCommandExpansion":
+      return node.script === undefined;
+    case "Redirect":
+    case "HereString":
+      return node.target === undefined;
+    case "HereDoc":
+      return node.delimiter === undefined || node.closing === undefined;
+    default:
+      return false;
+  }
+}
+
+function operatorsOf(node: SyntaxNode): readonly string[] {
+  switch (node.type) {
+    case "AndOr":
+    case "Pipeline":
+      return node.operators;
+    case "Redirect":
+    case "HereString":
+    case "HereDoc":
+      return [node.operator];
+    case "Statement":
+      return node.background ? ["&"] : [];
+    default:
+      return [];
+  }
+}
+
+function bodyOf({ delimiter, closing }: Extract<SyntaxNode, { type: "HereDoc" }>) {
+  return (body: ShellNode): ShellNode => ({
+    ...body,
+    type: delimiter?.quoted ? "heredoc-text" : "heredoc-body",
+    end: closing?.end ?? body.end,
+  });
 }

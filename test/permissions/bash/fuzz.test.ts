@@ -17,7 +17,7 @@ import { parse } from "./parser.ts";
 import { callsInBash } from "./real-bash.ts";
 
 const words =
-  "a b c rm x -x 's~p' \"d~q\" $'e' $HOME \"$HOME\" ${HOME} {a,b} 1 2 \\~ -- $? : = a=b , ./ $ * [ ] { } ! # @ % + ^ \\\\ '' \"\" " +
+  "a b c rm x -x 's~p' \"d~q\" $'e' $HOME \"$HOME\" ${HOME} {a,b} 1 2 \\~ -- $? $! $- : = a=b , ./ $ * [ ] { } ! # @ % + ^ \\\\ '' \"\" " +
   '"$(b)" $(c~d) `c` ${X:-b} $((1))';
 const signs =
   " ,\t,\n,\\\n,;,&,&&,||,|,|&,>,<,>>,>&,2>,&>,<<<,<<E,<<'E',\nE\n,2>&1,>&-,{fd}>,<(,>|,<>,(,),$(,`,',\",\\,&>>,;;,$((,)),((,<<-E,\r,\u00a0";

@@ -45,3 +45,14 @@ test("what a loop that is read for certain runs in bash is in the line written o
   expect(wrong).toEqual([]);
   expect(read.filter(Boolean).length).toBeGreaterThan(50);
 });
+
+test.each([
+  "for f in a b; do c $f\\\ng; done",
+  'for f in a b; do c "x$f\\\ng"; done',
+  "a `for f in \\`b\\`; do c $f; done`",
+])(
+  "a loop whose variable's name goes on behind a line break, or in a text of its own, is left alone: %j",
+  (line) => {
+    expect(withoutLoops(line, parse)).toBeUndefined();
+  },
+);

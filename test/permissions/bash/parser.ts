@@ -1,6 +1,5 @@
-/** The grammar of bash for the tests of permissions, as the build put it there. */
+/** The grammar of bash for the tests of permissions. */
 
-import { fileURLToPath } from "node:url";
-import { loadShellParser } from "../../../src/tools/bash/grammar.ts";
+import { parseShell } from "../../../src/tools/bash/grammar.ts";
 
-export const parse = await loadShellParser(fileURLToPath(new URL("../../../dist", import.meta.url)));
+export const parse = parseShell;

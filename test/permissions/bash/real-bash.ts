@@ -8,13 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * With an empty folder as home and working folder, and no program to be found. `$1`: file of the lines, each ended by a
- * NUL; `$2`: where the calls go; `$3`: the status that every call has.
+ * With an empty folder as home and place of work and no program to be found. `$1`: file of the lines, each ended by a
+ * NUL; `$2`: where the calls go; `$3`: the status that every call has. Bash writes up to each line break at once, and
+ * the calls of a pipeline come at the same time: so that they stay whole, a line break is written as U+0001.
  */
 const recorder = `
 set -f
 lines=$1 calls=$2 status=$3 index=0
-command_not_found_handle() { printf '%s\\0' "$index" "$#" "$@" >>"$calls"; return $status; }
+command_not_found_handle() { printf '%s\\0' "$index" "$#" "\${@//$'\\n'/$'\\1'}" >>"$calls"; return $status; }
 while IFS= read -r -d '' line <&9; do
   ( eval "$line"; wait ) 9<&- </dev/null >/dev/null 2>&1
   index=$((index + 1))
@@ -37,7 +38,7 @@ export function callsInBash(lines: readonly string[], status: 0 | 1): { calls: s
       { env, timeout: 120_000, encoding: "utf8" },
     );
     if (code !== 0) throw new Error(`bash ended with ${code}: ${stderr}`);
-    return { calls: callsOf(readFileSync(output, "utf8").split("\0")), home };
+    return { calls: callsOf(readFileSync(output, "utf8").replaceAll("\x01", "\n").split("\0")), home };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
