@@ -49,8 +49,15 @@ export function hasGlob(word: string): boolean {
   return /[*?[]/.test(word);
 }
 
-/** Converts a shell glob (`*`, `?`, `[a-z]`, and `**` across folders) to an expression for a whole path. */
+/** The system takes no longer path; expressions of 100,000 characters and more throw. */
+const longestGlob = 4096;
+
+/**
+ * Converts a shell glob (`*`, `?`, `[a-z]`, and `**` across folders) to an expression for a whole path. One that is too
+ * long to be a path may match any.
+ */
 export function globExpression(glob: string): RegExp {
+  if (glob.length > longestGlob) return /[\s\S]*/;
   const pieces = glob.match(/\*\*\/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]|[\s\S]/g) ?? [];
   return new RegExp(`^${pieces.map(expressionOf).join("")}$`);
 }

@@ -103,7 +103,8 @@ function matchLoosely(rule: string[], words: string[]): Certainty {
     if (wanted === undefined) return certainty;
     const isOption = next > 0 && word.startsWith("-");
     if (isUnknown(word)) certainty = "maybe";
-    if (plain(word) === wanted || isUnknown(word) || globExpression(word).test(wanted)) next += 1;
+    if (plain(word) === wanted || isUnknown(word) || (hasGlob(word) && globExpression(word).test(wanted)))
+      next += 1;
     else if (!isOption && !mayBeValue) return "no";
     mayBeValue = isOption;
   }

@@ -59,7 +59,9 @@ export function readCommandLine(text: string, context: LineContext, depth = 0): 
   while (scan.at < text.length) step(scan);
   endCommand(scan, "");
   if (scan.heredocs.length > 0) noteProblem(scan, unbalanced);
-  if (scan.line.problems.includes(unbalanced)) scan.line.commands.push(...crudeReading(text, folders));
+  // One by one: as arguments of one call they would fill the stack.
+  if (scan.line.problems.includes(unbalanced))
+    for (const piece of crudeReading(text, folders)) scan.line.commands.push(piece);
   return scan.line;
 }
 
@@ -122,6 +124,8 @@ function readOperator(scan: Scan, operator: string): void {
 
 /** Drops a stream number (`2>`) or a variable (`{fd}>`) directly before a redirection from the words. */
 function endStream(scan: Scan): void {
+  // Behind `2>&` a number is the target, whatever follows it.
+  if (scan.redirect !== undefined) return;
   if (scan.word === undefined || !/^(?:\d+|\{\w+\})$/.test(scan.word)) return;
   if (scan.word.startsWith("{")) noteProblem(scan, "a redirection that sets a variable");
   scan.word = undefined;

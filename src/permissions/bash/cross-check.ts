@@ -1,7 +1,7 @@
 /**
  * Reads a command line twice, with the hand-written reader and with the grammar of bash. Where the two differ, nobody
  * knows for certain what would run, so the user is asked each time. Neither reader alone is enough: the grammar
- * silently takes `>&-a` for a redirection only, and the hand-written reader knows only what its author thought of. Pure.
+ * passes over a carriage return, and the hand-written reader knows only what its author thought of. Pure.
  */
 
 import type { ParseShell } from "../../core/shell-tree.ts";

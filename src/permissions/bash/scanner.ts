@@ -169,7 +169,7 @@ function endOf(scan: Scan, end: number): number {
 /** Lists the commands of `inner`; returns what it prints, where that is plain. */
 function nestedValue(scan: Scan, inner: string): string {
   const { commands, problems } = scan.nested(inner);
-  scan.line.commands.push(...commands);
+  for (const command of commands) scan.line.commands.push(command);
   for (const problem of problems) noteProblem(scan, problem);
   const [name, ...words] = commands.length === 1 ? (commands[0]?.words ?? []) : [];
   if (name === "pwd") return masked(scan.command.folders[0] ?? "/");

@@ -92,11 +92,21 @@ export function ansiText(body: string): string {
   );
 }
 
+/** Quotes and brackets in one another; a deeper text counts as never ended. */
+const mostOpen = 100;
+
 /**
  * Returns the end of the quote or bracket that was opened before `from`: the index of `close`, or the length of the
  * text when it never ends. Inside double quotes single ones do not quote.
  */
-export function quoteEnd(text: string, from: number, close: string, singleQuotes: boolean): number {
+export function quoteEnd(
+  text: string,
+  from: number,
+  close: string,
+  singleQuotes: boolean,
+  outer = 0,
+): number {
+  if (outer > mostOpen) return text.length;
   const open = { ")": "(", "}": "{" }[close];
   let depth = 1;
   for (let at = from; at < text.length; at++) {
@@ -107,9 +117,9 @@ export function quoteEnd(text: string, from: number, close: string, singleQuotes
       if (depth === 0) return at;
     } else if (char === open) depth += 1;
     else if (close === "'" || close === "`") continue;
-    else if (text.startsWith("$(", at)) at = quoteEnd(text, at + 2, ")", true);
-    else if (char === '"') at = quoteEnd(text, at + 1, '"', false);
-    else if (char === "'" && singleQuotes) at = quoteEnd(text, at + 1, "'", false);
+    else if (text.startsWith("$(", at)) at = quoteEnd(text, at + 2, ")", true, outer + 1);
+    else if (char === '"') at = quoteEnd(text, at + 1, '"', false, outer + 1);
+    else if (char === "'" && singleQuotes) at = quoteEnd(text, at + 1, "'", false, outer + 1);
   }
   return text.length;
 }

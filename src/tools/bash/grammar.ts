@@ -90,9 +90,11 @@ function isBroken(node: SyntaxNode): boolean {
     case "ProcessSubstitution":
     case "ArithmeticCommandExpansion":
       return node.script === undefined;
-    case "Redirect":
     case "HereString":
       return node.target === undefined;
+    case "Redirect":
+      // Of `>&-a` bash makes `>&-` and the word `a`, and the library a target `-a`.
+      return node.target === undefined || (/&$/.test(node.operator) && /^-./s.test(node.target.text));
     case "HereDoc":
       return node.delimiter === undefined || node.closing === undefined;
     default:

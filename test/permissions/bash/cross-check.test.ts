@@ -132,6 +132,8 @@ describe("a command that is more than plain words", () => {
     "2>&1 rm x",
     ">&-rm x",
     "{fd}>f rm x",
+    "2>&1>&-rm x",
+    "2>&1>f rm x",
     "$(echo rm) x",
     "${X:-rm} x",
     "{rm,x}",
@@ -200,3 +202,21 @@ describe("without the grammar of bash", () => {
     expect(without("make && rm x", { mode: "auto", deny: ["bash(rm:*)"] }).decision).toBe("deny");
   });
 });
+
+test.each([
+  ["nested substitutions", "$(".repeat(10_000)],
+  ["substitutions in quotes", '"$('.repeat(10_000)],
+  ["arithmetic", '$(("'.repeat(10_000)],
+  ["backquotes", "`".repeat(10_001)],
+  ["parentheses", "(".repeat(10_000)],
+  ["lines of a heredoc that does not end", `cat <<E\n${"x\n".repeat(300_000)}`],
+])("10,000 %s are refused under a rule, and nothing is thrown", (_, command) => {
+  expect(run(command, { mode: "auto", deny: ["bash(rm:*)"], allow: ["bash(git:*)"] }).decision).toBe("ask");
+});
+
+test.each([`a '${"x".repeat(1_000_000)}`, `a *${"x".repeat(1_000_000)}`])(
+  "a word of a million characters is judged like any other",
+  (command) => {
+    expect(run(command, { mode: "auto", deny: ["bash(rm x:*)"] }).decision).toBe("ask");
+  },
+);
