@@ -104,9 +104,12 @@ export function quoteEnd(
   from: number,
   close: string,
   singleQuotes: boolean,
-  outer = 0,
+  left = mostOpen,
 ): number {
-  if (outer > mostOpen) return text.length;
+  return left === 0 ? text.length : endWithin(text, from, close, singleQuotes, left - 1);
+}
+
+function endWithin(text: string, from: number, close: string, singleQuotes: boolean, left: number): number {
   const open = { ")": "(", "}": "{" }[close];
   let depth = 1;
   for (let at = from; at < text.length; at++) {
@@ -117,9 +120,9 @@ export function quoteEnd(
       if (depth === 0) return at;
     } else if (char === open) depth += 1;
     else if (close === "'" || close === "`") continue;
-    else if (text.startsWith("$(", at)) at = quoteEnd(text, at + 2, ")", true, outer + 1);
-    else if (char === '"') at = quoteEnd(text, at + 1, '"', false, outer + 1);
-    else if (char === "'" && singleQuotes) at = quoteEnd(text, at + 1, "'", false, outer + 1);
+    else if (text.startsWith("$(", at)) at = quoteEnd(text, at + 2, ")", true, left);
+    else if (char === '"') at = quoteEnd(text, at + 1, '"', false, left);
+    else if (char === "'" && singleQuotes) at = quoteEnd(text, at + 1, "'", false, left);
   }
   return text.length;
 }
