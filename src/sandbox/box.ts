@@ -47,7 +47,9 @@ export async function startBox(start: BoxStart): Promise<Box> {
     child.once("exit", (code, signal) => {
       alive = false;
       listener?.ended();
-      void complaint().then((said) => reject(new Error(said || `it ended with ${signal ?? code}`)));
+      void complaint().then((said) =>
+        reject(new Error(said || `the first process inside ended at once (${signal ?? `exit ${code}`})`)),
+      );
     });
     const box = (keeper: number): Box => ({
       pid: keeper,

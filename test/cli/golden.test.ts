@@ -47,5 +47,7 @@ test.runIf(process.platform === "linux").each([
   const { stdout, stderr } = await sawtooth(workspace, ["doctor"]);
   expect(stderr).toBe("");
   const machine = { node: process.versions.node, platform: `${process.platform} ${process.arch}` };
-  matchesGolden(name, scrub(stdout, { ...machine, version: packageJson.version, root }));
+  // The sandbox is the machine's own; with this bash, which only tells its version, none can start.
+  const text = stdout.replace(/^( {2}note {2}sandbox +).*\n(?: {20}.*\n)*/m, "$1<none can start here>\n");
+  matchesGolden(name, scrub(text, { ...machine, version: packageJson.version, root }));
 });
