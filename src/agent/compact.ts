@@ -39,6 +39,6 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
 function failure(events: readonly LogEvent[], firstNew: number): string {
   const call = lastOf(events.slice(firstNew), "summary_call");
   if (!call) return "the context is too large for the model to be asked";
-  const what = call.outcome === "rejected" ? "was of no use" : "failed";
+  const what = call.outcome === "rejected" ? "was unusable" : "failed";
   return `the summary ${what}${call.detail ? ` (${call.detail})` : ""}`;
 }

@@ -60,7 +60,7 @@ export function repair(agent: Agent, why: string, { onlyThinking }: { onlyThinki
   const first = onlyThinking && !tried.has("drop_thinking");
   const edit = first ? allThinking(events) : tried.has("collapse") ? undefined : everything(events);
   if (!edit) return false;
-  const done = first ? "all thinking was left out" : "the history was put together anew from the log";
+  const done = first ? "all thinking was left out" : "the history was rebuilt from the log";
   agent.log.append({ type: "warning", code: "history_repaired", text: `${why}: ${done}` });
   agent.log.append({ type: "context_edited", policy: "repair", reason: why, edits: [edit], economics: {} });
   return true;

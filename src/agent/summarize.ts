@@ -98,7 +98,7 @@ async function askTwice(
   if (broken.length > 0)
     throw new ModelError(
       "bad_request",
-      `the question for a summary would be refused: ${broken.map(violationText).join("; ")}`,
+      `the request for a summary would be refused: ${broken.map(violationText).join("; ")}`,
     );
   const enough = new AbortController();
   const hear = (part: ModelPart): void => {

@@ -71,7 +71,7 @@ export function standingRules(
       }
     },
     remove({ rule, kind, scope }) {
-      if (scope === "flags") return "it was given on the command line: leave it out there";
+      if (scope === "flags") return "given on the command line: remove it there";
       try {
         change(scope, kind, (rules) => rules.filter((each) => each !== rule));
         return undefined;

@@ -111,7 +111,7 @@ function refusal(file: string, bytes: Buffer, taken: ReadonlySet<string>): strin
   if (!/^[a-z0-9][a-z0-9_-]{0,39}$/i.test(name)) return "its name may hold letters, digits, - and _ only";
   if (taken.has(name.toLowerCase())) return `there is a /${name.toLowerCase()} already`;
   if (bytes.length > mostBytes) return `it is larger than ${mostBytes / 1024} KiB`;
-  if (bytes.includes(0) || !isUtf8(bytes)) return "it is no text";
+  if (bytes.includes(0) || !isUtf8(bytes)) return "it is not text";
   return parsed(bytes.toString()).text === "" ? "it is empty" : undefined;
 }
 

@@ -19,7 +19,7 @@ test("a log that ends with a reply is put together anew, and the work goes on", 
   expect(await runTurn(agent, never)).toBe("completed");
   expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([
     expect.stringMatching(
-      /rule 2: messages.3: the last message is the assistant's.*put together anew from the log/,
+      /rule 2: messages.3: the last message is the assistant's.*rebuilt from the log/,
     ),
   ]);
   expect(requests).toHaveLength(1);

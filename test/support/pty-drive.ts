@@ -94,7 +94,13 @@ export function driveProgram(
     ...viewOf(terminal, seen),
     ended,
     kill(signal = "SIGKILL") {
-      if (!seen.over) process.kill(pty.pid, signal);
+      if (seen.over) return;
+      try {
+        process.kill(pty.pid, signal);
+      } catch (error) {
+        // It may have ended a moment ago, and its end is not told yet.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
     },
   };
 }

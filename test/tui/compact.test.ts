@@ -87,7 +87,7 @@ test("a summary that fails or is of no use changes nothing, and that is said", a
   terminal.send("/compact\r");
   await terminal.until("nothing was changed: the summary failed (");
   terminal.send("/compact\r");
-  await terminal.until(/nothing was changed: the summary was of no use \(it called a tool/);
+  await terminal.until(/nothing was changed: the summary was unusable \(it called a tool/);
   expect(logOf(workspace).filter(({ type }) => type === "context_edited")).toEqual([]);
 });
 

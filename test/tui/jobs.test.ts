@@ -17,7 +17,7 @@ test("background jobs are listed, and a person can end one", async () => {
   const pid = new RegExp(`(\\d+)  running  ${mark}`).exec(terminal.whole().join("\n"))?.[1];
   expect(processes()).toContain(mark);
   terminal.send(`/jobs stop ${pid}\r`);
-  await terminal.until(`job ${pid} was ended`);
+  await terminal.until(`job ${pid} ended`);
   expect(processes()).not.toContain(mark);
   terminal.send("/jobs stop 1\r");
   await terminal.until("No running job 1");

@@ -8,7 +8,7 @@ const auto = ["--permission-mode", "auto"];
 
 async function switchTo(terminal: TerminalFixture["terminal"], name: string): Promise<void> {
   terminal.send(`/model ${name}\r`);
-  await terminal.until(/Go on with [\s\S]*❯ 2 No/);
+  await terminal.until(/Switch to [\s\S]*❯ 2 No/);
   terminal.send("y");
   await terminal.until(`from here on ${name.includes("/") ? name : `anthropic/claude-${name}`}`);
 }
@@ -56,14 +56,14 @@ test("/model says what a change costs before it is made, and no is an answer", a
   const cached = (usage?.cacheReadTokens ?? 0) + (usage?.cacheWrite5mTokens ?? 0);
   const shown = terminal.screen().join("\n").replaceAll(/\n +/g, " ");
   expect(shown).toContain(`${cached.toLocaleString("en-US")} cached tokens are lost`);
-  const [, tokens, next] = /reads about ([\d,]+) tokens anew: \$([\d.]+) for it/.exec(shown) ?? [];
+  const [, tokens, next] = /reads about ([\d,]+) tokens again: \$([\d.]+) for it/.exec(shown) ?? [];
   expect(Number(next)).toBeCloseTo((Number(tokens?.replace(",", "")) * 5) / 1e6, 3);
   expect(shown).toMatch(/where claude-sonnet-5-5 would take \$0\.\d{4}/);
   expect(shown).toMatch(/About \d{3} tokens of thinking are dropped for good/);
   terminal.send("\r");
   await terminal.until("Still using anthropic/claude-sonnet-5-5");
   terminal.send("/model opus-5-5\r");
-  await terminal.until("Go on with");
+  await terminal.until("Switch to");
   terminal.send("\x1b");
   await terminal.until("Still using anthropic/claude-sonnet-5-5");
   terminal.send("next\r");

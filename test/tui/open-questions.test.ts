@@ -64,7 +64,7 @@ test("a rule that one answer adds answers the questions that wait behind it", as
   for (const name of ["a.txt", "b.txt", "c.txt"]) writeFileSync(join(out, name), `content of ${name}\n`);
   terminal.send("go\r");
   await terminal.until(/Read .*\/a\.txt\?/);
-  expect(terminal.screen().join("\n")).toMatch(/always means the rule read\(.*\/out\/\*\*\)/);
+  expect(terminal.screen().join("\n")).toMatch(/always adds the rule read\(.*\/out\/\*\*\)/);
   terminal.send("2");
   await terminal.until("final");
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(
@@ -108,7 +108,7 @@ test("what a command asks outlives the turn that ends meanwhile, and is answered
   await terminal.until(/slowly *\n[\s\S]*Take 1 command/);
   await terminal.quiet(1500);
   terminal.send("y");
-  await terminal.until("taken: /greet");
+  await terminal.until("trusted: /greet");
 });
 
 test("the dialog of a command names the file that a link leads to", async () => {

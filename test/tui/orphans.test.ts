@@ -27,5 +27,5 @@ test("processes that a killed run left are told at the start, and /jobs clean en
   await next.until(/ended \d+ process(es)? of killed runs/);
   expect(processes()).not.toContain(mark);
   next.send("/jobs clean\r");
-  await next.until("no killed run left a process");
+  await next.until("no processes left by killed runs");
 });

@@ -93,7 +93,7 @@ test("commands of a project are taken only when a person says so, and one change
   first.send("/trust\r");
   await first.until("Take 2 commands");
   first.send("y");
-  await first.until("taken: /check, /deploy");
+  await first.until("trusted: /check, /deploy");
   first.send("/deploy production\r");
   await first.until("final");
   expect(lastUserText(server)).toBe("Deploy to staging, then production.");
@@ -139,7 +139,7 @@ test("what clashes, leads out, is too large or is no text is not taken, and that
     /Model\.md is not a command: there is a \/model already/,
     /a b\.md is not a command: its name may hold/,
     /big\.md is not a command: it is larger than 32 KiB/,
-    /zero\.md is not a command: it is no text/,
+    /zero\.md is not a command: it is not text/,
     /empty\.md is not a command: it is empty/,
     /\.sawtooth\/commands\/leak\.md is not a command: it is a link out of the folder/,
     /\.sawtooth\/commands\/folder\.md is not a command: it is not a file/,
@@ -197,7 +197,7 @@ async function plainly(workspace: Workspace, server: MockServer): Promise<void> 
   terminal.send("/trust\r");
   await terminal.until("Answer with a number.");
   terminal.send("1\r");
-  await terminal.until("taken: /check, /deploy");
+  await terminal.until("trusted: /check, /deploy");
   terminal.send("/check\r");
   await terminal.until("ready");
   expect(lastUserText(server)).toBe("Run the checks.");

@@ -31,7 +31,7 @@ async function allowInProject({ terminal }: TerminalFixture): Promise<void> {
   await terminal.until("final");
 }
 
-/** Whether a fresh start in the place asks again. */
+/** Starts afresh in the workspace and returns whether it asks again. */
 async function asksAgain({ workspace }: TerminalFixture): Promise<boolean> {
   const next = await again(workspace);
   next.send("go\r");
@@ -46,7 +46,7 @@ test("the dialog shows the rule, how long it would count and the file that would
   terminal.send("go\r");
   await terminal.until("Run this command?");
   const screen = terminal.screen().join("\n");
-  expect(screen).toContain("always means this very command");
+  expect(screen).toContain("always allows exactly this command");
   expect(screen).toMatch(/2 Yes, always in this session\s+kept until you leave/);
   expect(screen).toMatch(/3 Yes, always in this project\s+…?\S*\/projects\/work-[\da-f]{12}\.json/);
   expect(screen).toMatch(/4 Yes, always in every project\s+~\/sawtooth\/config\/settings\.json/);
@@ -109,16 +109,16 @@ test("/permissions lists the rules with their places, and takes one back at once
   terminal.send("/permissions\r");
   await terminal.until("this project: ~/sawtooth");
   const screen = terminal.screen().join("\n");
-  expect(screen).toMatch(/1 {2}deny {3}bash\(rm:\*\)\s+this start: the command line/);
+  expect(screen).toMatch(/1 {2}deny {3}bash\(rm:\*\)\s+this run: the command line/);
   expect(screen).toMatch(
     /2 {2}allow {2}bash\(touch made\.txt\)\s+this project: ~\/sawtooth\/config\/projects/,
   );
   terminal.send("/permissions remove 1\r");
-  await terminal.until("leave it out there");
+  await terminal.until("remove it there");
   terminal.send("/permissions remove 9\r");
   await terminal.until("No rule 9");
   terminal.send("/permissions remove 2\r");
-  await terminal.until("allow bash(touch made.txt) is gone");
+  await terminal.until("removed: allow bash(touch made.txt)");
   expect(JSON.parse(readFileSync(projects(workspace)[0] ?? "", "utf8"))).toMatchObject({ allow: [] });
   terminal.send("go\r");
   await terminal.until("Run this command?");

@@ -86,7 +86,7 @@ describe("a question", () => {
     const { terminal, server } = await open([{ calls }, { calls }, { text: "final" }]);
     terminal.send("go\r");
     await terminal.until("Run this command?");
-    expect(terminal.screen().join("\n")).toContain("always means this very command");
+    expect(terminal.screen().join("\n")).toContain("always allows exactly this command");
     terminal.send("5");
     await terminal.until("leave it empty to just say no");
     terminal.send("write it to other.txt\r");

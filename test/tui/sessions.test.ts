@@ -195,7 +195,7 @@ describe("sawtooth -r without an id", () => {
     const { workspace } = await withSessions();
     const terminal = drive(workspace, ["-r", "--plain"]);
     onTestFinished(() => terminal.kill());
-    await terminal.until("an empty line leaves this");
+    await terminal.until("an empty line closes this");
     expect(shown(terminal)).toMatch(/1 fix the tests, just now, 1 turn, \$0\.\d+\n2 write the parser, /);
     terminal.send("2?\r");
     await terminal.until("The parser is");

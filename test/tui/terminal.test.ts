@@ -80,7 +80,7 @@ describe("the terminal is as it was", () => {
     await terminal.until("interrupted");
     terminal.send("\x03");
     await terminal.until("after=");
-    expect(terminal.whole().join("\n")).toMatch(/Go on with: sawtooth -r \S+\nended=0/);
+    expect(terminal.whole().join("\n")).toMatch(/Resume with: sawtooth -r \S+\nended=0/);
     expectRestored(terminal);
     const log = execFileSync(
       "sh",

@@ -199,7 +199,7 @@ function asker(state: State, seen: () => Exposure): Ask {
 
 function questionOf(state: State, wanted: HostQuestion, seen: Exposure): Question {
   const { kind, host, port, owner, pattern } = wanted;
-  const program = owner?.line ?? "A process that is gone";
+  const program = owner?.line ?? "A process that has ended";
   const target = hostText({ host, port });
   const inner = owner && lineage(owner.pid)[0]?.inner;
   const pid = inner === undefined ? "" : ` (pid ${inner})`;
@@ -210,7 +210,7 @@ function questionOf(state: State, wanted: HostQuestion, seen: Exposure): Questio
     connection: { title: sends ? `${target}: send to it?` : `${target}: connect to it?` },
     reason: sends
       ? `${program}${pid} sends to ${target}. Since you allowed it, this session has read ${sourcesText(seen)}.`
-      : `${program}${pid} wants ${target}, which is not on the list of hosts. It may be fetched from, hardly sent to.`,
+      : `${program}${pid} wants ${target}, which is not on the list of hosts. Yes lets commands fetch from it and send it very little.`,
     ...(sends ? {} : { suggestion: `host(${pattern})`, locations: state.parts.standing.locations }),
   };
 }

@@ -104,7 +104,7 @@ function endingWith(shell: Shell, outside: OutsideShell): Shell {
   };
 }
 
-/** Returns true for a path that an allowed edit wrote below, or that was put back from quarantine. */
+/** Returns true for a path that an allowed edit wrote below, or that was restored from quarantine. */
 function isApproved(events: readonly LogEvent[], path: string): boolean {
   return (
     changedFiles(events).some((file) => isInside(file, path)) ||

@@ -133,7 +133,7 @@ async function found(parts: SandboxParts): Promise<Known> {
 }
 
 function cannotStart({ reason }: SandboxStatus): string {
-  return `sandbox: on, but bubblewrap cannot start here (${reason ?? "it is unknown why"}): install bubblewrap, or use --sandbox auto`;
+  return `sandbox: on, but bubblewrap cannot start here (${reason ?? "reason unknown"}): install bubblewrap, or use --sandbox auto`;
 }
 
 function placesOf({ folders, own, workspace }: SandboxParts) {

@@ -97,7 +97,7 @@ async function sandboxCheck({ sandbox }: Machine): Promise<Check> {
   if (isFullSandbox(status)) return { name: "sandbox", state: "ok", says };
   const advice = restrictedByAppArmor()
     ? "allow bubblewrap a user namespace: apt-get install apparmor-profiles; ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"
-    : "install bubblewrap, and allow user namespaces; without a sandbox commands run with all that you may do";
+    : "install bubblewrap, and allow user namespaces; without a sandbox, commands run with all your permissions";
   return { name: "sandbox", state: "note", says, advice };
 }
 

@@ -98,7 +98,7 @@ function reflowOf(env: NodeJS.ProcessEnv): Reflow {
 /** Returns how to resume the session, unless it is empty. */
 function hintOf({ agent, sessionId }: Run): string {
   const said = agent.log.events().some(({ type }) => type === "user_message");
-  return said ? `Go on with: sawtooth -r ${sessionId}\n` : "";
+  return said ? `Resume with: sawtooth -r ${sessionId}\n` : "";
 }
 
 /** Restores the terminal first, however the process ends; a signal then ends the session in order. */

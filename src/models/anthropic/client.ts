@@ -64,7 +64,7 @@ function lowerCase(headers: Access["headers"] = {}): Record<string, string> {
 function refusal(status: number, text: string, { headers }: Answer, secret: string): ModelError {
   const { message, details } = wireErrorIn(text);
   const code = typeof details?.error_code === "string" ? details.error_code : undefined;
-  const explanation = message || `${status} ${text.trim().slice(0, 1000) || "without a word"}`;
+  const explanation = message || `${status} ${text.trim().slice(0, 1000) || "no explanation"}`;
   return serverError({ status, message: explanation, code, headers }, secret);
 }
 

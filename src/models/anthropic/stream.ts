@@ -106,7 +106,7 @@ function grow(growing: Growing, delta: BetaRawContentBlockDelta, onPart: (part: 
 function replyOf(state: StreamState): ModelReply {
   const { message, stopReason } = state;
   if (!message || !stopReason || !state.stopped)
-    throw new ModelError("incomplete", "the stream ended before the reply was whole");
+    throw new ModelError("incomplete", "the stream ended before the reply was complete");
   const cut = cutReasons.includes(stopReason);
   const blocks = state.blocks.filter((growing) => !(cut && isToolUse(growing.block)));
   if (!cut && blocks.some((growing) => !growing.complete))

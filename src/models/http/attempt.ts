@@ -50,7 +50,7 @@ export async function attempt<Chunk>(
 /** Throws `ModelError`. A key that cannot stand in a header would be quoted in the error about it. */
 export function checkAccess(credential: string | undefined, baseUrl: string | undefined): void {
   if (credential && !/^[\x21-\x7e]+$/.test(credential))
-    throw new ModelError("credentials", "the API key holds characters that no key has: copy it again");
+    throw new ModelError("credentials", "the API key contains characters that no key has: copy it again");
   if (baseUrl && !URL.canParse(baseUrl))
     throw new ModelError("bad_request", `the base URL of the API is not a URL: ${baseUrl}`);
 }

@@ -104,7 +104,10 @@ async function begin(
     throw answerError(answer.status, await textOf(answer), answer.headers, apiKey);
   const type = answer.headers["content-type"] ?? "";
   if (/html|^application\/json/.test(type))
-    throw new ModelError("bad_request", `the server answered ${type}, no stream: is the base URL right?`);
+    throw new ModelError(
+      "bad_request",
+      `the server answered ${type} instead of a stream: check the base URL`,
+    );
   return answer;
 }
 

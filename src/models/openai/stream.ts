@@ -122,7 +122,7 @@ function gatherCalls({ onPart, makeId, taken }: AssemblyOptions) {
 
 /** No arguments at all mean an empty object. */
 function callBlock({ id, name, json }: Growing): ToolUseBlock {
-  if (!name) throw new ModelError("incomplete", "a call of the reply names no tool");
+  if (!name) throw new ModelError("incomplete", "a tool call in the reply has no name");
   try {
     return { type: "tool_use", id, name, input: JSON.parse(json.trim() || "{}") };
   } catch {
@@ -134,7 +134,7 @@ function callBlock({ id, name, json }: Growing): ToolUseBlock {
 function stopReasonOf(finish: string, calls: number): string {
   switch (finish) {
     case "":
-      throw new ModelError("incomplete", "the stream ended before the reply was whole");
+      throw new ModelError("incomplete", "the stream ended before the reply was complete");
     case "error":
       throw new ModelError("server", "the server ended the reply with an error");
     case "length":
@@ -143,7 +143,7 @@ function stopReasonOf(finish: string, calls: number): string {
       return "refusal";
     case "tool_calls":
     case "function_call":
-      if (calls === 0) throw new ModelError("incomplete", "the reply ended for calls and holds none");
+      if (calls === 0) throw new ModelError("incomplete", "the reply stopped for tool calls but holds none");
       return "tool_use";
     default:
       return calls > 0 ? "tool_use" : "end_turn";

@@ -119,16 +119,16 @@ function parseLine(line: string, where: string): unknown {
 
 /** Why no exchange fits, against the one that was recorded at this place. */
 function missing(request: ModelRequest, played: number, expected: Exchange | undefined): string {
-  if (!expected) return `the cassette ends after ${played} requests, and this is one more`;
+  if (!expected) return `the cassette ends after ${played} requests, but another one was made`;
   const [now, then] = [summaryOf(request), expected.request];
   const intro = `request ${played + 1} is not on the cassette:`;
-  if (now.model !== then.model) return `${intro} its model is ${now.model}, recorded was ${then.model}`;
+  if (now.model !== then.model) return `${intro} its model is ${now.model}, recorded: ${then.model}`;
   const index = firstDifference(now.prints, then.prints);
   if (index === 0) return `${intro} the system text differs`;
   if (index === 1) return `${intro} the tools differ`;
   if (index < 0) return `${intro} its settings differ (length, effort, thinking or cache breakpoints)`;
   const counts = `${now.messages} messages, recorded were ${then.messages}`;
-  const ends = `the last one begins ${JSON.stringify(now.last)}, recorded was ${JSON.stringify(then.last)}`;
+  const ends = `the last one begins ${JSON.stringify(now.last)}, recorded: ${JSON.stringify(then.last)}`;
   return `${intro} it differs from message ${index - 2} on (counted from 0; ${counts}); ${ends}`;
 }
 

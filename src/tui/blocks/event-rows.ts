@@ -90,7 +90,7 @@ export function noteOf(event: LogEvent): Note | undefined {
     case "session_named":
       return [
         "dim",
-        event.name ? `this session is called ${event.name}` : "this session has no name any more",
+        event.name ? `this session is called ${event.name}` : "this session no longer has a name",
       ];
     case "model_changed":
       return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
@@ -100,13 +100,13 @@ export function noteOf(event: LogEvent): Note | undefined {
       return ["dim", sandboxText(event.status)];
     case "quarantined":
       return event.accepted
-        ? ["dim", `${event.path} was put back from quarantine`]
+        ? ["dim", `${event.path} was restored from quarantine`]
         : [
             "warn",
             `${event.path} appeared, and other programs would run it: it is in quarantine; /sandbox accept puts it back`,
           ];
     case "runs_elsewhere":
-      return ["dim", `other programs run what was changed: ${event.paths.join(", ")}`];
+      return ["dim", `changed files that other programs run: ${event.paths.join(", ")}`];
     case "session_started":
     case "settings_changed":
     case "user_message":

@@ -80,7 +80,7 @@ async function manageJobs(argument: string, { host, columns, notice, print }: Co
   if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
     return notice("Usage: /jobs [stop <pid>|keep <pid>|clean]");
   const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
-  const words = verb === "stop" ? "was ended" : "outlives the session";
+  const words = verb === "stop" ? "ended" : "keeps running after the session";
   notice(done ? `job ${pid} ${words}` : `No running job ${pid}`);
 }
 
@@ -125,7 +125,7 @@ function helpRows(all: readonly Command[], columns: number): Row[] {
 /** Runs `/jobs clean`; returns the outcome as one line. */
 async function endOrphans({ orphans }: Host): Promise<string> {
   const found = orphans.find();
-  if (found.length === 0) return "no killed run left a process";
+  if (found.length === 0) return "no processes left by killed runs";
   await orphans.end();
   const rest = orphans.find();
   if (rest.length > 0) return `these could not be ended: ${rest.map(({ pid }) => pid).join(" ")}`;

@@ -50,7 +50,7 @@ function outcomeRow(done: Compacted): Row {
   const cost = done.cost > 0 ? `; the summary cost ${money(done.cost)}` : "";
   if ("why" in done) return [{ text: `  ${safe(done.why)}${cost}`, tone: "warn" }];
   const { before, after } = done;
-  const text = `  context: ${formatInteger(before)} → ${formatInteger(after)} tokens${cost}; the next request writes what changed anew`;
+  const text = `  context: ${formatInteger(before)} → ${formatInteger(after)} tokens${cost}; the next request writes what changed to the cache again`;
   return [{ text, tone: "dim" }];
 }
 

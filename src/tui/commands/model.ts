@@ -33,7 +33,7 @@ async function changeModel(name: string, context: CommandContext, signal: AbortS
   const { id } = choice.card;
   if (id === models.current) return notice(`${id} is already the model`);
   const isNoted = allOf(events, "assistant_message").length > 0 || choice.warnings.length > 0;
-  if (isNoted && !(await confirm(`Go on with ${short(id)}?`, costRows(choice, models.current), signal)))
+  if (isNoted && !(await confirm(`Switch to ${short(id)}?`, costRows(choice, models.current), signal)))
     return notice(`Still using ${models.current}`);
   choice.take();
 }
@@ -85,7 +85,7 @@ function costRows({ card, cost, warnings }: ModelChoice, current: string): Row[]
     cached > 0
       ? `${formatInteger(cached)} cached tokens are lost.`
       : "Nothing is lost from the cache: it holds nothing of this context now.",
-    `The next request reads about ${formatInteger(tokens)} tokens anew${now}${prices ? compared : ""}.${after}`,
+    `The next request reads about ${formatInteger(tokens)} tokens again${now}${prices ? compared : ""}.${after}`,
     ...thinkingText(cost),
     ...(tokens > cost.soft
       ? [
@@ -99,6 +99,6 @@ function costRows({ card, cost, warnings }: ModelChoice, current: string): Row[]
 function thinkingText({ thinking: { tokens, gone } }: SwitchCost): string[] {
   if (tokens === 0) return [];
   return [
-    `About ${formatInteger(tokens)} tokens of thinking are ${gone ? "dropped for good" : "not sent to it"}: its API takes none of another model.`,
+    `About ${formatInteger(tokens)} tokens of thinking are ${gone ? "dropped for good" : "not sent to it"}: its API does not accept another model's thinking.`,
   ];
 }

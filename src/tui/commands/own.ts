@@ -8,7 +8,7 @@ import type { Command, CommandContext } from "./command.ts";
 export function ownCommands(found: readonly OwnCommand[]): Command[] {
   return found.map(({ name, description, text }) => ({
     name,
-    summary: safe(description) || "says what its file holds",
+    summary: safe(description) || "sends the text of its file",
     ...(text.includes(placeholder) ? { argument: "…" } : {}),
     run: (argument, { say }) => say(spoken(text, argument)),
   }));
@@ -68,7 +68,8 @@ async function askForTrust(
   const title = `Take ${plural(commands.length, "command")} from ${safe(folder)}?`;
   print(commands.flatMap((command) => fileRows(command, columns)));
   const names = commands.map(({ name }) => `${name}.md`).join(", ");
-  const meaning = "Each becomes a command that says its text, as shown above, for you. Nothing in it is run.";
+  const meaning =
+    "Each becomes a command that sends its text, as shown above, as your message. Nothing in it is run.";
   if (!(await confirm(title, [[{ text: names, tone: "strong" }], [{ text: meaning, tone: "dim" }]])))
     return notice("Not trusted. /trust asks again");
   try {
@@ -76,7 +77,9 @@ async function askForTrust(
   } finally {
     changed();
   }
-  notice(`taken: ${commands.map(({ name }) => `/${name}`).join(", ")}; a changed file asks again`);
+  notice(
+    `trusted: ${commands.map(({ name }) => `/${name}`).join(", ")}; you are asked again when a file changes`,
+  );
 }
 
 /** Shows a file by name, with the whole text that it would send. */

@@ -25,12 +25,12 @@ function managePermissions(argument: string, { host, columns, notice, print }: C
 function removed(rules: StandingRules, rule: StandingRule): string {
   const failure = rules.remove(rule);
   return failure === undefined
-    ? `${rule.kind} ${safe(rule.rule)} is gone (${rule.where})`
-    : `${safe(rule.rule)} stays: ${failure}`;
+    ? `removed: ${rule.kind} ${safe(rule.rule)} (${rule.where})`
+    : `cannot remove ${safe(rule.rule)}: ${failure}`;
 }
 
 const scopes: Record<StandingRule["scope"], string> = {
-  flags: "this start",
+  flags: "this run",
   session: "this session",
   project: "this project",
   user: "every project",

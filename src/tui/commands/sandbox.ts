@@ -80,7 +80,7 @@ function accept({ host, notice }: CommandContext): void {
 async function switchOff({ host, busy, notice, confirm }: CommandContext): Promise<void> {
   if (busy) return notice(busyNotice);
   const rows: Row[] = [
-    [{ text: "Commands then run with all that you may do, in a new shell. Background jobs are ended." }],
+    [{ text: "Commands then run in a new shell with all your permissions. Background jobs are ended." }],
   ];
   if (await confirm("Switch the sandbox off for this session?", rows)) host.sandbox.switchOff();
 }

@@ -293,9 +293,9 @@ function whyRows(question: Any, columns: number): Row[] {
   const { reason, suggestion, toolName, input } = question;
   const same = suggestion === `${toolName}(${String(input.command ?? "").trim()})`;
   const rule: Row = same
-    ? [{ text: "    always means this very command", tone: "dim" }]
+    ? [{ text: "    always allows exactly this command", tone: "dim" }]
     : [
-        { text: "    always means the rule ", tone: "dim" },
+        { text: "    always adds the rule ", tone: "dim" },
         { text: literal(suggestion ?? ""), tone: "code" },
       ];
   return [

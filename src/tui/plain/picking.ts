@@ -28,7 +28,7 @@ export function plainList(picker: PlainPicker): string[] {
   return [
     words === "" ? title : `${title}, ${words}`,
     ...found.slice(0, mostShown).map((item, index) => `${index + 1} ${itemText(item)}`),
-    ...(more > 0 ? [`and ${more} more: words find them`] : []),
+    ...(more > 0 ? [`and ${more} more: type words to search`] : []),
     ...(found.length === 0 ? [words === "" ? request.empty : "nothing matches these words"] : []),
     hint(picker),
   ];
@@ -37,10 +37,10 @@ export function plainList(picker: PlainPicker): string[] {
 function hint({ request: { wider, preview, few }, wide }: PlainPicker): string {
   const parts = [
     "Answer with a number",
-    ...(preview ? ["a number and ? tells more about it"] : []),
-    ...(few ? [] : ["other words search"]),
+    ...(preview ? ["a number and ? shows more about it"] : []),
+    ...(few ? [] : ["anything else searches"]),
     ...(wider ? [`+ lists ${wide ? wider.back : wider.label}`] : []),
-    "an empty line leaves this",
+    "an empty line closes this",
   ];
   return `${parts.join("; ")}.`;
 }

@@ -52,7 +52,7 @@ describe("the cheapest card", () => {
     expect(choose("claude-opus-5", 9_000, 0, [unpriced, card("claude-opus-5")]).card).toBeUndefined();
   });
 
-  test("is not one whose last summary here was of no use", () => {
+  test("is not one whose last summary here was unusable", () => {
     const cards = [card("claude-haiku-5-5"), card("claude-haiku-4-5")];
     const log = memoryLog([started(), side("anthropic/claude-haiku-5-5", "failed")]).events();
     expect(usableCards(log, cards).map(({ id }) => id)).toEqual(["anthropic/claude-haiku-4-5"]);

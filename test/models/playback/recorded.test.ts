@@ -148,7 +148,7 @@ describe("a request that is not on the cassette", () => {
     [
       "its model",
       changed({ model: "anthropic/other" }),
-      "its model is anthropic/other, recorded was anthropic/",
+      "its model is anthropic/other, recorded: anthropic/",
     ],
     ["the system text", changed({ system: "Be quick." }), "the system text differs"],
     ["the tools", changed({ tools: [{ name: "a", description: "", input_schema: {} }] }), "the tools differ"],
@@ -156,7 +156,7 @@ describe("a request that is not on the cassette", () => {
     [
       "a message",
       changed({ messages: [other] }),
-      'from message 0 on (counted from 0; 1 messages, recorded were 1); the last one begins "break it", recorded was "fix it"',
+      'from message 0 on (counted from 0; 1 messages, recorded were 1); the last one begins "break it", recorded: "fix it"',
     ],
     ["a further message", second, "from message 1 on (counted from 0; 3 messages, recorded were 1)"],
   ])("is told by %s", async (_title, request, problem) => {
@@ -173,7 +173,7 @@ describe("a request that is not on the cassette", () => {
     await send(model, first);
     await send(model, second);
     expect(await problemOf(send(model, first))).toBe(
-      "run.jsonl: the cassette ends after 2 requests, and this is one more",
+      "run.jsonl: the cassette ends after 2 requests, but another one was made",
     );
   });
 
