@@ -18,9 +18,7 @@ test("a log that ends with a reply is put together anew, and the work goes on", 
   for (const body of [reply(call("a")), result("a"), reply(text("half done"))]) log.append(body);
   expect(await runTurn(agent, never)).toBe("completed");
   expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([
-    expect.stringMatching(
-      /rule 2: messages.3: the last message is the assistant's.*rebuilt from the log/,
-    ),
+    expect.stringMatching(/rule 2: messages.3: the last message is the assistant's.*rebuilt from the log/),
   ]);
   expect(requests).toHaveLength(1);
   expect(JSON.stringify(requests[0]?.messages)).toContain("mend it");
