@@ -55,7 +55,7 @@ function costOf(events: readonly LogEvent[], ask: (events: readonly LogEvent[]) 
 
 type Log = readonly LogEvent[];
 
-/** Cost of the long log over that of the short one: the least of three, since V8 sometimes stops counting in code that it has optimized. */
+/** Cost of the long log over that of the short one: the least of three, as a count came out too high once in ten runs. */
 function growthOf([short, long]: [Log, Log], ask: (events: Log) => unknown): number {
   return Math.min(...[1, 2, 3].map(() => costOf(long, ask) / costOf(short, ask)));
 }
