@@ -1,4 +1,4 @@
-/** What the screen is compared with: the least Ink app that shows what is typed. */
+/** The baseline of the screen: the least Ink app that shows what is typed. */
 
 import { Box, render, Text, useInput } from "ink";
 import { createElement as h, useState } from "react";

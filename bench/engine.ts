@@ -1,4 +1,4 @@
-/** What the context engine costs per step: fold, plan, compose and check one request of a long session. */
+/** The cost of the context engine per step: fold, plan, compose and check one request of a long session. */
 
 import { policyInputOf } from "../src/context/policies/policy-input.ts";
 import { policyStack } from "../src/context/policies/stacks.ts";

@@ -9,7 +9,7 @@ export type Row = {
   unit: "ms" | "MB" | "kB" | "µs" | "%";
   measured: Figure;
   baseline: Figure;
-  /** What the baseline is, in a few words. */
+  /** The baseline, in a few words. */
   against: string;
   /** The aim in words, and whether it is met; without an aim the row only informs. */
   aim?: { text: string; met: boolean };

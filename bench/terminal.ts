@@ -1,4 +1,4 @@
-/** What is measured of a program in a terminal: when text arrives, how long keys take, memory and processor time. */
+/** Measures a program in a terminal: when text arrives, how long keys take, memory and processor time. */
 
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";

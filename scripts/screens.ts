@@ -14,7 +14,7 @@ type Scene = {
   turns: ScriptedReply[];
   /** One of examples/: the folder that is worked in holds its files. */
   example?: string;
-  /** What is typed, and what the window then holds, in turn. */
+  /** The keys that are typed and the text that the window then holds, in turn. */
   steps?: [keys: string, then: string][];
   words?: string[];
   options?: DriveOptions;

@@ -83,14 +83,7 @@ export function insideFolder<T>(
  * its links resolved. Throws `PathMoved`, or the system's error. Close the descriptor.
  */
 export function openInPlace(path: string): number {
-  const fd = withoutLink(path, path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    checkPlace(fd, path);
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
+  return inPlace(withoutLink(path, path, constants.O_RDONLY | constants.O_NONBLOCK), path);
 }
 
 /**
@@ -106,7 +99,11 @@ function checkPlace(fd: number, path: string): void {
 }
 
 function openFolder(way: string, path: string): number {
-  const fd = withoutLink(way, path, asFolder);
+  return inPlace(withoutLink(way, path, asFolder), path);
+}
+
+/** Returns the descriptor when it lies where `path` said; closes it and throws `PathMoved` when it does not. */
+function inPlace(fd: number, path: string): number {
   try {
     checkPlace(fd, path);
     return fd;

@@ -28,7 +28,7 @@ const view: ScriptedReply = { calls: [{ str_replace_editor: { command: "view", p
 const bash = (command: string): ScriptedReply => ({ calls: [{ bash: { command } }] });
 const done: ScriptedReply = { text: "done" };
 
-/** What happens while a command runs; the rest is quiet. */
+/** Events while a command runs; the rest is quiet. */
 type Happenings = Record<string, () => void>;
 
 function session(

@@ -1,4 +1,4 @@
-/** What the resume picker shows of stored sessions. */
+/** Stored sessions as the resume picker shows them. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What cannot be read for certain is not run when nobody is there (T22), through the front door. */
+/** Commands that cannot be read for certain are not run when nobody is there (T22), through the front door. */
 
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,22 +16,14 @@ async function setUp(commands: string[]) {
 const resultTexts = (requests: readonly { messages: unknown[] }[]): string =>
   JSON.stringify(requests.at(-1)?.messages);
 
+const words = "-p go --permission-mode accept-edits --sandbox off --output-format json".split(" ");
+
 test("reading is free, and what two readers see differently is told to the model and not run", async () => {
   const { server, workspace } = await setUp([
     "cat kept.txt | wc -l",
     "cat ke\\\npt.txt >&-",
     "cat <<A <<B\n1\nA\n2\nB",
   ]);
-  const words = [
-    "-p",
-    "go",
-    "--permission-mode",
-    "accept-edits",
-    "--sandbox",
-    "off",
-    "--output-format",
-    "json",
-  ];
   const { stdout } = await sawtooth(workspace, words);
   const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
   expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual([
@@ -68,16 +60,6 @@ test("a link in the workspace that leads out of it makes nothing outside free, n
   ]);
   writeFileSync(join(workspace.home, "secret.txt"), "secret\n");
   symlinkSync(workspace.home, join(workspace.cwd, "out"));
-  const words = [
-    "-p",
-    "go",
-    "--permission-mode",
-    "accept-edits",
-    "--sandbox",
-    "off",
-    "--output-format",
-    "json",
-  ];
   const { stdout } = await sawtooth(workspace, [...words, "--allow", "bash(echo:*)"]);
   expect((JSON.parse(stdout) as { permission_denials: unknown[] }).permission_denials).toHaveLength(3);
   expect(existsSync(join(workspace.home, ".bashrc"))).toBe(false);

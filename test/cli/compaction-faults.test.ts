@@ -75,7 +75,7 @@ function mostInTen({ exchanges }: MockServer): number {
   return Math.max(0, ...inTen);
 }
 
-/** What the server refused, but for what the script had it refuse; a request above the window is among it. */
+/** Refusals of the server that the script did not order; a request above the window is among them. */
 const refusals = ({ exchanges }: MockServer) => exchanges.flatMap(({ error }) => error ?? []);
 
 const counted: readonly string[] = ["summary_call", "context_edited", "warning"];

@@ -1,4 +1,4 @@
-/** What is chosen for the engine on the command line and in settings, seen in the log. */
+/** Choices for the engine on the command line and in settings, seen in the log. */
 
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What goes wrong between the program and the API, through the whole program. */
+/** Faults between the program and the API, through the whole program. */
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

@@ -21,7 +21,7 @@ const work: ScriptedReply[] = [
   { text: "the other repository" },
 ];
 
-/** What is hashed: tools, system and messages without the cache markers. */
+/** The hashed parts: tools, system and messages without the cache markers. */
 function hashed(body: string): { head: string; messages: string[] } {
   const { tools, system, messages } = JSON.parse(body, (key, value) =>
     key === "cache_control" ? undefined : value,

@@ -141,7 +141,7 @@ describe("a damaged log", () => {
   });
 });
 
-/** Whether we may mount file systems here; only root may. */
+/** True where we may mount file systems; only root may. */
 const canMount =
   spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()], { stdio: "ignore" }).status === 0;
 

@@ -1,4 +1,4 @@
-/** What holds for every log and every stack of edits, tried on random ones. A failure names its seed. */
+/** Properties of every log and every stack of edits, tried on random ones. A failure names its seed. */
 
 import { describe, expect, test } from "vitest";
 import { composeRequest } from "../../src/context/request/compose.ts";
@@ -110,7 +110,7 @@ function spentThinking(events: readonly LogEvent[], bound: boolean): number[] {
   });
 }
 
-/** What a collapse spans is gone on every history, on a bound one also what follows the place of an edit. */
+/** Checks that the span of a collapse is gone on every history, on a bound one also what follows the place of an edit. */
 function takesThinking(edit: ContextEdit, seq: number, bound: boolean): boolean {
   switch (edit.type) {
     case "drop_thinking":

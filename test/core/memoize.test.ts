@@ -9,7 +9,7 @@ import { knownTasks } from "../../src/core/task-list.ts";
 import { call, listed, memoryLog, reply, result, started, testCard, text, user } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
 
-/** What the questions ask about, in any order: also in orders that no session would have. */
+/** Events that the questions ask about, in any order: also in orders that no session would have. */
 const kinds: ((seq: number) => EventBody[])[] = [
   (seq) => [user(`said ${seq}`)],
   (seq) => [

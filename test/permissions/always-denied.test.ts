@@ -1,4 +1,4 @@
-/** What is refused in every mode (T04, T33), as a pure function: nothing here runs a command. */
+/** Refusals that hold in every mode (T04, T33), as a pure function: nothing here runs a command. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 
 import { describe, expect, test } from "vitest";

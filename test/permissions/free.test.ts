@@ -1,4 +1,4 @@
-/** What is free in every mode, and what only looks like it, as a pure function: nothing here runs a command. */
+/** Commands that are free in every mode, and those that only look it, as a pure function: nothing here runs a command. */
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 

@@ -1,4 +1,4 @@
-/** What only looks like reading, as a pure function: nothing here runs a command. */
+/** Commands that only look like reading, as a pure function: nothing here runs a command. */
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 

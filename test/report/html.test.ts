@@ -15,7 +15,7 @@ import { sized } from "../support/size.ts";
 type Packed = ReturnType<typeof packBodies>;
 type Data = { steps: string[]; edits: string[]; requests: Packed; summaries: Packed };
 
-/** What the page's own script has to work with. */
+/** The data that the page's own script works with. */
 function dataOf(page: string): Data {
   const json = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1];
   return JSON.parse(json ?? "null") as Data;

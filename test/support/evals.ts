@@ -23,7 +23,7 @@ export type EvalOptions = {
   stack: string;
   /** `provider/id`. */
   model: string;
-  /** What to break, by a name of `sabotage.ts`. */
+  /** The part to break, by a name of `sabotage.ts`. */
   broken?: string | undefined;
   /** Keys of a real provider; without them the scripted reader answers. */
   live?: Record<string, string | undefined>;

@@ -3,7 +3,7 @@
 import { checkFields, checkOneOf } from "./mock-fields.ts";
 import { RefusedError, type WireBlock, type WireMessage } from "./mock-wire.ts";
 
-/** Of the base64 text, as the API counts. */
+/** Bytes of the base64 text, as the API counts. */
 const maxBytes = 5 * 1024 * 1024;
 const kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 

@@ -70,7 +70,7 @@ function checkMessage(value: unknown, path: string, betas: ReadonlySet<string>):
   return { role, content, ...(cleared ? { clear_at: "next_user_message" as const } : {}) };
 }
 
-/** What holds for one turn is never part of a cache key, and cannot change the tools. */
+/** Messages that hold for one turn are never part of a cache key, and cannot change the tools. */
 function checkTurnScoped(content: readonly WireBlock[], path: string): void {
   const why = "turn-scoped system message (clear_at: 'next_user_message')";
   if (content.some((block) => block.type !== "text"))

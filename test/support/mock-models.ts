@@ -1,4 +1,4 @@
-/** What the strict server knows of the models it plays (provider-facts §1–§4). */
+/** The models that the strict server plays, as it knows them (provider-facts §1–§4). */
 
 export type MockModel = {
   id: string;
@@ -9,11 +9,11 @@ export type MockModel = {
   minTokens: number;
   /** Adaptive thinking: on whatever is asked, on request, or unknown to the model. */
   adaptive: "always" | "on_request" | "refused";
-  /** Whether `budget_tokens` is accepted. */
+  /** True when `budget_tokens` is accepted. */
   budget: boolean;
-  /** Whether `role: "system"` is accepted among the messages. */
+  /** True when `role: "system"` is accepted among the messages. */
   systemMessages: boolean;
-  /** Whether temperature, top_p and top_k may differ from their defaults. */
+  /** True when temperature, top_p and top_k may differ from their defaults. */
   sampling: boolean;
 };
 

@@ -12,7 +12,7 @@ import {
   withoutMarkers,
 } from "./mock-wire.ts";
 
-/** What a signature says. Nothing else is remembered: another server process can check it as well. */
+/** The content of a signature. Nothing else is remembered: another server process can check it as well. */
 type Claims = {
   model: string;
   /** Hash of everything before the block but thinking. */

@@ -182,7 +182,7 @@ function checkThinkingParameter(
   }
 }
 
-/** Whether the model thinks about this request. */
+/** Returns true when the model thinks about this request. */
 export function thinks({ thinking }: WireBody, model: MockModel): boolean {
   return model.adaptive === "always" || thinking?.type === "adaptive" || thinking?.type === "enabled";
 }

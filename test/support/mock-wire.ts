@@ -1,4 +1,4 @@
-/** What goes over the wire to the strict server, after it was found valid: strings made into blocks. */
+/** Requests to the strict server after they were found valid: strings made into blocks. */
 
 import { hash } from "node:crypto";
 import type { CacheTtl } from "../../src/core/model-card.ts";
@@ -16,7 +16,7 @@ export type WireBlock = {
   tool_use_id?: string;
   is_error?: boolean;
   content?: string | WireBlock[];
-  /** Of a change of the tools. */
+  /** Set on a change of the tools. */
   tool?: { type?: unknown; name?: unknown };
   source?: { type: string; media_type: string; data: string };
 };

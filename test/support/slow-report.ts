@@ -12,7 +12,7 @@ import { allOf, currentModel } from "../../src/core/questions.ts";
 
 const untilSeq = (events: readonly LogEvent[], seq: number) => events.filter((event) => event.seq < seq);
 
-/** What each request was expected to be, by what had been reported until then. */
+/** The expected size of each request, by what had been reported until then. */
 export function slowExpected(events: readonly LogEvent[]): number[] {
   return allOf(events, "model_request").map(({ seq, tokensEstimated }) =>
     Math.ceil(tokensEstimated * calibration(untilSeq(events, seq))),
@@ -23,7 +23,7 @@ const startOf = (edit: ContextEdit) =>
   edit.type === "replace" ? edit.seq : edit.type === "collapse" ? edit.from : 0;
 const endOf = (edit: ContextEdit) => (edit.type === "replace" ? edit.seq : edit.to);
 
-/** Of each edit: the step it was for, what it removed, its elongation, and the steps and dollars that it saved. */
+/** Lists for each edit the step it was for, what it removed, its elongation, and the steps and dollars that it saved. */
 export function slowEdits(events: readonly LogEvent[], steps: readonly StepRow[]) {
   return allOf(events, "context_edited").map((edit) => {
     const before = untilSeq(events, edit.seq);

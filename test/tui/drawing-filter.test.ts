@@ -1,4 +1,4 @@
-/** Of a full-screen program only its drawing reaches the terminal. */
+/** The filter of full-screen programs: only their drawing reaches the terminal. */
 
 import { expect, test } from "vitest";
 import { drawingFilter } from "../../src/tui/drawing-filter.ts";

@@ -8,7 +8,7 @@ import { open, type TerminalFixture } from "../support/terminal-fixture.ts";
 const size = { columns: 80, rows: 30 };
 const auto = ["--permission-mode", "auto"];
 
-/** What is on the screen once nothing more is written but the spinner: the window, and where the cursor stands. */
+/** Returns the screen once nothing more is written but the spinner: the window, and where the cursor stands. */
 function matchesScreen(name: string, { terminal, workspace }: TerminalFixture): void {
   const { row, column } = terminal.cursor();
   const text = scrub(terminal.screen().join("\n"), { folder: workspace.cwd, home: workspace.home })

@@ -33,7 +33,7 @@ async function taken(turns: ScriptedReply[], options = {}): Promise<TerminalFixt
   return fixture;
 }
 
-/** Whether any file of the session's home, or any request, holds the text. */
+/** Returns true when any file of the session's home, or any request, holds the text. */
 function isKept({ workspace, server }: TerminalFixture, text: string): boolean {
   const files = globSync(join(workspace.env.SAWTOOTH_HOME ?? "", "**/*"), { withFileTypes: true });
   const held = files

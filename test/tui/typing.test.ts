@@ -9,7 +9,7 @@ import { lastUserText, open } from "../support/terminal-fixture.ts";
 const slow: ScriptedReply = { text: "slowly and in many small words ".repeat(40), fault: { pauseMs: 120 } };
 const auto = ["--permission-mode", "auto"];
 
-/** What stands in the editor's first row, without the prompt. */
+/** Returns the editor's first row, without the prompt. */
 function written(terminal: Drive): string {
   return (
     terminal

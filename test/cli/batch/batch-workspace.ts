@@ -89,6 +89,6 @@ export function family(workspace: Workspace): string[] {
   return all().flatMap(({ pid }) => (variableOf(pid, "SAWTOOTH_BATCH") === out ? [commandLine(pid)] : []));
 }
 
-/** Whether two slow tasks are at work. */
+/** Returns true while two slow tasks are at work. */
 export const waiting = (workspace: Workspace) => () =>
   family(workspace).filter((line) => line.includes("sleep 0.05")).length >= 2;

@@ -1,4 +1,4 @@
-/** What docs/batch.md and examples/batch/ show, run as far as it can be without their engines. */
+/** Examples of docs/batch.md and examples/batch/, run as far as they can be without their engines. */
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

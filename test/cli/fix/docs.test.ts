@@ -1,4 +1,4 @@
-/** What docs/ shows, run: the drivers of headless.md and the recorded runs. */
+/** Examples of docs/, run: the drivers of headless.md and the recorded runs. */
 
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -92,7 +92,7 @@ export function read(workspace: Workspace, path: string): string {
   return readFileSync(join(workspace.cwd, path), "utf8");
 }
 
-/** What repairs the small project. */
+/** The turns that repair the small project. */
 export const repairing: ScriptedReply[] = [
   { calls: [bash("echo good > value.txt")] },
   { text: "I wrote good into value.txt." },

@@ -1,4 +1,4 @@
-/** What is shortened, and in which order, when a request would not fit. */
+/** The order in which things are shortened when a request would not fit. */
 
 import { describe, expect, test } from "vitest";
 import { fallbackPolicy } from "../../../src/context/policies/fallback.ts";

@@ -1,4 +1,4 @@
-/** What the server refuses, told apart by kind and in its own words. */
+/** Refusals of the server, told apart by kind and in its own words. */
 
 import { describe, expect, test } from "vitest";
 import type { ModelError } from "../../../src/core/ports.ts";

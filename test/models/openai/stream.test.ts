@@ -1,4 +1,4 @@
-/** What chunks of odd servers become, and what usage costs at the prices of the cards. */
+/** Chunks of odd servers, and usage at the prices of the cards. */
 
 import { describe, expect, test } from "vitest";
 import { costOf, noUsage } from "../../../src/core/model-card.ts";

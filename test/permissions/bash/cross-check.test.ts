@@ -1,4 +1,4 @@
-/** What cannot be read for certain, as a pure decision: nothing here runs a command. */
+/** Commands that cannot be read for certain, as a pure decision: nothing here runs a command. */
 
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the shell
 

@@ -41,7 +41,7 @@ function randomLines(count: number, seed: number): string[] {
   });
 }
 
-/** Whether one of the commands read is this call, word by word. */
+/** Returns true when one of the commands read is this call, word by word. */
 function isAmong(commands: SimpleCommand[], call: string[]): boolean {
   return commands.some(
     ({ words: read }) =>

@@ -1,5 +1,5 @@
 /**
- * What real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down.
+ * A comparison with real bash: what real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down.
  */
 
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** What the programs of a session get of the environment. */
+/** The environment that the programs of a session get. */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

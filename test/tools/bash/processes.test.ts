@@ -1,4 +1,4 @@
-/** What commands leave running neither holds a call nor outlives the session unasked (T05, T34). */
+/** Processes that commands leave running neither hold a call nor outlive the session unasked (T05, T34). */
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";

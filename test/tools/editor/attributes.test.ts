@@ -1,4 +1,4 @@
-/** What a file has besides bytes, mode and owner stays with it; and where no folder can be made, that is said. */
+/** Attributes of a file besides bytes, mode and owner stay with it; and where no folder can be made, that is said. */
 
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { editorHere } from "../../support/editor.ts";
 
-/** What a file holds after a str_replace, and what was said. */
+/** Returns the file after a str_replace, and the result. */
 async function edited(text: string, old_str: string, new_str: string, replace_all = false) {
   const editor = editorHere();
   editor.write("f", text);

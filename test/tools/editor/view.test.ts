@@ -1,4 +1,4 @@
-/** What `view` shows of files and folders. */
+/** Views of files and folders. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";

@@ -129,7 +129,7 @@ function smallDisk(): string {
   return folder;
 }
 
-/** Whether we may mount file systems here. */
+/** True where we may mount file systems. */
 const canMount =
   spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()], { stdio: "ignore" }).status === 0;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createKeyReader, type Key } from "../../../src/tui/input/keys.ts";
 import { growthOver4 } from "../../support/growth.ts";
 
-/** What comes of these reads when nothing more follows. */
+/** Returns the keys of these reads when nothing more follows. */
 function read(...chunks: string[]): Key[] {
   const reader = createKeyReader();
   const keys = chunks.flatMap((chunk) => reader.push(chunk));
