@@ -1,5 +1,5 @@
 /**
- * What any agent must do, and no more: send the whole history, read the reply, keep it and the result in a log that
+ * The least that any agent must do: send the whole history, read the reply, keep it and the result in a log that
  * is on the disk before it goes on. The overhead of a step is measured beside this.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What a replay costs: a long recording under five stacks, and whether a step at its end costs more than one before.
+ * The cost of a replay: a long recording under five stacks, and whether a step at its end costs more than one before.
  */
 
 import type { LogEvent } from "../src/core/events.ts";

@@ -29,7 +29,7 @@ if (isNew && existsSync(dist)) {
   fail(`Node ${process.versions.node} is too old: install Node 22.12 or newer from https://nodejs.org`);
 }
 
-/** Whether it is there, made if need be, but not those above it: under /proc Node would try that for ever. */
+/** Returns true when the folder is there, made if need be, but not those above it: under /proc Node would try that for ever. */
 function isFolder(path) {
   try {
     mkdirSync(path, { mode: 0o700 });

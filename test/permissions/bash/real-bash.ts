@@ -1,5 +1,6 @@
 /**
- * A comparison with real bash: what real bash runs of a line, recorded and never run: no program is found, and what was looked for is written down.
+ * Records the calls that real bash would make for a line, and runs none of them: no program is found, and what was
+ * looked for is written down.
  */
 
 import { spawnSync } from "node:child_process";
