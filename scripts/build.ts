@@ -49,13 +49,12 @@ const builds = [
     splitting: true,
     plugins: [shareOneFile, startFast],
   }),
-  // Threads, and the door into the network of the sandbox, start from files of their own, and share nothing.
+  // Threads start from files of their own, and share nothing.
   build({
     ...common,
     entryPoints: {
       "replay-worker": "src/lab/replay/worker.ts",
       "scale-worker": "src/tools/editor/images/scale-worker.ts",
-      door: "src/network/door.ts",
     },
   }),
 ];

@@ -2,8 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { createServer, type Server, type Socket } from "node:net";
-import type { DoorMessage } from "./door.ts";
-import { startDoor } from "./join.ts";
+import { type DoorMessage, startDoor } from "./door.ts";
 import { join } from "./tunnel.ts";
 
 export type WayIn = {
