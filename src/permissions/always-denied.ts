@@ -145,31 +145,35 @@ function redirectTargets({ redirects }: SimpleCommand): string[] {
 }
 
 /** Lists the paths that a command deletes, moves away, or changes recursively. */
-function deleted([program = "", ...args]: string[]): string[] {
-  const operands = operandsOf(args);
-  switch (program) {
+function deleted(words: string[]): string[] {
+  const args = words.slice(1);
+  switch (words[0]) {
     case "rm":
     case "unlink":
     case "shred":
     case "srm":
     case "trash":
     case "trash-put":
-      return operands;
+      return operandsOf(args);
     case "mv":
-      return operands.length > 1 && !args.some((arg) => /^-\w*t|^--target/.test(arg))
-        ? operands.slice(0, -1)
-        : operands;
+      return movedAway(args);
     case "chmod":
     case "chown":
     case "chgrp":
-      return args.some((arg) => /^-\w*R|^--recursive/.test(arg)) ? operands.slice(1) : [];
+      return args.some((arg) => /^-\w*R|^--recursive/.test(arg)) ? operandsOf(args).slice(1) : [];
     case "rsync":
-      return args.some((arg) => arg.startsWith("--del")) ? operands.slice(-1) : [];
+      return args.some((arg) => arg.startsWith("--del")) ? operandsOf(args).slice(-1) : [];
     case "find":
       return foundAndDeleted(args);
     default:
       return [];
   }
+}
+
+function movedAway(args: string[]): string[] {
+  const operands = operandsOf(args);
+  const lastIsTarget = operands.length > 1 && !args.some((arg) => /^-\w*t|^--target/.test(arg));
+  return lastIsTarget ? operands.slice(0, -1) : operands;
 }
 
 function operandsOf(args: string[]): string[] {

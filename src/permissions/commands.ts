@@ -15,7 +15,7 @@ import { decidePaths } from "./files.ts";
 import { isInWorkspace, type NotFree, notFree, pathsOf, runsInGit, streams } from "./free.ts";
 import { decideOutside } from "./outside.ts";
 import { plain, resolvePath } from "./paths.ts";
-import { allowsCommand, type Certainty, coversPath, deniesCommand, type Rule } from "./rules.ts";
+import { allowsCommand, type Certainty, coverage, deniesCommand, type Rule } from "./rules.ts";
 import { suggestCommand } from "./suggestions.ts";
 
 type Command = Extract<Access, { kind: "execute" }>;
@@ -77,11 +77,10 @@ function verdictOf(
 /** Returns true when the line touches a file that a `read(…)` or `edit(…)` rule denies. */
 function touches(query: PermissionQuery, rule: Rule, { commands }: CommandLine): Certainty[] {
   if (rule.pattern === undefined || (rule.tool !== "read" && rule.tool !== "edit")) return [];
+  const coversAbsolute = coverage(rule, query.workspace, query.home);
   return commands.flatMap(({ words, redirects, folders }) => {
     const covers = (text: string): boolean =>
-      folders
-        .flatMap((folder) => pathsOf(query, text, folder) ?? [])
-        .some((path) => coversPath(rule, path, query.workspace, query.home));
+      folders.flatMap((folder) => pathsOf(query, text, folder) ?? []).some(coversAbsolute);
     const written = redirects.some(
       ({ target, operator }) => (operator === "<") === (rule.tool === "read") && covers(target),
     );
@@ -212,9 +211,9 @@ function readReason(reasons: readonly NotFree[]): string {
 /** Returns the setting, template or variable through which git would run other programs. */
 function gitPrograms(programs: Candidate[]): string | undefined {
   for (const { words, written } of programs) {
-    const set = [...(written?.assignments ?? []), ...words]
-      .map(plain)
-      .filter((word) => word.startsWith("GIT_"));
+    const set = [written?.assignments ?? [], words]
+      .flatMap((texts) => texts.filter((text) => text.startsWith("GIT_")))
+      .map(plain);
     const why =
       set.map(gitVariableRuns).find(Boolean) ??
       (words[0] === "git" ? gitRunsPrograms(words.slice(1).map(plain)) : undefined);

@@ -112,11 +112,20 @@ function matchLoosely(rule: string[], words: string[]): Certainty {
 }
 
 /** Returns true when a rule's glob covers a path: relative to a workspace, absolute, or from the home with `~/`. */
-export function coversPath({ pattern }: Rule, path: string, workspace: string[], home: string): boolean {
-  if (pattern === undefined) return true;
-  return globsOf(pattern, workspace, home).some(
-    (glob) => globExpression(glob).test(path) || (!hasGlob(glob) && isInside(path, glob)),
-  );
+export function coversPath(rule: Rule, path: string, workspace: readonly string[], home: string): boolean {
+  return coverage(rule, workspace, home)(path);
+}
+
+/** Returns a test of absolute paths against a rule's glob, for many paths: see `coversPath`. */
+export function coverage(
+  { pattern }: Rule,
+  workspace: readonly string[],
+  home: string,
+): (path: string) => boolean {
+  if (pattern === undefined) return () => true;
+  const globs = globsOf(pattern, workspace, home).map((glob) => ({ glob, expression: globExpression(glob) }));
+  return (path) =>
+    globs.some(({ glob, expression }) => expression.test(path) || (!hasGlob(glob) && isInside(path, glob)));
 }
 
 /** Returns the absolute globs that the pattern of a rule about files stands for. */

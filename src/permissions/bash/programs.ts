@@ -64,8 +64,8 @@ function seenThrough(command: SimpleCommand, fed: () => string[]): Candidate[] {
   if (first === undefined) return [{ words, folders, certain: true, written: command }];
   const name = programName(first);
   const candidate = (own: string[], certain: boolean): Candidate => {
-    const [program = "", ...rest] = own;
-    return { words: [programName(program), ...rest], folders, certain };
+    const [program] = own;
+    return { words: program === undefined ? [""] : own.with(0, programName(program)), folders, certain };
   };
   const own = { ...candidate(words, true), written: command };
   if (name === "command" && /^-[vV]$/.test(args[0] ?? "")) return [own];
@@ -79,7 +79,7 @@ function seenThrough(command: SimpleCommand, fed: () => string[]): Candidate[] {
   // An option's value may stand before the program, so every suffix of the words may be the command.
   const rests = args
     .slice(0, mostRests)
-    .map((_, index) => candidate([...args.slice(index), ...more], certain))
+    .map((_, index) => candidate(args.slice(index).concat(more), certain))
     .filter(({ words: [program = ""] }) => !program.startsWith("-"));
   return args.length > mostRests ? [own, ...rests, candidate([unknownValue], certain)] : [own, ...rests];
 }
