@@ -39,6 +39,11 @@ function accepted({ state }: FixOutcome): boolean {
   return state === "green" || state === "repaired";
 }
 
+/** Returns the errors of a run that was stopped: its checks alone could look as if all were well. */
+function brokenBy({ state }: FixOutcome, { errors }: FixContext): string[] {
+  return state === "stopped" ? errors : [];
+}
+
 function lastRun({ runs }: CheckState): CheckRun | undefined {
   return runs.findLast((run) => !run.passed) ?? runs.at(-1);
 }
@@ -68,9 +73,14 @@ function junit(ending: FixOutcome, context: FixContext): string {
   cases.push(
     `    <testcase classname="sawtooth.fix" name="tests and checks are left alone" time="0">${guard}</testcase>`,
   );
+  const errors = brokenBy(ending, context);
+  if (errors.length > 0)
+    cases.push(
+      `    <testcase classname="sawtooth.fix" name="the run came to its end" time="0"><error message=${quoted(errors.join("; "))}/></testcase>`,
+    );
   const failures = cases.filter((testCase) => testCase.includes("<failure")).length;
   const time = (context.duration_ms / 1000).toFixed(3);
-  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0" time="${time}"`;
+  const counts = `tests="${cases.length}" failures="${failures}" errors="${errors.length > 0 ? 1 : 0}" skipped="0" time="${time}"`;
   const properties = [
     ["state", ending.state],
     ["attempts", String(ending.attempts.length)],
@@ -141,7 +151,14 @@ function sarif(ending: FixOutcome, context: FixContext): string {
     name: "sawtooth fix",
     rules: rules.map(({ id, text }) => ({ id, shortDescription: { text } })),
   };
-  const invocations = [{ executionSuccessful: context.exitCode === 0, exitCode: context.exitCode }];
+  const notifications = brokenBy(ending, context).map((text) => ({ level: "error", message: { text } }));
+  const invocations = [
+    {
+      executionSuccessful: context.exitCode === 0,
+      exitCode: context.exitCode,
+      toolExecutionNotifications: notifications,
+    },
+  ];
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Run } from "../../app/session.ts";
+import { exitCodeOf } from "../../core/errors.ts";
 import { started } from "../../core/questions.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
@@ -10,7 +11,7 @@ import { lastText, resultObject, sessionlessResult, verdict } from "../headless/
 import { errorText, writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { outputFor } from "./deliver.ts";
 import { reportFor } from "./report.ts";
-import { type Attempt, type FixOutcome, isFlaky, isGreen, runText } from "./task.ts";
+import { type Attempt, type CheckState, type FixOutcome, isFlaky, isGreen, runText } from "./task.ts";
 
 export type ProgressReporter = ReturnType<typeof progressReporter>;
 
@@ -23,6 +24,8 @@ type State = {
   pendingLines: object[];
   /** Files for reports, wherever they lead before the agent runs. */
   reports: { path: string; save(content: string): void }[];
+  /** The checks before the first attempt, as far as they ran. */
+  first: CheckState[];
 };
 
 /** Reports progress in the format that the flags name. */
@@ -32,7 +35,7 @@ export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
     save: outputFor("--report", resolve(file)),
   }));
   const startedAt = Date.now();
-  const state: State = { flags, stop, startedAt, reports, unfollow: () => {}, pendingLines: [] };
+  const state: State = { flags, stop, startedAt, reports, first: [], unfollow: () => {}, pendingLines: [] };
   // `init` is the first line of a stream, so earlier lines wait for it.
   const line = (value: object): void => {
     if (flags.outputFormat !== "stream-json") return;
@@ -44,6 +47,7 @@ export function progressReporter(flags: FlagsOf<"fix">, stop: Stop) {
   };
   return {
     check(run: CheckRun, attempt: number): void {
+      if (attempt === 0) addRun(state.first, run);
       line({ type: "check", attempt, ...checkFacts(run) });
       say(`check \`${run.command}\` ${runText([run])} in ${(run.durationMs / 1000).toFixed(1)} s`);
     },
@@ -78,18 +82,33 @@ function end(state: State, ending: FixOutcome): number {
   return exitCode;
 }
 
-/** Gives a program that waits for the result one, though an error ended the run. */
-function notEnded({ flags, run, unfollow, startedAt, pendingLines }: State, error: unknown): void {
-  if (flags.outputFormat === "text") return;
+/** Gives a program that waits for the result one, though an error ended the run, and writes the reports. */
+function notEnded(state: State, error: unknown): void {
+  const { flags, run, unfollow, startedAt, pendingLines, first } = state;
   unfollow();
   const durationMs = Date.now() - startedAt;
   const errors = [errorText(error)];
-  if (flags.outputFormat === "stream-json" && !run) for (const pending of pendingLines) writeLine(pending);
-  const failed = { subtype: "error_during_execution", is_error: true, errors, terminal_reason: "error" };
+  const failed = {
+    subtype: "error_during_execution" as const,
+    is_error: true,
+    errors,
+    terminal_reason: "error",
+  };
   const result = run
     ? { ...resultObject(run.agent.log.events(), { durationMs }), ...failed }
     : sessionlessResult({ durationMs, reason: "not_started", error: errorText(error) });
+  const exitCode = exitCodeOf(error) ?? 1;
+  for (const { path, save } of state.reports)
+    save(reportFor(path, { state: "stopped", first, attempts: [] }, { ...result, exitCode }));
+  if (flags.outputFormat === "text") return;
+  if (flags.outputFormat === "stream-json" && !run) for (const pending of pendingLines) writeLine(pending);
   writeLine(result);
+}
+
+function addRun(checks: CheckState[], run: CheckRun): void {
+  const known = checks.find(({ command }) => command === run.command);
+  if (known) known.runs.push(run);
+  else checks.push({ command: run.command, runs: [run] });
 }
 
 function outcome({ run, stop, startedAt }: State, ending: FixOutcome) {

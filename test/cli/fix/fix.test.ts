@@ -236,6 +236,23 @@ describe("reports", () => {
     expect(read(workspace, "r/x.xml")).toContain("<failure message=");
     expect(() => parse(read(workspace, "r/x.sarif"))).not.toThrow();
   });
+
+  test("are written when the session cannot begin, and are not green", async () => {
+    const workspace = filesWorkspace(small);
+    const reports = ["--report", "x.xml", "--report", "x.sarif", "--report", "x.md"];
+    const failed = await fix(workspace, [...check, ...reports], { ANTHROPIC_API_KEY: "" });
+    expect(failed.code).toBe(4);
+    const [error = ""] = failed.result.errors;
+    expect(error).toContain("ANTHROPIC_API_KEY");
+    expect(read(workspace, "x.xml")).toMatch(/failures="1" errors="1"[\s\S]*<error message="[^"]*KEY/);
+    const [invocation] = JSON.parse(read(workspace, "x.sarif")).runs[0].invocations;
+    expect(invocation).toEqual({
+      executionSuccessful: false,
+      exitCode: 4,
+      toolExecutionNotifications: [{ level: "error", message: { text: error } }],
+    });
+    expect(read(workspace, "x.md")).toContain(error);
+  });
 });
 
 /** The command lines of all running processes. */
