@@ -18,7 +18,7 @@ const rooms: Record<string, readonly string[]> = {
   models: ["core"],
   git: ["core", "disk"],
   sandbox: ["core", "permissions", "disk"],
-  network: ["core", "permissions"],
+  network: ["core", "permissions", "disk"],
   tools: ["core", "permissions", "disk", "git"],
   session: ["core", "disk"],
   undo: ["core", "disk", "permissions", "git", "session"],

@@ -34,6 +34,8 @@ export type HostRule = {
   name: string;
   port?: number;
   grant: HostGrant;
+  /** All text on the host is the person's own: reading it counts as no text from outside. */
+  trusted?: true;
   text: string;
 };
 

@@ -1,6 +1,6 @@
-/** Reads what the kernel says of a process in /proc/<pid>/stat. */
+/** Reads what the kernel says of processes in /proc. Whatever is gone, closed to us or without /proc is empty. */
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** `startTime`: clock ticks since boot; together with the pid it identifies a process until the next boot. */
 export type ProcessStat = { state: string; parent: number; session: number; startTime: number };
@@ -19,5 +19,64 @@ export function processStat(pid: number): ProcessStat | undefined {
     };
   } catch {
     return undefined;
+  }
+}
+
+/** Returns the pids of a process, from the machine's to the one in its innermost pid namespace. */
+export function namespacePids(pid: number): number[] {
+  const line = /^NSpid:\s*(.*)$/m.exec(procText(`${pid}/status`) ?? "")?.[1];
+  return (line ?? "").split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** Lists the processes of the machine. */
+export function processIds(): number[] {
+  return procNames("").map(Number).filter(Number.isInteger);
+}
+
+/** Lists the children of a process, where the kernel lists them. */
+export function childrenOf(pid: number): number[] {
+  return procNames(`${pid}/task`).flatMap((thread) =>
+    (procText(`${pid}/task/${thread}/children`) ?? "").split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** Returns where the open files of a process lead, the lowest descriptor first. */
+export function openFiles(pid: number): string[] {
+  return procNames(`${pid}/fd`).flatMap((file) => procLink(`${pid}/fd/${file}`) ?? []);
+}
+
+/** Returns true when a process has a file open that leads there. Looks at the highest descriptors first. */
+export function hasOpen(pid: number, link: string): boolean {
+  return procNames(`${pid}/fd`).findLast((file) => procLink(`${pid}/fd/${file}`) === link) !== undefined;
+}
+
+/** Returns the words of a process with blanks between them. */
+export function commandWords(pid: number): string {
+  return (procText(`${pid}/cmdline`) ?? "").split("\0").join(" ").trim();
+}
+
+/** Reads a file below /proc. */
+export function procText(path: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${path}`, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a link below /proc. */
+export function procLink(path: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${path}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function procNames(folder: string): string[] {
+  try {
+    return readdirSync(`/proc/${folder}`);
+  } catch {
+    return [];
   }
 }

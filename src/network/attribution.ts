@@ -1,6 +1,14 @@
 /** Finds the process at the inner end of a connection by /proc: no token that another process could borrow. */
 
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import {
+  childrenOf,
+  commandWords,
+  hasOpen,
+  namespacePids,
+  processIds,
+  processStat,
+  procText,
+} from "../disk/process-stat.ts";
 
 /** A process as the machine counts it. `line`: its command line in one line, at most 80 characters. */
 export type Owner = { pid: number; line: string };
@@ -12,8 +20,10 @@ export type Peer = { remotePort: number; localAddress: string; localPort: number
 export type ProcessFiles = {
   /** The text of /proc/<pid>/net/tcp, tcp6 or udp of any process inside. */
   sockets(kind: "tcp" | "tcp6" | "udp"): string;
-  /** Processes inside, as the machine counts them. */
+  /** Processes inside, as the machine counts them: those that descend from the first one. */
   pids(): number[];
+  /** Every process of the machine: the lists of children leave some out while others end. */
+  allPids(): number[];
   /** True when a process has this socket open, by its inode. */
   holds(pid: number, inode: string): boolean;
   commandLine(pid: number): string;
@@ -81,9 +91,10 @@ function inodeAt(table: string, ends: string): string | undefined {
 
 /** Several processes may hold a socket they inherited: the youngest has it for use, the others wait for it. */
 function holderOf(files: ProcessFiles, inode: string | undefined): Owner | undefined {
-  if (inode === undefined) return undefined;
-  const holders = files.pids().filter((pid) => files.holds(pid, inode));
-  const pid = holders.length > 0 ? Math.max(...holders) : undefined;
+  if (inode === undefined || inode === noInode) return undefined;
+  const among = (pids: readonly number[]) =>
+    pids.toSorted((a, b) => b - a).find((pid) => files.holds(pid, inode));
+  const pid = among(files.pids()) ?? among(files.allPids());
   return pid === undefined ? undefined : { pid, line: files.commandLine(pid) };
 }
 
@@ -100,28 +111,19 @@ function hexAddress(address: string): string {
 /** Reads the real /proc. `first`: the first process of the sandbox, from which all in it descend. */
 export function realProcessFiles(first: number): ProcessFiles {
   return {
-    sockets: (kind) => textOf(`/proc/${first}/net/${kind}`),
+    sockets: (kind) => procText(`${first}/net/${kind}`) ?? "",
     pids() {
       const found = [first];
-      for (const pid of found)
-        for (const thread of namesIn(`/proc/${pid}/task`))
-          found.push(
-            ...textOf(`/proc/${pid}/task/${thread}/children`)
-              .split(" ")
-              .map(Number)
-              .filter((child) => child > 0),
-          );
+      for (const pid of found) found.push(...childrenOf(pid));
       return found;
     },
-    // The newest file first: that is the connection that was just made.
-    holds: (pid, inode) =>
-      namesIn(`/proc/${pid}/fd`).findLast(
-        (name) => linkOf(`/proc/${pid}/fd/${name}`) === `socket:[${inode}]`,
-      ) !== undefined,
-    commandLine: (pid) => clipped(textOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ")),
+    allPids: processIds,
+    holds: (pid, inode) => hasOpen(pid, `socket:[${inode}]`),
+    commandLine: (pid) => clipped(commandWords(pid)),
     now: () => performance.now(),
     used() {
-      const { user, system } = process.cpuUsage();
+      // Of this thread alone where Node can tell: others may be busy with something else.
+      const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
       return (user + system) / 1000;
     },
   };
@@ -133,52 +135,27 @@ export function realProcessFiles(first: number): ProcessFiles {
 export function lineage(pid: number): { pid: number; inner: number }[] {
   const found: { pid: number; inner: number }[] = [];
   for (let at = pid; at > 1 && found.length < 100; ) {
-    const status = textOf(`/proc/${at}/status`);
-    const inner = /^NSpid:.*?(\d+)\s*$/m.exec(status)?.[1] ?? at;
-    if (status === "") break;
-    found.push({ pid: at, inner: Number(inner) });
-    at = Number(/^PPid:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+    const stat = processStat(at);
+    if (!stat) break;
+    found.push({ pid: at, inner: namespacePids(at).at(-1) ?? at });
+    at = stat.parent;
   }
   return found;
 }
 
 /** Seconds from the start of the machine to that of a process; undefined for one that is gone. */
 export function startedAt(pid: number): number | undefined {
-  // Field 22 of proc(5), the twentieth behind the name, in hundredths.
-  const fields = textOf(`/proc/${pid}/stat`).split(")").at(-1)?.trim().split(" ");
-  return fields?.[19] === undefined ? undefined : Number(fields[19]) / 100;
+  const ticks = processStat(pid)?.startTime;
+  // Hundredths on every processor that we know.
+  return ticks === undefined ? undefined : ticks / 100;
 }
 
 /** Seconds since the start of the machine. */
 export function upTime(): number {
-  return Number(textOf("/proc/uptime").split(" ")[0] ?? 0);
+  return Number(procText("uptime")?.split(" ")[0] ?? 0);
 }
 
 function clipped(words: string): string {
   const text = words.replace(/[\s\x00-\x1f\x7f]+/g, " ").trim();
   return text.length > 80 ? `${text.slice(0, 79).toWellFormed()}…` : text;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return "";
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -39,6 +39,8 @@ export type GateOptions = {
 };
 
 export type Gate = {
+  /** True when somebody is there to be asked. */
+  hasPerson: boolean;
   /**
    * Decides about a connection. `isGone`: true once its client has closed it. A question closes with the last
    * connection that waits for it.
@@ -70,6 +72,7 @@ export function createGate(options: GateOptions): Gate {
   const { asked, ...questions } = createQuestions(options);
   return {
     ...questions,
+    hasPerson: options.ask !== undefined,
     async admit(wanted, isGone = () => false) {
       const { host, port } = wanted;
       const decided = decideHost(rules(), host, port);
@@ -86,8 +89,8 @@ export function createGate(options: GateOptions): Gate {
         return isYes && isGone() ? "withdrawn" : outcome;
       };
       if (decided.decision === "allow") {
-        const { rule } = decided;
-        const admitted = { allowed: true as const, rule: rule.text, full: rule.grant === "full" };
+        const { rule, decision, ...marks } = decided;
+        const admitted = { allowed: true as const, rule: rule.text, full: rule.grant === "full", ...marks };
         if (rule.grant !== "full" || !exposed()) return admitted;
         const reason = refusal(await outcomeOf("send"), "exposure");
         return reason ? { allowed: false, reason, rule: rule.text } : admitted;
@@ -104,7 +107,7 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-type Questions = Omit<Gate, "admit"> & {
+type Questions = Omit<Gate, "admit" | "hasPerson"> & {
   asked(question: HostQuestion, isGone: () => boolean): Promise<Outcome>;
 };
 

@@ -90,10 +90,10 @@ async function onRequest(way: HttpWay, message: IncomingMessage, response: Serve
   const target = targetOf(way, message);
   if (typeof target === "string") {
     refuse(way, way.meant(message.socket) ?? oddTarget(message), source, target);
-    return refuseRequest(response, target, way.meant(message.socket));
+    return refuseRequest(way, response, target, way.meant(message.socket));
   }
   const passed = await passage(way, target, source);
-  if ("refused" in passed) return refuseRequest(response, passed.refused, target);
+  if ("refused" in passed) return refuseRequest(way, response, passed.refused, target);
   const { upstream, meter } = passed;
   const onward = request({
     ...{ method: message.method, path: target.path, setHost: false },
@@ -113,7 +113,7 @@ async function onRequest(way: HttpWay, message: IncomingMessage, response: Serve
   });
   onward.on("error", () => {
     if (response.headersSent) response.destroy();
-    else if (meter.isCut()) refuseRequest(response, "budget", target);
+    else if (meter.isCut()) refuseRequest(way, response, "budget", target);
     else response.writeHead(502, { connection: "close" }).end("sandbox: the host closed the connection\n");
     upstream.destroy();
   });
@@ -124,13 +124,18 @@ async function onRequest(way: HttpWay, message: IncomingMessage, response: Serve
 }
 
 /** Answers with the reason, in words that clients print. */
-function refuseRequest(response: ServerResponse, reason: EgressReason, target: Target | undefined): void {
+function refuseRequest(
+  way: HttpWay,
+  response: ServerResponse,
+  reason: EgressReason,
+  target: Target | undefined,
+): void {
   const { host, port } = target ?? { host: "?", port: 0 };
   response.writeHead(403, { "content-type": "text/plain", connection: "close" });
-  response.end(`${refusalText({ host, port }, reason)}\n`);
+  response.end(`${refusalText(way, { host, port }, reason)}\n`);
 }
 
-function refusalText(target: Target, reason: EgressReason): string {
+function refusalText({ gate }: Way, target: Target, reason: EgressReason): string {
   const entry = {
     ...target,
     decision: "deny" as const,
@@ -140,7 +145,7 @@ function refusalText(target: Target, reason: EgressReason): string {
     connections: 0,
     ms: 0,
   };
-  return egressNote(entry, false) ?? "";
+  return egressNote(entry, gate.hasPerson) ?? "";
 }
 
 /** Something to show of a request whose host is odd. */
@@ -191,7 +196,7 @@ async function onConnect(
   const admission = await way.gate.admit({ ...target, owner, command }, isGone);
   if (!admission.allowed) {
     refuse(way, target, source, admission.reason);
-    return answerEnd(socket, 403, refusalText(target, admission.reason));
+    return answerEnd(socket, 403, refusalText(way, target, admission.reason));
   }
   socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (head.length > 0) socket.unshift(head);
@@ -218,10 +223,10 @@ async function onUpgrade(
   const target = targetOf(way, message);
   if (typeof target === "string") {
     refuse(way, way.meant(socket) ?? oddTarget(message), source, target);
-    return answerEnd(socket, 403, refusalText(oddTarget(message), target));
+    return answerEnd(socket, 403, refusalText(way, oddTarget(message), target));
   }
   const passed = await passage(way, target, source);
-  if ("refused" in passed) return answerEnd(socket, 403, refusalText(target, passed.refused));
+  if ("refused" in passed) return answerEnd(socket, 403, refusalText(way, target, passed.refused));
   const lines = pairs(message.rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   passed.upstream.write(`${message.method} ${target.path} HTTP/1.1\r\n${lines.join("")}\r\n`);
   if (head.length > 0) socket.unshift(head);

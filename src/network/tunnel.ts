@@ -48,7 +48,8 @@ export async function passage(way: Way, { host, port }: Target, source: Source):
     return decided.decision === "allow" && decided.rule.name === address;
   };
   const dialled = await way.dial(host, port, permits);
-  const line: Line = { ...facts, decision: "allow", rule: admission.rule };
+  const { rule, trusted } = admission;
+  const line: Line = { ...facts, decision: "allow", rule, ...(trusted ? { trusted } : {}) };
   if ("reason" in dialled) {
     way.ledger.refuse({ ...line, decision: "deny", reason: dialled.reason });
     return { refused: dialled.reason };

@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     expect(world.allow).toEqual(["host(kept.example)"]);
     expect(said).toContain("once.example /2");
     expect(said).toContain(
-      "[sandbox: no.example:80 is not on the list of hosts; the person did not allow it]",
+      "[sandbox: no.example:80 is not on the list of hosts; the person did not allow it. It would be allowed by --allow 'host(no.example)'.]",
     );
     await world.call(twice("once.example"));
     expect(world.questions).toHaveLength(4);
@@ -210,6 +210,13 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     expect(await world.call(push)).toContain(
       "[sandbox: the person did not let this command send to git.example:80]",
     );
+    const mine = await open(true);
+    mine.allow.push("host(ok.example trusted)", "host(git.example full)", "host(*.example trusted)");
+    await mine.call("curl -sS http://ok.example/readme");
+    expect(await mine.call(push)).toContain("git.example /push\ngit.example /push");
+    expect(await mine.call(push)).toContain("git.example /push\ngit.example /push");
+    expect(mine.questions).toEqual([]);
+    expect(ledger(mine)).toMatchObject(Array.from({ length: 3 }, () => ({ trusted: true })));
     const off = await open(false, { rule: "off" });
     off.allow.push("host(ok.example)", "host(git.example full)");
     await off.call("curl -sS http://ok.example/readme");
@@ -239,10 +246,13 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     const world = await open(false);
     world.allow.push("host(ok.example)");
     const said = await world.call(
-      "(sleep 0.5; curl -sS http://ok.example/job >/dev/null) >/dev/null 2>&1 & echo pid $!",
+      "(until [ -e /tmp/go ]; do sleep 0.02; done; curl -sS http://ok.example/job >/dev/null; touch /tmp/done) " +
+        ">/dev/null 2>&1 & echo pid $!",
     );
     world.jobs.push({ pid: Number(/pid (\d+)/.exec(said)?.[1]) } as BackgroundJob);
-    await world.call("curl -sS http://ok.example/call; sleep 1");
+    await world.call(
+      "curl -sS http://ok.example/call; touch /tmp/go; until [ -e /tmp/done ]; do sleep 0.02; done",
+    );
     const commands = ledger(world).map((event) => event.type === "egress" && [event.command, event.program]);
     expect(commands).toEqual([
       ["t2", "curl -sS http://ok.example/call"],

@@ -4,7 +4,7 @@ import { contextFigures, editsByPolicy } from "../../context/report/report.ts";
 import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
-import { type Egress, type EgressReason, foldEgress, hostRule } from "../../core/network/egress.ts";
+import { type Egress, foldEgress, hostRule } from "../../core/network/egress.ts";
 import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { inQuarantine, runsElsewhere } from "../../permissions/sandbox/watched.ts";
@@ -92,14 +92,9 @@ function isBlocked(events: readonly LogEvent[]): boolean {
   return false;
 }
 
-const allowable: readonly EgressReason[] = [
-  ...(["unknown", "port", "address", "machine", "exposure"] as const),
-  ...(["unanswered", "withdrawn"] as const),
-];
-
 /** True for a connection that somebody could have allowed. */
-function isRefused({ decision, reason = "unknown" }: Egress): boolean {
-  return decision === "deny" && allowable.includes(reason);
+function isRefused(entry: Egress): boolean {
+  return entry.decision === "deny" && (entry.reason === "exposure" || hostRule(entry) !== undefined);
 }
 
 /** Returns the hosts that were refused, as denials: the rule is the one that would allow each. */
@@ -110,7 +105,7 @@ function refusedHosts(events: readonly LogEvent[]): Denial[] {
       tool_name: "network",
       tool_use_id: entry.command ?? "",
       tool_input: { host: entry.host, port: entry.port },
-      rule: hostRule(entry),
+      rule: hostRule(entry) ?? entry.rule ?? "",
     }));
 }
 

@@ -109,37 +109,57 @@ export function egressText(entry: Egress): string {
     : `the connection to ${hostText(entry)} was cut${why} (${moved})`;
 }
 
-/** Returns what the model reads about an entry that was not simply allowed; undefined for one that was. */
+/**
+ * Returns what the model reads about an entry that was not simply allowed, with the rule that would have allowed it;
+ * undefined for one that was. `asked`: somebody is there to be asked.
+ */
 export function egressNote(entry: Egress, asked: boolean): string | undefined {
   const { decision, reason, bytesUp, bytesDown } = entry;
   if (decision === "allow") return undefined;
-  const host = hostText(entry);
-  switch (reason) {
-    case "unknown":
-    case "port": {
-      const way = `It would be allowed by --allow 'host(${patternOf(entry)})'.`;
-      const what = `sandbox: ${host} is not on the list of hosts`;
-      return asked ? `${what}; the person did not allow it` : `${what}; nobody is here to be asked. ${way}`;
+  const needed = hostRule(entry);
+  const way = needed === undefined ? "" : `. It would be allowed by --allow '${needed}'.`;
+  return `sandbox: ${refusal()}${way}`;
+
+  function refusal(): string {
+    const host = hostText(entry);
+    switch (reason) {
+      case "unknown":
+      case "port":
+        return `${host} is not on the list of hosts; ${asked ? "the person did not allow it" : "nobody is here to be asked"}`;
+      case "budget":
+        return (
+          `${entry.host} may only be fetched from; the connection was cut when it wanted to send more than that ` +
+          `(it had sent ${formatBytes(bytesUp)} and received ${formatBytes(bytesDown)})`
+        );
+      case "address":
+        return `${host} cannot be reached: only names on the list of hosts, on ports 22, 80, 443 and those of rules`;
+      case "exposure":
+        return asked
+          ? `the person did not let this command send to ${host}`
+          : `${host} may be sent to, but this session has read private data and text from outside, and nobody is here to be asked`;
+      case "rule":
+        return `${egressText(entry)} (${entry.rule ?? "unknown"})`;
+      default:
+        return egressText(entry);
     }
-    case "budget":
-      return (
-        `sandbox: ${entry.host} may only be fetched from; the connection was cut when it wanted to send more than that ` +
-        `(it had sent ${formatBytes(bytesUp)} and received ${formatBytes(bytesDown)}). host(${patternOf(entry)} full) would allow it`
-      );
-    case "address":
-      return `sandbox: ${host} cannot be reached: only names on the list of hosts, on ports 22, 80, 443 and those of rules`;
-    case "exposure":
-      return asked
-        ? `sandbox: the person did not let this command send to ${host}`
-        : `sandbox: ${host} may be sent to, but this session has read private data and text from outside, and nobody is here to be asked`;
-    default:
-      return `sandbox: ${egressText(entry)}`;
   }
 }
 
-/** Returns the rule that would allow the host. */
-export function hostRule(entry: Egress): string {
-  return `host(${patternOf(entry)}${entry.reason === "exposure" ? " full" : ""})`;
+/** Returns the rule that would have allowed the connection; undefined where no single rule would. */
+export function hostRule(entry: Egress): string | undefined {
+  switch (entry.reason) {
+    case "unknown":
+    case "port":
+    case "address":
+    case "unanswered":
+    case "withdrawn":
+      return `host(${patternOf(entry)})`;
+    case "machine":
+    case "budget":
+      return `host(${patternOf(entry)} full)`;
+    default:
+      return undefined;
+  }
 }
 
 /** The pattern of the rule that would allow the host: the port is named unless it is a usual one. */
@@ -160,8 +180,8 @@ export function foldEgress(entries: readonly Egress[]): Egress[] {
 
 /** Entries with the same key are one line of the ledger: a command may start a program a thousand times. */
 export function egressKey(entry: Egress): string {
-  const { host, port, decision, reason, rule, command, program } = entry;
-  return JSON.stringify([host, port, decision, reason, rule, command ?? program]);
+  const { host, port, decision, reason, rule, trusted, command, program } = entry;
+  return JSON.stringify([host, port, decision, reason, rule, trusted, command ?? program]);
 }
 
 function addEgress(one: Egress, other: Egress): Egress {

@@ -13,6 +13,7 @@ import { programsOf } from "../../permissions/bash/programs.ts";
 import { decidePermission, type PermissionMode, parseRule } from "../../permissions/decide.ts";
 import type { PermissionDecision, PermissionInput } from "../../permissions/decision.ts";
 import { decideHost, hostRulesOf, parseHostRule } from "../../permissions/sandbox/hosts.ts";
+import { sandboxPlan } from "../../permissions/sandbox/plan.ts";
 import { hostsNamed, mayName, type NamedHost } from "./hosts.ts";
 
 export type RecordedCall = { toolUseId: string; toolName: string; access: Access; workspace: string[] };
@@ -70,13 +71,13 @@ export function judgeCalls(
   const rules = { mode, allow, deny, home: machine.home, protectedPaths: [], parse: machine.parse };
   const hostRules = hostRulesOf(allow.map(parseRule), deny.map(parseRule));
   return calls.map((call) => {
-    const decided = decidePermission({ ...rules, ...call });
-    const inside = policy.sandbox ? insideDecision(decided, call, policy) : decided;
-    const isRun = policy.sandbox && call.access.kind === "execute" && inside.decision !== "deny";
+    const sandbox = policy.sandbox ? { plan: planOf(policy, call, machine), full: true } : undefined;
+    const decided = decidePermission({ ...rules, ...call, sandbox });
+    const isRun = policy.sandbox && call.access.kind === "execute" && decided.decision !== "deny";
     const hosts = isRun ? hostsOf(call, machine).map((host) => judgeHost(host, policy, hostRules)) : [];
-    const all = [inside.decision, ...hosts.map(({ decision }) => decision)];
+    const all = [decided.decision, ...hosts.map(({ decision }) => decision)];
     const decision = all.includes("deny") ? "deny" : all.includes("ask") ? "ask" : "allow";
-    return { ...call, decision, decided: inside, hosts };
+    return { ...call, decision, decided, hosts };
   });
 }
 
@@ -104,13 +105,19 @@ function judgeHost(named: NamedHost, { mode }: Policy, rules: readonly HostRule[
   return { ...named, decision: first.decision, ...rule };
 }
 
-/** Decides a command in a sandbox that has every wall: what stays inside it needs no permission. */
-function insideDecision(
-  decided: PermissionDecision,
-  { access }: RecordedCall,
-  { mode }: Policy,
-): PermissionDecision {
-  if (access.kind !== "execute" || mode === "ask" || decided.by !== "mode") return decided;
-  if (decided.decision === "allow") return decided;
-  return { decision: "allow", rule: mode, by: "mode", reason: "It stays inside the sandbox." };
+/** Plans the sandbox of a call on a machine of which nothing is known, so that every path of the rules exists. */
+function planOf({ mode, allow, deny }: Policy, { workspace }: RecordedCall, { home }: ReplayMachine) {
+  return sandboxPlan({
+    ...{ mode, workspace, home, own: [] },
+    allow: allow.map(parseRule),
+    deny: deny.map(parseRule),
+    session: { readable: [], writable: [] },
+    found: {
+      kind: () => "file",
+      realPath: (path) => path,
+      matches: () => [],
+      names: () => [],
+      ...{ repositories: [], programs: [], sockets: [], namedSockets: {} },
+    },
+  });
 }

@@ -26,12 +26,6 @@ export type Machine = {
 
 export type DenialScope = { plan: SandboxPlan; workspace: readonly string[]; home: string; machine: Machine };
 
-/** A refused connection, as the proxy saw it. */
-export type RefusedConnection =
-  | { why: "unlisted"; host: string; port: number }
-  | { why: "unreachable"; host: string; port: number }
-  | { why: "budget"; host: string; bytesUp: number; bytesDown: number };
-
 type Denial = { cause: string; note: string };
 
 const mostNotes = 5;
@@ -65,26 +59,6 @@ export function denialNotes(ended: EndedCommand, scope: DenialScope): string[] {
     add(found?.cause, found?.note ?? "");
   }
   return [...notes.values()].slice(0, mostNotes);
-}
-
-/** Returns the note about a connection that the proxy refused. `asked`: a person was asked and did not allow it. */
-export function connectionNote(refused: RefusedConnection, asked: boolean): string {
-  const { host } = refused;
-  switch (refused.why) {
-    case "unlisted": {
-      const rule = refused.port === 443 ? host : `${host}:${refused.port}`;
-      const why = asked ? "the person did not allow it" : "nobody is here to be asked";
-      return `sandbox: ${host}:${refused.port} is not on the list of hosts; ${why}. It would be allowed by --allow 'host(${rule})'.`;
-    }
-    case "unreachable":
-      return `sandbox: ${host}:${refused.port} cannot be reached: only names on the list of hosts, on ports 22, 80, 443 and those of rules.`;
-    case "budget":
-      return `sandbox: ${host} may only be fetched from; the command had sent ${amount(refused.bytesUp)} and received ${amount(refused.bytesDown)}, so it was cut off.`;
-  }
-}
-
-function amount(bytes: number): string {
-  return bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** Returns the denial of the first path in a line that has one. */

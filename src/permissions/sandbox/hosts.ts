@@ -12,7 +12,7 @@ export const usualPorts: readonly number[] = [22, 80, 443];
 
 const howTo =
   "write host(api.example.com), host(*.example.com), host(api.example.com:8443), host(@npm), each with full behind it " +
-  "where the host may be sent to: host(api.example.com full)";
+  "where the host may be sent to, and trusted where all text on it is your own: host(git.example.com full trusted)";
 
 /** The public hosts that a package manager or a service needs, by preset. */
 const presets: Record<string, readonly string[]> = {
@@ -28,25 +28,27 @@ const presets: Record<string, readonly string[]> = {
 
 /**
  * Parses the pattern of `host(…)`: a name, `*.name`, `*`, an address or a preset, optionally with
- * `:port`, `fetch` or `full`. A preset is several rules. Throws `RuleError`.
+ * `:port`, `fetch` or `full`, and `trusted`. A preset is several rules. Throws `RuleError`.
  */
 export function parseHostRule(pattern: string, kind: "allow" | "deny" = "allow"): HostRule[] {
   const text = `host(${pattern.trim()})`;
   const wrong = (what: string) => new RuleError(`the rule "${text}" ${what}: ${howTo}`);
-  const [host = "", word, ...more] = pattern.trim().split(/[ \t]+/);
-  if (more.length > 0 || (word !== undefined && word !== "fetch" && word !== "full"))
-    throw wrong(`has "${[word, ...more].join(" ")}" behind the host, which is neither fetch nor full`);
-  if (kind === "deny" && word !== undefined) throw wrong(`denies, so "${word}" has no meaning: leave it out`);
-  const grant: HostGrant = word === "full" ? "full" : "fetch";
+  const [host = "", ...words] = pattern.trim().split(/[ \t]+/);
+  const behind = words.join(" ");
+  if (!/^(fetch|full)?( ?trusted)?$/.test(behind))
+    throw wrong(`has "${behind}" behind the host, which is neither fetch nor full, nor trusted behind them`);
+  if (kind === "deny" && behind !== "") throw wrong(`denies, so "${behind}" has no meaning: leave it out`);
+  const grant: HostGrant = words[0] === "full" ? "full" : "fetch";
+  const meaning = { grant, ...(words.at(-1) === "trusted" ? { trusted: true as const } : {}), text };
   if (host.startsWith("@")) {
     const names = presets[host];
     if (!names) throw wrong(`names a preset that is unknown (there are ${Object.keys(presets).join(", ")})`);
-    return names.map((name) => ({ kind, name, grant, text }));
+    return names.map((name) => ({ kind, name, ...meaning }));
   }
   const { name, port } = partsOf(host, wrong);
   if (name === machineName && port === undefined)
     throw wrong(`needs the port of the service on this machine, as in host(${machineName}:5432 full)`);
-  return [{ kind, name, ...(port === undefined ? {} : { port }), grant, text }];
+  return [{ kind, name, ...(port === undefined ? {} : { port }), ...meaning }];
 }
 
 type AnyRule = { tool: string; pattern?: string };
@@ -115,7 +117,8 @@ function hostOf(text: string): string | undefined {
 
 /** The decision on a connection and its reason. */
 export type HostDecision =
-  | { decision: "allow"; rule: HostRule }
+  /** `trusted`: one of the rules that allow it says so. */
+  | { decision: "allow"; rule: HostRule; trusted?: true }
   | { decision: "deny"; reason: "rule"; rule: HostRule }
   /** `unknown`: no rule names the host. `port`: a rule names it, on other ports. */
   | { decision: "ask"; reason: "unknown" | "port" }
@@ -136,7 +139,8 @@ export function decideHost(rules: readonly HostRule[], host: string, port: numbe
   );
   const fitting = named.filter((rule) => coversPort(rule, port));
   const rule = fitting.find(({ grant }) => grant === "full") ?? fitting[0];
-  if (rule) return { decision: "allow", rule };
+  const trusted = fitting.some((one) => one.trusted);
+  if (rule) return { decision: "allow", rule, ...(trusted ? { trusted } : {}) };
   if (address) return { decision: "deny", reason: "address" };
   if (host === machineName) return { decision: "deny", reason: "machine" };
   return { decision: "ask", reason: named.length > 0 ? "port" : "unknown" };

@@ -69,7 +69,10 @@ describe("a policy", () => {
     expect({ asked, refused, perHost }).toEqual({ asked: 3, refused: 1, perHost: 2 });
     expect(questions).toEqual([
       { calls: 2, rule: "host(@pypi)", reason: "It names the host @pypi.", example: "pip install x" },
-      { calls: 1, reason: "It names the host (a git remote).", example: "git push origin main" },
+      {
+        ...{ calls: 1, rule: "bash(git push origin main)", example: "git push origin main" },
+        reason: "This command may write or run something.",
+      },
     ]);
     expect(hosts.map(({ host, grant, calls }) => [host, grant, calls])).toEqual([
       ["@pypi", "fetch", 2],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SandboxPlan } from "../../../src/core/sandbox.ts";
-import { connectionNote, type DenialScope, denialNotes } from "../../../src/permissions/sandbox/denials.ts";
+import { type DenialScope, denialNotes } from "../../../src/permissions/sandbox/denials.ts";
 
 const home = "/h/me";
 const plan: SandboxPlan = {
@@ -86,16 +86,4 @@ describe("there is no note", () => {
   ])("%s", (_what, line) => {
     expect(notes(line)).toEqual([]);
   });
-});
-
-test("a refused connection is told with what would allow it, or how much was sent", () => {
-  const unlisted = { why: "unlisted", host: "evil.example", port: 443 } as const;
-  expect(connectionNote(unlisted, false)).toBe(
-    "sandbox: evil.example:443 is not on the list of hosts; nobody is here to be asked. It would be allowed by --allow 'host(evil.example)'.",
-  );
-  expect(connectionNote({ ...unlisted, port: 8080 }, true)).toContain("'host(evil.example:8080)'");
-  const budget = { why: "budget", host: "files.example", bytesUp: 1_900_000, bytesDown: 40_000 } as const;
-  expect(connectionNote(budget, false)).toBe(
-    "sandbox: files.example may only be fetched from; the command had sent 1.9 MB and received 40 kB, so it was cut off.",
-  );
 });

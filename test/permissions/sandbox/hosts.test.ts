@@ -121,6 +121,8 @@ describe("rules", () => {
     expect(parseHostRule("[::1]:8080")).toMatchObject([{ name: "::1", port: 8080 }]);
     expect(parseHostRule("@github full").every(({ grant }) => grant === "full")).toBe(true);
     expect(parseHostRule("@npm").length).toBeGreaterThan(0);
+    expect(parseHostRule("a.example full trusted")).toMatchObject([{ grant: "full", trusted: true }]);
+    expect(parseHostRule("a.example trusted")).toMatchObject([{ grant: "fetch", trusted: true }]);
   });
 
   test("that are odd are refused with how to write them", () => {
@@ -130,6 +132,7 @@ describe("rules", () => {
       ["api.example.com:https", "has a port that is not a number"],
       ["api.example.com read", 'has "read" behind the host'],
       ["api.example.com full fetch", 'has "full fetch" behind the host'],
+      ["api.example.com trusted full", 'has "trusted full" behind the host'],
       ["@maven", "names a preset that is unknown"],
       ["*example.com", "does not name a host"],
       ["api.*.com", "does not name a host"],
