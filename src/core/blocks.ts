@@ -1,20 +1,43 @@
 /** The content blocks and messages of the Messages API, in its own words. Pure types. */
 
-export type TextBlock = { type: "text"; text: string };
+/**
+ * `wire`, on any block of a reply: what the API that made it wants back as it was. Only that API reads it, and only for
+ * the model that made it.
+ */
+export type TextBlock = { type: "text"; text: string; wire?: MessageWire };
 export type ImageBlock = {
   type: "image";
   source: { type: "base64"; media_type: string; data: string };
 };
-/** `thinking` may be empty; `signature` binds the block to everything sent before it. */
-export type ThinkingBlock = { type: "thinking"; thinking: string; signature: string };
-export type RedactedThinkingBlock = { type: "redacted_thinking"; data: string };
-export type ToolUseBlock = { type: "tool_use"; id: string; name: string; input: unknown };
+/** `thinking` may be empty; `signature` binds the block to everything sent before it, and is empty when there is none. */
+export type ThinkingBlock = { type: "thinking"; thinking: string; signature: string; wire?: ThinkingWire };
+/** `data`: encrypted. */
+export type RedactedThinkingBlock = { type: "redacted_thinking"; data: string; wire?: ReasoningWire };
+export type ToolUseBlock = {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+  wire?: CallWire;
+};
 export type ToolResultBlock = {
   type: "tool_result";
   tool_use_id: string;
   content: ResultContent;
   is_error?: true;
 };
+
+/** The field of the message that held the thinking: servers of chat completions have two names for it. */
+export type ThinkingWire = { api: "chat"; field: "reasoning_content" | "reasoning" };
+/** A reasoning item of Responses without its encrypted content, which is the block's `data`. */
+export type ReasoningWire = {
+  api: "responses";
+  item: { id: string; summary: readonly object[]; content?: readonly object[] };
+};
+/** The item of Responses that held the text; `refusal`: the text is one. */
+export type MessageWire = { api: "responses"; id: string; phase?: string; refusal?: true };
+/** Gemini signs calls in `extra_content`; Responses has an id for the item besides that of the call. */
+export type CallWire = { api: "chat"; extra_content: unknown } | { api: "responses"; id: string };
 
 /** Withdraws a declared tool from here on, or offers it again; only in a system message (provider-facts §2). */
 export type ToolChangeBlock = {
@@ -38,6 +61,11 @@ export type Message = {
 
 export function isThinking(block: Block): block is ThinkingBlock | RedactedThinkingBlock {
   return block.type === "thinking" || block.type === "redacted_thinking";
+}
+
+/** Returns true when the API that made the block wants something in it back. */
+export function isCarried(block: Block): boolean {
+  return "wire" in block && block.wire !== undefined;
 }
 
 export function isToolUse(block: Block): block is ToolUseBlock {

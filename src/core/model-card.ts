@@ -21,6 +21,11 @@ export type CacheLife = CacheTtl | "30m";
 export type Contract = {
   /** `prefix_bound`: thinking is signed over everything before it, so earlier content cannot change. */
   history: "free" | "prefix_bound";
+  /**
+   * `carried`: each message with calls must come back with its thinking, verbatim, also when that is empty; edits of
+   * other content stay legal. `bound`: see `history`. `none`: it is not sent back. Absent in logs of earlier versions.
+   */
+  thinking?: "bound" | "carried" | "none";
   /** The cheapest legal way to remind the model of something. */
   reminders: "turn_scoped" | "tail" | "logged";
   /** How a declared tool can be withheld without touching the tool array (context-engine §7). */

@@ -35,6 +35,8 @@ export type ModelRequest = {
   withdrawn?: string[];
   maxTokens: number;
   thinking: "adaptive" | "none";
+  /** Present when each message with calls must come back with its thinking (`Contract.thinking`). */
+  carried?: true;
   effort?: string;
   /** Sent only to models that accept it (`ModelCard.temperature`). */
   temperature?: number;

@@ -118,6 +118,7 @@ const overrideSchema = closedObject({
   }),
   contract: closedObject({
     history: { enum: ["free", "prefix_bound"] },
+    thinking: { enum: ["bound", "carried", "none"] },
     reminders: { enum: ["turn_scoped", "tail", "logged"] },
     toolGating: { enum: ["none", "tool_changes", "allowed_tools"] },
     cache: closedObject({

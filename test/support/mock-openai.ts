@@ -1,12 +1,18 @@
-/** A small strict chat-completions server: real HTTP and SSE, refusals of what OpenAI refuses, and faults. */
+/**
+ * A small strict chat-completions server: real HTTP and SSE, refusals of what OpenAI refuses and, where one is named, of
+ * what the maker of a model refuses, and faults.
+ */
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { type Maker, makersRules } from "./mock-carried.ts";
 
-export type OpenaiCall = { id?: string; name: string; args: string };
+/** `extra`: sent as `extra_content`. */
+export type OpenaiCall = { id?: string; name: string; args: string; extra?: unknown };
 export type OpenaiTurn = {
   text?: string;
+  /** May be empty. */
   thinking?: string;
   calls?: OpenaiCall[];
   finish?: string;
@@ -26,11 +32,17 @@ export type OpenaiTurn = {
     errorAfter?: { chunks: number; error: unknown };
   };
 };
-type WireMessage = {
+export type WireMessage = {
   role: string;
+  reasoning_content?: unknown;
   content?: unknown;
   tool_call_id?: string;
-  tool_calls?: { id: string; type: string; function: { name: string; arguments: string } }[];
+  tool_calls?: {
+    id: string;
+    type: string;
+    function: { name: string; arguments: string };
+    extra_content?: unknown;
+  }[];
 };
 export type OpenaiBody = {
   model: string;
@@ -50,21 +62,36 @@ export type OpenaiServer = {
 
 /** Listens on a free port; each request that is not refused gets the next turn, the last one again and again. */
 export async function startOpenaiServer(...turns: OpenaiTurn[]): Promise<OpenaiServer> {
+  return startMakersServer("openai", (_, index) => turns[Math.min(index, turns.length - 1)] ?? {});
+}
+
+/** Listens as the server of this maker. `turnOf`: the answer to a request and its index among those not refused. */
+export async function startMakersServer(
+  maker: Maker,
+  turnOf: (body: OpenaiBody, index: number) => OpenaiTurn,
+): Promise<OpenaiServer> {
+  const rules = makersRules(maker);
   const requests: OpenaiBody[] = [];
   const received: OpenaiServer["received"] = [];
   const http = createServer(async (request, response) => {
     const raw = await text(request);
     const seen: OpenaiServer["received"][number] = { raw, path: request.url ?? "", headers: request.headers };
     received.push(seen);
-    const body = parsed(raw);
+    const body = raw.match(/\\ud[89ab]..(?!\\ud[c-f])/i) ? undefined : parsed(raw);
     const refused = seen.path === "/v1/chat/completions" ? refusal(body) : `no route ${seen.path}`;
     if (refused || !body) {
       seen.refused = refused ?? "bad JSON";
       const error = { message: seen.refused, type: "invalid_request_error", code: null };
       return sendJson(response, refused?.startsWith("no route") ? 404 : 400, { error });
     }
-    const turn = turns[Math.min(requests.length, turns.length - 1)] ?? {};
+    const broken = rules.broken(body.messages);
+    if (broken) {
+      seen.refused = broken.message;
+      return sendJson(response, 400, broken.body);
+    }
+    const turn = turnOf(body, requests.length);
     requests.push(body);
+    rules.remember(turn);
     await play(turn, body, response);
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -178,11 +205,19 @@ function chunksOf(turn: OpenaiTurn, body: OpenaiBody): object[] {
   const finish = turn.finish ?? (calls.length > 0 ? "tool_calls" : "stop");
   return [
     chunk({ role: "assistant", content: "" }),
-    ...(turn.thinking ? [chunk({ reasoning_content: turn.thinking })] : []),
+    ...(turn.thinking === undefined ? [] : [chunk({ reasoning_content: turn.thinking })]),
     ...halves(turn.text ?? "").map((content) => chunk({ content })),
-    ...calls.flatMap(({ id, name, args }, index) => [
+    ...calls.flatMap(({ id, name, args, extra }, index) => [
       chunk({
-        tool_calls: [{ index, ...(id ? { id } : {}), type: "function", function: { name, arguments: "" } }],
+        tool_calls: [
+          {
+            index,
+            ...(id ? { id } : {}),
+            type: "function",
+            function: { name, arguments: "" },
+            ...(extra ? { extra_content: extra } : {}),
+          },
+        ],
       }),
       ...halves(args).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),

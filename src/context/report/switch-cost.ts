@@ -72,11 +72,15 @@ function inputCost(tokens: number, cached: number, { prices, contract }: ModelCa
   return costOf({ ...usage, [written ? "cacheWrite5mTokens" : "inputTokens"]: fresh }, prices);
 }
 
-/** Returns the thinking that is lost: a bound model takes only its own, and other providers' APIs take none. */
+/**
+ * Returns the thinking that is lost: a bound model takes only its own, other providers' APIs take none, and what one
+ * model's API carries no other model reads.
+ */
 function thinkingLost(view: View, from: ModelCard, to: ModelCard): SwitchCost["thinking"] {
   const tokens = view.entries.reduce((sum, { blocks }) => sum + blocksTokens(blocks.filter(isThinking)), 0);
   const gone = to.contract.history === "prefix_bound" && from.id !== to.id;
-  return gone || providerOf(to) !== providerOf(from) ? { tokens, gone } : { tokens: 0, gone };
+  const carried = from.contract.thinking === "carried" && from.id !== to.id;
+  return gone || carried || providerOf(to) !== providerOf(from) ? { tokens, gone } : { tokens: 0, gone };
 }
 
 function providerOf({ id }: ModelCard): string {

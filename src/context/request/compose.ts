@@ -1,8 +1,15 @@
 /** Composes the next request from the log. Pure: the same log gives the same bytes, now and in a report. */
 
-import type { Message } from "../../core/blocks.ts";
+import {
+  type Block,
+  isCarried,
+  isThinking,
+  type Message,
+  type TextBlock,
+  type ToolUseBlock,
+} from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { memoizedReduce } from "../../core/memoize.ts";
+import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, indexFrom, lastOf, openFocus, started } from "../../core/questions.ts";
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
@@ -22,7 +29,11 @@ export type Composed = { request: ModelRequest; estimated: number; expected: num
 export function composeRequest(events: readonly LogEvent[], view: View): Composed {
   const { system, tools } = started(events);
   const { model, effort } = currentModel(events);
-  const sent = view.entries.filter((entry) => isSent(entry, model.contract));
+  const sent = view.entries
+    .filter((entry) => isSent(entry, model.contract))
+    .map((entry) =>
+      entry.by && entry.by !== model.id ? { ...entry, blocks: uncarried(entry.blocks) } : entry,
+    );
   const messages = messagesOf(sent.filter((entry) => !entry.sentOnce));
   const previous = lastOf(events, "assistant_message");
   const caches = model.contract.cache.kind === "breakpoints";
@@ -37,6 +48,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     ...withheld(view, model.contract),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
+    ...(model.contract.thinking === "carried" ? { carried: true as const } : {}),
     ...(effort ? { effort } : {}),
     ...(view.dropBlock && model.contract.history === "prefix_bound"
       ? { blockBinding: "drop_block" as const }
@@ -61,6 +73,16 @@ function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
   if (entry.withdrawn) return toolGating === "tool_changes";
   return entry.role !== "system" || reminders === "turn_scoped";
 }
+
+/** The blocks of another model's reply without what only its own API reads. The same blocks give the same result. */
+const uncarried = memoizeBy((blocks: Block[]): Block[] =>
+  blocks.flatMap((block) => {
+    if (!isCarried(block)) return [block];
+    if (isThinking(block)) return [];
+    const { wire, ...rest } = block as TextBlock | ToolUseBlock;
+    return [rest];
+  }),
+);
 
 function withheld(view: View, { toolGating }: Contract): Pick<ModelRequest, "withdrawn"> {
   const withdrawn = toolGating === "allowed_tools" ? withdrawnIn(view) : [];

@@ -1,6 +1,6 @@
 /** Token estimates: bytes over four, calibrated against what the API reported. Pure. */
 
-import type { Block } from "../../core/blocks.ts";
+import type { Block, ToolUseBlock } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import { inputTotal } from "../../core/model-card.ts";
@@ -25,7 +25,7 @@ function countedTokens(block: Block): number {
     case "redacted_thinking":
       return textTokens(block.data);
     case "tool_use":
-      return textTokens(block.name) + textTokens(JSON.stringify(block.input)) + 12;
+      return textTokens(block.name) + textTokens(JSON.stringify(block.input)) + 12 + signatureTokens(block);
     case "tool_result":
       return typeof block.content === "string"
         ? textTokens(block.content) + 12
@@ -36,6 +36,11 @@ function countedTokens(block: Block): number {
     case "tool_addition":
       return textTokens(block.tool.name) + 12;
   }
+}
+
+/** Tokens of what a server signed a call with. */
+function signatureTokens({ wire }: ToolUseBlock): number {
+  return wire?.api === "chat" ? textTokens(JSON.stringify(wire.extra_content)) : 0;
 }
 
 export function blocksTokens(blocks: readonly Block[]): number {

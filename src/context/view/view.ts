@@ -1,6 +1,6 @@
 /** The view: the log with every edit applied. Pure; extended one event at a time. */
 
-import { type AssistantBlock, type Block, isThinking } from "../../core/blocks.ts";
+import { type AssistantBlock, type Block, isCarried, isThinking } from "../../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent, Rejection } from "../../core/events.ts";
 import { memoizeBy } from "../../core/memoize.ts";
 import { eventAt, indexFrom, userMessages } from "../../core/questions.ts";
@@ -13,6 +13,8 @@ export type Entry = {
   blocks: Block[];
   tokens: number;
   edited?: true;
+  /** The model that made this reply, when its API wants something in it back. */
+  by?: string;
   /** The call whose result this is did not run. */
   rejected?: Rejection;
   /** Index of the block that takes what is learned. */
@@ -116,7 +118,8 @@ function push(view: View, event: LogEvent): void {
   if (event.type === "assistant_message") dropPassing(view);
   const made = entryOf(event);
   if (!made || (made.blocks.length === 0 && !made.withdrawn)) return;
-  const entry: Entry = { seq: event.seq, ...made, tokens: blocksTokens(made.blocks) };
+  const by = made.role === "assistant" && made.blocks.some(isCarried) ? { by: view.model.id } : {};
+  const entry: Entry = { seq: event.seq, ...made, ...by, tokens: blocksTokens(made.blocks) };
   view.entries.push(entry);
   view.tokens += entry.tokens;
 }
@@ -310,9 +313,11 @@ function dropThinkingFrom(view: View, seq: number): void {
 }
 
 function withoutThinking(view: View, index: number): boolean {
-  const blocks = view.entries[index]?.blocks ?? [];
-  if (!blocks.some(isThinking)) return false;
-  rewrite(view, index, blocks.filter((block) => !isThinking(block)) as AssistantBlock[]);
+  const { blocks = [], by } = view.entries[index] ?? {};
+  // What another model's API wants back is not sent to this one, and may be wanted again.
+  const isDropped = (block: Block) => isThinking(block) && (by === view.model.id || !isCarried(block));
+  if (!blocks.some(isDropped)) return false;
+  rewrite(view, index, blocks.filter((block) => !isDropped(block)) as AssistantBlock[]);
   return true;
 }
 

@@ -4,12 +4,20 @@ import { createHash } from "node:crypto";
 import { type ImageBlock, isToolUse, type Message, resultText, type UserBlock } from "../../core/blocks.ts";
 import type { ModelRequest } from "../../core/request.ts";
 
-/** True when fields may be sent that only OpenAI's own host understands. */
-export type Dialect = { official: boolean };
+/**
+ * `official`: fields may be sent that only OpenAI's own host understands. `signedCalls`: the host refuses calls without
+ * a signature of its own, as Gemini 3 does, but for one word that stands for it.
+ */
+export type Dialect = { official: boolean; signedCalls?: boolean };
 
-/** The exact JSON body. What grows comes last. Thinking has no place here, and no marker says what to cache. */
-export function encodeOpenai(request: ModelRequest, { official }: Dialect): string {
+/** The word that Gemini takes for the signature of a call that it did not make (its guide to thought signatures). */
+const unsigned = { google: { thought_signature: "skip_thought_signature_validator" } };
+
+/** The exact JSON body. What grows comes last. No marker says what to cache. */
+export function encodeOpenai(request: ModelRequest, dialect: Dialect): string {
+  const { official } = dialect;
   const { system, tools, messages, effort, maxTokens, temperature } = request;
+  const encode = (message: Message) => encodeMessage(message, request, dialect);
   return JSON.stringify({
     model: request.model.slice(request.model.indexOf("/") + 1),
     // Other servers know the older name; OpenAI's reasoning models refuse it.
@@ -22,7 +30,7 @@ export function encodeOpenai(request: ModelRequest, { official }: Dialect): stri
     ...(!official && temperature !== undefined ? { temperature } : {}),
     ...(tools.length > 0 ? { tools: tools.map(encodeTool) } : {}),
     ...(official && request.withdrawn ? { tool_choice: allowed(request, request.withdrawn) } : {}),
-    messages: [...(system ? [{ role: "system", content: system }] : []), ...messages.flatMap(encodeMessage)],
+    messages: [...(system ? [{ role: "system", content: system }] : []), ...messages.flatMap(encode)],
   });
 }
 
@@ -43,17 +51,32 @@ function allowed({ tools }: ModelRequest, withdrawn: readonly string[]): object 
   return { type: "allowed_tools", allowed_tools: { mode: "auto", tools: named } };
 }
 
-function encodeMessage({ role, content }: Message): object[] {
+function encodeMessage(
+  { role, content }: Message,
+  { carried }: ModelRequest,
+  { signedCalls }: Dialect,
+): object[] {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
   if (role === "system") return [{ role, content: text }];
   if (role === "user") return encodeUser(content);
-  const calls = content.filter(isToolUse).map(({ id, name, input }) => ({
+  const uses = content.filter(isToolUse);
+  const foreign = signedCalls && !uses.some(({ wire }) => wire?.api === "chat");
+  const calls = uses.map(({ id, name, input, wire }, index) => ({
     id,
     type: "function",
     function: { name, arguments: JSON.stringify(input) },
+    ...(wire?.api === "chat" ? { extra_content: wire.extra_content } : {}),
+    ...(foreign && index === 0 ? { extra_content: unsigned } : {}),
   }));
   if (!text && calls.length === 0) return [];
-  return [{ role, content: text || null, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
+  const thought = thoughtOf(content) ?? (carried && calls.length > 0 ? { reasoning_content: "" } : {});
+  return [{ role, content: text || null, ...thought, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
+}
+
+/** The thinking of a reply under the name that it came with. */
+function thoughtOf(content: Message["content"]): object | undefined {
+  const block = content.find((each) => each.type === "thinking" && each.wire);
+  return block?.type === "thinking" && block.wire ? { [block.wire.field]: block.thinking } : undefined;
 }
 
 /** Results must follow their calls at once and hold only text: images and words come in a message after them. */

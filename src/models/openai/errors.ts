@@ -51,10 +51,10 @@ function statusOf({ code, type }: WireError): number {
   return /invalid_request|context/.test(words) ? 400 : 500;
 }
 
-/** `{error: {…}}`, `{error: "…"}` or the error itself; anything else is the message. */
+/** `{error: {…}}`, a list of it (Gemini), `{error: "…"}` or the error itself; anything else is the message. */
 function wireErrorOf(body: string): WireError {
   try {
-    const parsed = JSON.parse(body);
+    const [parsed] = [JSON.parse(body)].flat();
     const error = parsed?.error ?? parsed?.detail ?? parsed;
     return typeof error === "object" && error ? error : { message: error };
   } catch {

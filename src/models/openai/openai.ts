@@ -23,6 +23,8 @@ export type OpenaiOptions = {
   baseUrl?: string;
   /** Milliseconds without a content event after which a request is given up. Default 90,000. */
   idleMs?: number;
+  /** Default: what the host is known for. */
+  dialect?: Dialect;
 };
 
 const publicApi = "https://api.openai.com/v1";
@@ -30,13 +32,16 @@ const publicApi = "https://api.openai.com/v1";
 /** Features that a server at this base URL understands. */
 export function dialectOf(baseUrl: string | undefined): Dialect {
   const url = baseUrl || publicApi;
-  return { official: URL.canParse(url) && new URL(url).hostname === "api.openai.com" };
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return {
+    official: host === "api.openai.com",
+    signedCalls: host === "generativelanguage.googleapis.com",
+  };
 }
 
 /** A model behind chat completions. */
 export function openaiModel(options: OpenaiOptions): Model {
-  const { card, apiKey, baseUrl, idleMs } = options;
-  const dialect = dialectOf(baseUrl);
+  const { card, apiKey, baseUrl, idleMs, dialect = dialectOf(baseUrl) } = options;
   return {
     card,
     encode: (request) => encodeOpenai(request, dialect),

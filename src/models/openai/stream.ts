@@ -1,6 +1,6 @@
 /** Assembles a reply from the chunks of a chat completion, tolerating what servers omit or repeat. */
 
-import type { AssistantBlock, ToolUseBlock } from "../../core/blocks.ts";
+import type { AssistantBlock, ThinkingWire, ToolUseBlock } from "../../core/blocks.ts";
 import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
 import { ModelError, type ModelPart } from "../../core/ports.ts";
 import type { Assembly } from "../http/attempt.ts";
@@ -9,6 +9,8 @@ type CallDelta = {
   index?: number;
   id?: string | null;
   function?: { name?: string | null; arguments?: string | null };
+  /** Gemini's signature; its maker wants it back. */
+  extra_content?: unknown;
 };
 type Delta = {
   content?: unknown;
@@ -31,7 +33,7 @@ export type Chunk = {
 };
 
 /** A call that is being streamed. `sentId` is the server's own id for it, if it has one. */
-type Growing = { id: string; sentId: string | undefined; name: string; json: string };
+type Growing = { id: string; sentId: string | undefined; name: string; json: string; extra: unknown };
 
 export type AssemblyOptions = {
   card: ModelCard;
@@ -46,6 +48,7 @@ export type AssemblyOptions = {
 
 /** Gathers the chunks of one reply, telling `onPart` of each as it comes. */
 export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
+  const thoughts = gatherThinking(options);
   const state = { text: "", finish: "", usage: undefined as WireUsage | undefined, id: "", model: "" };
   const calls = gatherCalls(options);
   const { card, onPart, estimate } = options;
@@ -57,10 +60,9 @@ export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
       state.model ||= chunk.model ?? "";
       state.usage = chunk.usage ?? state.usage;
       const [choice] = chunk.choices ?? [];
-      const { content, refusal, reasoning_content, reasoning, tool_calls } = choice?.delta ?? {};
-      const thought = reasoning_content || reasoning;
+      const { content, refusal, tool_calls } = choice?.delta ?? {};
+      const thought = thoughts.take(choice?.delta ?? {});
       const text = (typeof content === "string" && content) || refusal;
-      if (thought) onPart({ type: "thinking_delta", text: thought });
       if (text) {
         state.text += text;
         onPart({ type: "text_delta", text });
@@ -74,7 +76,7 @@ export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
     reply() {
       const stopReason = stopReasonOf(state.finish, calls.count());
       const runnable = stopReason === "tool_use" ? calls.blocks() : [];
-      const content = [...textBlocks(), ...runnable];
+      const content = [...thoughts.blocks(), ...textBlocks(), ...runnable];
       return {
         content,
         stopReason,
@@ -82,6 +84,25 @@ export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
         model: state.model || card.id.slice(card.id.indexOf("/") + 1),
         ...(state.id ? { messageId: state.id } : {}),
       };
+    },
+  };
+}
+
+/** Tells of thinking as it comes, and keeps it where its maker wants it back. */
+function gatherThinking({ card, onPart }: AssemblyOptions) {
+  let [text, field] = ["", undefined as ThinkingWire["field"] | undefined];
+  return {
+    take({ reasoning_content, reasoning }: Delta): string {
+      const thought = reasoning_content || reasoning || "";
+      if (typeof reasoning_content === "string") field ??= "reasoning_content";
+      else if (typeof reasoning === "string") field ??= "reasoning";
+      text += thought;
+      if (thought) onPart({ type: "thinking_delta", text: thought });
+      return thought;
+    },
+    blocks(): AssistantBlock[] {
+      if (!field || card.contract.thinking !== "carried") return [];
+      return [{ type: "thinking", thinking: text, signature: "", wire: { api: "chat", field } }];
     },
   };
 }
@@ -97,6 +118,7 @@ function gatherCalls({ onPart, makeId, taken }: AssemblyOptions) {
       sentId: id || undefined,
       name: called?.name ?? "",
       json: "",
+      extra: undefined,
     };
     calls.push(begun);
     byIndex.set(index, begun);
@@ -112,6 +134,7 @@ function gatherCalls({ onPart, makeId, taken }: AssemblyOptions) {
       const another = delta.id && known?.sentId && delta.id !== known.sentId;
       const growing = known && !another ? known : begin(index, delta);
       growing.name ||= delta.function?.name ?? "";
+      growing.extra ??= delta.extra_content;
       const text = delta.function?.arguments;
       if (!text) return;
       growing.json += text;
@@ -121,10 +144,12 @@ function gatherCalls({ onPart, makeId, taken }: AssemblyOptions) {
 }
 
 /** No arguments at all mean an empty object. */
-function callBlock({ id, name, json }: Growing): ToolUseBlock {
+function callBlock({ id, name, json, extra }: Growing): ToolUseBlock {
   if (!name) throw new ModelError("incomplete", "a tool call in the reply has no name");
   try {
-    return { type: "tool_use", id, name, input: JSON.parse(json.trim() || "{}") };
+    const input = JSON.parse(json.trim() || "{}");
+    const wire = extra ? { wire: { api: "chat" as const, extra_content: extra } } : {};
+    return { type: "tool_use", id, name, input, ...wire };
   } catch {
     throw new ModelError("incomplete", `the arguments of the call ${name} are not JSON`);
   }
