@@ -41,7 +41,7 @@ function settingsOf({ flags, env }: SwitchOptions): Settings {
 function known({ models = {} }: Settings): ModelCard[] {
   const ids = listCards().map(({ id }) => id);
   const own = Object.keys(models).filter((id) => !ids.includes(id));
-  return [...ids, ...own].map((id) => findCard(id, models).card);
+  return [...ids, ...own].map((id) => findCard(id, { overrides: models }).card);
 }
 
 /** Returns true when a key fits. A self-hosted server has models of its own: the public cards do not apply to it. */

@@ -125,7 +125,7 @@ function defaultName(env: Environment): string {
 }
 
 function cardOf(id: string, { overrides, warn }: Choice, warnUnknown = true): ModelCard {
-  const { card, warning } = findCard(id, overrides);
+  const { card, warning } = findCard(id, { overrides });
   if (warning && warnUnknown) warn(warning);
   return card;
 }

@@ -7,8 +7,8 @@ export type Prices = {
   cacheRead: number;
   cacheWrite5m: number;
   cacheWrite1h: number;
-  /** Above `aboveTokens` of input every price of the request is multiplied by `factor`. */
-  tier?: { aboveTokens: number; factor: number };
+  /** Above `aboveTokens` of input the whole request is dearer: its input prices times `input`, its output times `output`. */
+  tier?: { aboveTokens: number; input: number; output: number };
 };
 
 /** The lifetimes that a cache marker can ask for. */
@@ -100,16 +100,35 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Returns dollars for one reply (provider-facts §4); above a price tier its factor applies to the whole request. */
-export function costOf(usage: Usage, prices: Prices): number {
-  const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.factor : 1;
-  const write5m = prices.cacheWrite5m || prices.input;
-  const write1h = prices.cacheWrite1h || prices.input;
+/** Returns the prices of a request with this usage: above a price tier its factors apply to the whole request. */
+export function pricesOf(usage: Usage, prices: Prices): Prices {
+  const { tier } = prices;
+  if (!tier || inputTotal(usage) <= tier.aboveTokens) return prices;
+  return {
+    input: tier.input * prices.input,
+    output: tier.output * prices.output,
+    cacheRead: tier.input * prices.cacheRead,
+    cacheWrite5m: tier.input * prices.cacheWrite5m,
+    cacheWrite1h: tier.input * prices.cacheWrite1h,
+  };
+}
+
+/** Returns dollars for one reply (provider-facts §4). */
+export function costOf(usage: Usage, allPrices: Prices): number {
+  const prices = pricesOf(usage, allPrices);
   const micro =
     usage.inputTokens * prices.input +
     usage.cacheReadTokens * prices.cacheRead +
-    usage.cacheWrite5mTokens * write5m +
-    usage.cacheWrite1hTokens * write1h +
+    usage.cacheWrite5mTokens * (prices.cacheWrite5m || prices.input) +
+    usage.cacheWrite1hTokens * (prices.cacheWrite1h || prices.input) +
     usage.outputTokens * prices.output;
-  return (factor * micro) / 1e6;
+  return micro / 1e6;
+}
+
+/** Reads a card of an earlier version, whose tier had one factor for every price. */
+export function currentCard(card: ModelCard): ModelCard {
+  const tier = card.prices?.tier as (Prices["tier"] & { factor?: number }) | undefined;
+  if (tier?.factor === undefined) return card;
+  const { aboveTokens, factor } = tier;
+  return { ...card, prices: { ...card.prices, tier: { aboveTokens, input: factor, output: factor } } };
 }

@@ -41,11 +41,17 @@ function objectViolations(schema: JsonSchema, value: object, path: string): stri
   for (const [name, item] of Object.entries(value)) {
     const known = schema.properties?.[name];
     if (known) found.push(...violations(known, item, `${path}.${name}`));
-    else if (schema.additionalProperties === false) found.push(`${path}.${name} is not known`);
+    else if (schema.additionalProperties === false)
+      found.push(`${path}.${name} is not known${choices(schema)}`);
     else if (typeof schema.additionalProperties === "object")
       found.push(...violations(schema.additionalProperties, item, `${path}.${name}`));
   }
   return found;
+}
+
+function choices({ properties }: JsonSchema): string {
+  const names = Object.keys(properties ?? {});
+  return names.length > 0 ? `: use ${names.join(", ")}` : "";
 }
 
 function isOfType(type: NonNullable<JsonSchema["type"]>, value: unknown): boolean {

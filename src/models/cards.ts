@@ -1,10 +1,11 @@
 /** Cards of the known models (provider-facts §4). The figures are data in cards.json; settings override them. */
 
-import type { CacheLife, Contract, ModelCard } from "../core/model-card.ts";
-
+import { UsageError } from "../core/errors.ts";
+import type { CacheLife, Contract, ModelCard, Prices } from "../core/model-card.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { closedObject, violations } from "../core/schema.ts";
 import data from "./cards.json" with { type: "json" };
+import { type Provider, providers, splitName } from "./providers.ts";
 
 /** A card as the file has it: a contract by name, and where the model departs from it. */
 type FiledCard = Omit<ModelCard, "contract"> & {
@@ -14,6 +15,9 @@ type FiledCard = Omit<ModelCard, "contract"> & {
 } & Partial<Pick<Contract, "reminders" | "toolGating">>;
 
 const contracts = data.contracts as Record<string, Contract>;
+
+/** Where the figures come from. `date`: of the figures, as year-month-day. */
+export const cardSource: { package: string; version: string; date: string } = data.source;
 
 /** All known models, in the order of the file. */
 export function listCards(): ModelCard[] {
@@ -31,21 +35,34 @@ export function listCards(): ModelCard[] {
   });
 }
 
+/** Facts that a server tells of a model of its own: its window, and on some what it costs. */
+export type ToldFacts = { window?: number; maxOutput?: number; prices?: Partial<Prices> };
+
+export type Sources = {
+  /** The key `models` of the settings; it beats everything else. */
+  overrides?: Readonly<Record<string, unknown>> | undefined;
+  /** The row of the model's provider; by default that of the table. */
+  row?: Provider | undefined;
+  /** What the server says; it beats the card. */
+  told?: ToldFacts | undefined;
+};
+
 /**
- * The card of `provider/id`, changed by what the settings say of it. A model that is not known works too, with
- * zero prices and a warning. Throws an Error of one line that names the field when an override makes no sense.
+ * The card of `provider/id`, changed by what its server and the settings say of it. A model that is not known works
+ * too, with zero prices and a warning. Throws `UsageError` that names the field when an override makes no sense.
  */
 export function findCard(
   id: string,
-  overrides: Readonly<Record<string, unknown>> = {},
+  { overrides = {}, row = rowOf(id), told = {} }: Sources = {},
 ): { card: ModelCard; warning?: string } {
-  const undated = id.replace(/-\d{8}$/, "");
-  const known = listCards().find((card) => card.id === id || card.id === undated);
-  const override = overrides[id] ?? {};
+  const known = knownCard(id, row);
+  const override = (overrides[id] ?? {}) as object;
   const wrong = overrideProblem({ [id]: override });
-  if (wrong) throw new Error(wrong);
-  const card = merge({ ...(known ?? unknownCard(id)), id }, override as object) as ModelCard;
-  if (known || ("window" in (override as object) && "prices" in (override as object))) return { card };
+  if (wrong) throw new UsageError(`${wrong}: correct or remove it in settings`);
+  const base = { ...(known ?? unknownCard(id, row)), id };
+  const card = merge(merge(base, withReply(base, told)), override) as ModelCard;
+  const facts = { ...told, ...override };
+  if (known || ("window" in facts && ("prices" in facts || row?.local))) return { card };
   const window = card.window.toLocaleString("en-US");
   return {
     card,
@@ -60,8 +77,47 @@ export function overrideProblem(overrides: Readonly<Record<string, unknown>>): s
   )[0];
 }
 
+function rowOf(id: string): Provider | undefined {
+  const { provider } = splitName(id);
+  return providers.find(({ name }) => name === provider);
+}
+
+/** A reply may fill a quarter of a small window: with the usual limit nothing would be left for the prompt. */
+function withReply(card: ModelCard, told: ToldFacts): ToldFacts {
+  if (told.window === undefined || told.maxOutput !== undefined) return told;
+  return { ...told, maxOutput: Math.min(card.maxOutput, Math.ceil(told.window / 4)) };
+}
+
+/** Finds the card of the model itself, or where the provider serves models of others, of the same one at its maker. */
+function knownCard(id: string, row: Provider | undefined): ModelCard | undefined {
+  const cards = listCards();
+  const undated = id.replace(/-\d{8}$/, "");
+  const own = cards.find((card) => card.id === id || card.id === undated);
+  if (own || !row?.borrows) return own;
+  const model = makersName(splitName(id).id);
+  const speaksMessages = (other: Provider | undefined) => other?.wire === "messages";
+  const made = cards.find(
+    (card) => splitName(card.id).id === model && speaksMessages(rowOf(card.id)) === speaksMessages(row),
+  );
+  return made && row.signer ? { ...made, contract: withoutBetas(made.contract) } : made;
+}
+
+/** Bedrock and Vertex add to a name where it runs and which version it is: `us.anthropic.claude-opus-4-5-20251101-v1:0`. */
+function makersName(id: string): string {
+  return id
+    .replace(/^(?:[a-z]+\.)?anthropic\./, "")
+    .replace(/-v\d+(:\d+)?$/, "")
+    .replace(/[-@]\d{8}$/, "");
+}
+
+/** Leaves out what needs a beta feature of Anthropic's own host. */
+function withoutBetas(contract: Contract): Contract {
+  const reminders = contract.history === "prefix_bound" ? "logged" : "tail";
+  return { ...contract, reminders, toolGating: "none" };
+}
+
 /** An unknown Claude may sign its history and may not take reminders: only what is legal on every one is done. */
-function unknownCard(id: string): ModelCard {
+function unknownCard(id: string, row: Provider | undefined): ModelCard {
   return {
     id,
     window: 128_000,
@@ -69,8 +125,8 @@ function unknownCard(id: string): ModelCard {
     prices: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
     thinking: "none",
     // Servers with chat completions take it; of the Claude models the older ones do.
-    temperature: !id.startsWith("anthropic/"),
-    contract: contractNamed(id.startsWith("anthropic/") ? "claude_unknown" : "automatic"),
+    temperature: row?.wire !== "messages",
+    contract: contractNamed(row?.contract ?? "automatic"),
   };
 }
 
@@ -114,7 +170,11 @@ const overrideSchema = closedObject({
   temperature: { type: "boolean" },
   prices: closedObject({
     ...priceFields,
-    tier: closedObject({ aboveTokens: tokens, factor: price }, ["aboveTokens", "factor"]),
+    tier: closedObject({ aboveTokens: tokens, input: price, output: price }, [
+      "aboveTokens",
+      "input",
+      "output",
+    ]),
   }),
   contract: closedObject({
     history: { enum: ["free", "prefix_bound"] },

@@ -5,6 +5,7 @@
 
 import { permissionModes } from "../core/decision.ts";
 import type { EventOf, LogEvent, Rejection, RuleNumber, Task, WarningCode } from "../core/events.ts";
+import { currentCard, type ModelCard } from "../core/model-card.ts";
 import { toolNames } from "../core/tool-calls.ts";
 
 type Line = { seq: number; at: number; type: string };
@@ -100,7 +101,15 @@ function withDeferred(event: EventOf<"model_request">): EventOf<"model_request">
   return heldTokens === undefined ? event : { ...rest, deferredTokens: heldTokens };
 }
 
+function withCard<T extends { model: ModelCard }>(event: T): T {
+  const model = currentCard(event.model);
+  return model === event.model ? event : { ...event, model };
+}
+
 const changes: { [T in LogEvent["type"]]?: (event: EventOf<T>) => EventOf<T> } = {
+  session_started: withCard,
+  model_changed: withCard,
+  summary_call: (event) => (event.card ? { ...event, card: currentCard(event.card) } : event),
   user_message: (event) => withShell(withKnowledge(event)),
   model_request: withDeferred,
   tool_result: withFields,

@@ -81,6 +81,16 @@ describe.each(names)("%s", (name) => {
   });
 });
 
+test("a price tier with one factor for everything is read as one with two", () => {
+  const prices = { input: 5, output: 30, cacheRead: 0.5, cacheWrite5m: 0, cacheWrite1h: 0 };
+  const model = { id: "openai/gpt-5.5", prices: { ...prices, tier: { aboveTokens: 272_000, factor: 2 } } };
+  const tier = { aboveTokens: 272_000, input: 2, output: 2 };
+  for (const type of ["session_started", "model_changed"])
+    expect(parseLine(Buffer.from(JSON.stringify({ seq: 0, at: 1, type, model })))).toMatchObject({
+      model: { prices: { ...prices, tier } },
+    });
+});
+
 describe("the fields that version 0.1 did not write", () => {
   test("tell which calls were rejected and why, and what the task list was", () => {
     const { events } = read("rejected-calls.jsonl");

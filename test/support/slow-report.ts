@@ -90,7 +90,7 @@ function inputByKind(
   const { fixed, partsOf } = partsReader(events);
   const parts = [...fixed, ...applyEvents(before).entries.flatMap(partsOf)];
   const scale = inputTotal(usage) / parts.reduce((sum, { tokens }) => sum + tokens, 0);
-  const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.factor : 1;
+  const factor = prices.tier && inputTotal(usage) > prices.tier.aboveTokens ? prices.tier.input : 1;
   const zones = [
     [usage.cacheReadTokens, prices.cacheRead],
     [usage.cacheWrite1hTokens, prices.cacheWrite1h || prices.input],

@@ -8,10 +8,10 @@ export type SoftWindow = { tokens: number; source: string };
 export function softWindow({ window, prices }: ModelCard, wanted?: number): SoftWindow {
   const bounds: SoftWindow[] = [{ tokens: Math.floor(0.6 * window), source: "0.6 of the model's window" }];
   if (prices.tier) {
-    const { aboveTokens, factor } = prices.tier;
+    const { aboveTokens, input } = prices.tier;
     bounds.push({
       tokens: Math.floor(0.9 * aboveTokens),
-      source: `a tenth below ${aboveTokens} tokens, where prices rise ${factor}-fold`,
+      source: `a tenth below ${aboveTokens} tokens, where prices rise ${input}-fold`,
     });
   }
   if (wanted !== undefined) bounds.push({ tokens: wanted, source: "set by the user" });

@@ -9,6 +9,7 @@ import {
   type ModelCard,
   noUsage,
   type Prices,
+  pricesOf,
   type Usage,
 } from "../../core/model-card.ts";
 import { started } from "../../core/questions.ts";
@@ -83,18 +84,14 @@ function bucketsOf(events: readonly LogEvent[]): Omit<Costs, "byKind"> {
   return { total, buckets, usage, sideUsage };
 }
 
-function addBuckets(buckets: Buckets, usage: Usage, prices: Prices): void {
-  const factor = tierFactor(usage, prices);
-  const dollars = (tokens: number, price: number) => (factor * tokens * price) / 1e6;
+function addBuckets(buckets: Buckets, usage: Usage, allPrices: Prices): void {
+  const prices = pricesOf(usage, allPrices);
+  const dollars = (tokens: number, price: number) => (tokens * price) / 1e6;
   buckets.uncached += dollars(usage.inputTokens, prices.input);
   buckets.read += dollars(usage.cacheReadTokens, prices.cacheRead);
   buckets.write5m += dollars(usage.cacheWrite5mTokens, prices.cacheWrite5m || prices.input);
   buckets.write1h += dollars(usage.cacheWrite1hTokens, prices.cacheWrite1h || prices.input);
   buckets.output += dollars(usage.outputTokens, prices.output);
-}
-
-function tierFactor(usage: Usage, { tier }: Prices): number {
-  return tier && inputTotal(usage) > tier.aboveTokens ? tier.factor : 1;
 }
 
 function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; byKind(): KindCost[] } {
@@ -111,11 +108,8 @@ function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; 
     if (!answer) return;
     addInput(costs, contents, answer);
     const thought = thoughtShare(answer.reply);
-    const dollars = costOf(
-      { ...noUsage, outputTokens: answer.reply.usage.outputTokens },
-      answer.model.prices,
-    );
-    const output = dollars * tierFactor(answer.reply.usage, answer.model.prices);
+    const { usage } = answer.reply;
+    const output = (usage.outputTokens * pricesOf(usage, answer.model.prices).output) / 1e6;
     written("reasoning", thought * output);
     written("actions", (1 - thought) * output);
   };
@@ -160,16 +154,16 @@ function addInput(costs: readonly KindCost[], contents: Contents, { reply, model
 }
 
 /** Returns the position in the prompt at which each price ends. Long-lived entries come before short-lived ones. */
-function zonesOf(usage: Usage, prices: Prices): { until: number; price: number }[] {
-  const factor = tierFactor(usage, prices);
+function zonesOf(usage: Usage, allPrices: Prices): { until: number; price: number }[] {
+  const prices = pricesOf(usage, allPrices);
   const read = usage.cacheReadTokens;
   const long = read + usage.cacheWrite1hTokens;
   const short = long + usage.cacheWrite5mTokens;
   return [
-    { until: read, price: factor * prices.cacheRead },
-    { until: long, price: factor * (prices.cacheWrite1h || prices.input) },
-    { until: short, price: factor * (prices.cacheWrite5m || prices.input) },
-    { until: Number.POSITIVE_INFINITY, price: factor * prices.input },
+    { until: read, price: prices.cacheRead },
+    { until: long, price: prices.cacheWrite1h || prices.input },
+    { until: short, price: prices.cacheWrite5m || prices.input },
+    { until: Number.POSITIVE_INFINITY, price: prices.input },
   ];
 }
 

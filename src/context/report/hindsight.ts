@@ -43,7 +43,7 @@ export function carriedCost(rows: readonly StepRow[]): Carried {
     const tier = tiers.get(prices) ?? tierOf(answered, prices.tier.aboveTokens);
     tiers.set(prices, tier);
     const above = (tier.above[to] ?? 0) - (tier.above[from] ?? 0);
-    let dollars = (above * prices.tier.factor + steps - above) * each;
+    let dollars = (above * prices.tier.input + steps - above) * each;
     for (const { index, input, usage } of tier.below) {
       if (input + removed <= prices.tier.aboveTokens) break;
       if (index < from || index >= to) continue;

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { AssistantBlock } from "../../core/blocks.ts";
 import type { ModelErrorKind } from "../../core/events.ts";
-import type { ModelCard } from "../../core/model-card.ts";
+import { currentCard, type ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { encodeAnthropic } from "../anthropic/encoding.ts";
@@ -81,7 +81,7 @@ export function recordedModel({ cassette, loose, fileName }: RecordedOptions): M
   const left: (Exchange | undefined)[] = [...exchanges];
   let played = 0;
   return {
-    card: header.card,
+    card: currentCard(header.card),
     encode,
     async send(request, body, onPart, signal) {
       if (signal.aborted) throw new ModelError("aborted", "interrupted");

@@ -29,7 +29,7 @@ function snap(card: ReturnType<typeof testCard>) {
 
 /** With a price tier there; prices above it are five-fold. */
 function reasonAt(aboveTokens: number, history: "free" | "prefix_bound" = "free"): string | undefined {
-  const prices = { ...testCard().prices, tier: { aboveTokens, factor: 5 } };
+  const prices = { ...testCard().prices, tier: { aboveTokens, input: 5, output: 5 } };
   return economistPolicy.plan(snap(testCard(history, { prices }))).plan?.reason;
 }
 

@@ -221,7 +221,7 @@ describe("the window's ends", () => {
   test("the price tier counts when the queue is what stands above it", () => {
     const { expected } = snap(queued());
     const prices = (aboveTokens: number) =>
-      testCard("free", { prices: { ...testCard().prices, tier: { aboveTokens, factor: 2 } } });
+      testCard("free", { prices: { ...testCard().prices, tier: { aboveTokens, input: 2, output: 2 } } });
     const reasonAt = (aboveTokens: number) =>
       decide([...queued(eager, prices(aboveTokens)), ...requests(1, 0)]).plan?.reason;
     expect(reasonAt(expected - 1)).toBe("cliff");

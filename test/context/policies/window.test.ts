@@ -8,7 +8,7 @@ import { noUsage } from "../../../src/core/model-card.ts";
 import { call, memoryLog, reply, result, started, testCard, text, user } from "../../support/logs.ts";
 
 const tiered = (aboveTokens: number) =>
-  testCard("free", { prices: { ...testCard().prices, tier: { aboveTokens, factor: 2 } } });
+  testCard("free", { prices: { ...testCard().prices, tier: { aboveTokens, input: 2, output: 2 } } });
 
 describe("the soft window", () => {
   test("is 0.6 of the model's window", () => {

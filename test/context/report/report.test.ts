@@ -192,7 +192,9 @@ describe("in hindsight", () => {
   });
 
   test("it counts what a price tier would have cost", () => {
-    const tiered = testCard("free", { prices: { ...card.prices, tier: { aboveTokens: 1500, factor: 2 } } });
+    const tiered = testCard("free", {
+      prices: { ...card.prices, tier: { aboveTokens: 1500, input: 2, output: 2 } },
+    });
     const tail = [masked(4), request(), answer(usage)];
     const events = logOf(
       { ...started(tiered), system: "", tools: [] } as EventBody,

@@ -13,7 +13,7 @@ import { slowEdits, slowExpected, slowKinds } from "../../support/slow-report.ts
 function tiered(events: readonly LogEvent[]): readonly LogEvent[] {
   return events.map((event) => {
     if (event.type !== "session_started") return event;
-    const prices: Prices = { ...event.model.prices, tier: { aboveTokens: 30_000, factor: 2 } };
+    const prices: Prices = { ...event.model.prices, tier: { aboveTokens: 30_000, input: 2, output: 2 } };
     return { ...event, model: { ...event.model, prices } };
   });
 }

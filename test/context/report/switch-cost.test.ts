@@ -66,7 +66,7 @@ describe("the price of another model", () => {
 
   test("rises with the tier of the other model, and its soft window is told", () => {
     const gpt = card("openai/gpt-6.1-sol");
-    const dear = { ...gpt, prices: { ...gpt.prices, tier: { aboveTokens: 10_000, factor: 2 } } };
+    const dear = { ...gpt, prices: { ...gpt.prices, tier: { aboveTokens: 10_000, input: 2, output: 2 } } };
     const cost = switchCost(log(), dear, 10_000);
     expect(cost.next).toBeCloseTo((2 * cost.tokens * gpt.prices.cacheWrite5m) / 1e6, 6);
     expect(cost.soft).toBe(9_000);

@@ -1,0 +1,93 @@
+/** The table of providers, one row each. Pure. */
+
+/** The API that a provider speaks. */
+type Wire = "messages" | "chat";
+
+/** How a server says which models it has and how large their windows are. */
+export type Asking = "ollama" | "lmstudio" | "llamacpp" | "models";
+
+export type Provider = {
+  /** The first part of a model's name: `ollama` in `ollama/qwen3-coder`. */
+  name: string;
+  wire: Wire;
+  /** The base URL; `{region}` and `{project}` stand for what the environment says. */
+  url: string;
+  /** Variables that hold the key; the first that is set wins. None: the server asks for no key. */
+  keys: readonly string[];
+  /** The variable with another base URL, where it is not the name in capitals and `_BASE_URL`. */
+  urlVariable?: string;
+  /** The contract of models without a card, by its name in cards.json. */
+  contract: string;
+  /** Set where models without a card have the card of the same model at its maker. */
+  borrows?: true;
+  asks?: Asking;
+  /** The beginning that its keys have, and no other provider's. */
+  keyForm?: string;
+  /** Signs its requests by another scheme than a key in a header. */
+  signer?: "aws" | "google";
+  /** Set for servers on this machine: no key, no price, found by their usual address. */
+  local?: true;
+};
+
+const chat = { wire: "chat", contract: "automatic" } as const;
+const carried = { wire: "chat", contract: "automatic_carried" } as const;
+const local = { ...chat, keys: [], local: true } as const;
+const claude = { wire: "messages", contract: "claude_unknown" } as const;
+
+/** The providers that are known without any setting, in the order in which they are listed. */
+export const providers: readonly Provider[] = [
+  {
+    ...claude,
+    ...{ name: "anthropic", url: "https://api.anthropic.com", keyForm: "sk-ant-" },
+    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+  },
+  {
+    ...{ ...chat, name: "openai", url: "https://api.openai.com/v1", keys: ["OPENAI_API_KEY"] },
+    ...{ keyForm: "sk-proj-", borrows: true, asks: "models" },
+  },
+  {
+    ...{ ...chat, name: "gemini", keyForm: "AIza" },
+    url: "https://generativelanguage.googleapis.com/v1beta/openai",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  { ...carried, name: "deepseek", url: "https://api.deepseek.com/v1", keys: ["DEEPSEEK_API_KEY"] },
+  { ...carried, name: "moonshot", url: "https://api.moonshot.ai/v1", keys: ["MOONSHOT_API_KEY"] },
+  { ...carried, name: "zai", url: "https://api.z.ai/api/paas/v4", keys: ["ZAI_API_KEY"] },
+  {
+    ...{ ...chat, name: "qwen", keys: ["DASHSCOPE_API_KEY"] },
+    url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+  },
+  { ...chat, name: "mistral", url: "https://api.mistral.ai/v1", keys: ["MISTRAL_API_KEY"] },
+  { ...chat, name: "xai", url: "https://api.x.ai/v1", keys: ["XAI_API_KEY"], keyForm: "xai-" },
+  { ...chat, name: "groq", url: "https://api.groq.com/openai/v1", keys: ["GROQ_API_KEY"], keyForm: "gsk_" },
+  {
+    ...{ ...chat, name: "cerebras", url: "https://api.cerebras.ai/v1" },
+    ...{ keys: ["CEREBRAS_API_KEY"], keyForm: "csk-" },
+  },
+  {
+    ...{ ...chat, name: "openrouter", url: "https://openrouter.ai/api/v1" },
+    ...{ keys: ["OPENROUTER_API_KEY"], keyForm: "sk-or-", asks: "models" },
+  },
+  { ...local, name: "ollama", url: "http://127.0.0.1:11434/v1", asks: "ollama" },
+  { ...local, name: "lmstudio", url: "http://127.0.0.1:1234/v1", asks: "lmstudio" },
+  { ...local, name: "llamacpp", url: "http://127.0.0.1:8080/v1", asks: "llamacpp" },
+  { ...local, name: "vllm", url: "http://127.0.0.1:8000/v1", keys: ["VLLM_API_KEY"], asks: "models" },
+  {
+    ...{ ...claude, name: "bedrock", signer: "aws", borrows: true },
+    url: "https://bedrock-mantle.{region}.api.aws/anthropic",
+    urlVariable: "ANTHROPIC_BEDROCK_MANTLE_BASE_URL",
+    keys: ["AWS_BEARER_TOKEN_BEDROCK"],
+  },
+  {
+    ...{ ...claude, name: "vertex", signer: "google", borrows: true, keys: [] },
+    url: "https://{region}-aiplatform.googleapis.com/v1",
+    urlVariable: "ANTHROPIC_VERTEX_BASE_URL",
+  },
+];
+
+/** Splits `provider/id`; a name without a provider that begins with `claude-` is Anthropic's. */
+export function splitName(name: string): { provider: string; id: string } {
+  const slash = name.indexOf("/");
+  if (slash < 0) return { provider: name.startsWith("claude-") ? "anthropic" : "", id: name };
+  return { provider: name.slice(0, slash), id: name.slice(slash + 1) };
+}
