@@ -43,7 +43,7 @@ export type Sources = {
   overrides?: Readonly<Record<string, unknown>> | undefined;
   /** The row of the model's provider; by default that of the table. */
   row?: Provider | undefined;
-  /** What the server says; it beats the card. */
+  /** Facts told by the server; they beat the card. */
   told?: ToldFacts | undefined;
 };
 

@@ -17,6 +17,7 @@ import { encodeAnthropic } from "../../src/models/anthropic/encoding.ts";
 import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { parseLine, readLog } from "../../src/session/read.ts";
+import { testCard } from "../support/logs.ts";
 import { startMockServer } from "../support/mock-server.ts";
 import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 
@@ -85,10 +86,10 @@ test("a price tier with one factor for everything is read as one with two", () =
   const prices = { input: 5, output: 30, cacheRead: 0.5, cacheWrite5m: 0, cacheWrite1h: 0 };
   const model = { id: "openai/gpt-5.5", prices: { ...prices, tier: { aboveTokens: 272_000, factor: 2 } } };
   const tier = { aboveTokens: 272_000, input: 2, output: 2 };
-  for (const type of ["session_started", "model_changed"])
-    expect(parseLine(Buffer.from(JSON.stringify({ seq: 0, at: 1, type, model })))).toMatchObject({
-      model: { prices: { ...prices, tier } },
-    });
+  const line = { seq: 1, at: 1, type: "model_changed", model: { ...testCard(), ...model } };
+  expect(parseLine(Buffer.from(JSON.stringify(line)))).toMatchObject({
+    model: { prices: { ...prices, tier } },
+  });
 });
 
 describe("the fields that version 0.1 did not write", () => {
