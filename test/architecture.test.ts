@@ -22,13 +22,14 @@ const rooms: Record<string, readonly string[]> = {
   tools: ["core", "permissions", "disk", "git"],
   session: ["core", "disk"],
   undo: ["core", "disk", "permissions", "git", "session"],
-  config: ["core", "disk", "permissions"],
+  credentials: ["core", "disk", "session/lock", "session/errors"],
+  config: ["core", "disk", "permissions", "credentials/keys"],
   report: ["core", "context"],
   lab: ["core", "permissions", "context", "report", "session", "models/cards"],
   tui: ["core", "context", "permissions"],
   app: [
     ...["core", "disk", "permissions", "context", "agent", "models", "git"],
-    ...["sandbox", "network", "tools", "session", "undo", "config", "report", "lab", "tui"],
+    ...["sandbox", "network", "tools", "session", "undo", "credentials", "config", "report", "lab", "tui"],
   ],
   cli: ["core", "disk", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
 };

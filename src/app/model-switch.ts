@@ -15,6 +15,7 @@ import { checkPriced } from "./open-session.ts";
 import type { SessionOptions } from "./options.ts";
 import type { Run } from "./session.ts";
 import { checkRoom } from "./start-log.ts";
+import { withStoredKeys } from "./stored-keys.ts";
 
 export type SwitchOptions = {
   flags: SessionOptions;
@@ -28,9 +29,10 @@ export type SwitchOptions = {
 /** Returns the models with a key, always including the current one. */
 export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
   const { model } = currentModel(agent.log.events());
-  const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, options.env));
+  const env = withStoredKeys({ ...options, warn: () => {} });
+  const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, env));
   const listed = cards.some(({ id }) => id === model.id) ? cards : [model, ...cards];
-  return { cards: listed, current: model.id, lacking: lackingOf(options.env) };
+  return { cards: listed, current: model.id, lacking: lackingOf(env) };
 }
 
 function settingsOf({ flags, env }: SwitchOptions): Settings {
@@ -69,10 +71,11 @@ export async function findModel(
   { agent, models }: Run,
   options: SwitchOptions,
 ): Promise<ModelChoice> {
-  const { flags, env, cwd } = options;
+  const { flags, cwd } = options;
   const settings = settingsOf(options);
   const events = agent.log.events();
   const warnings: string[] = [];
+  const env = withStoredKeys({ ...options, warn: (text) => void warnings.push(text) });
   const choice = {
     ...{ name: fullName(name, known(settings), env), flags, env, cwd, recording: true },
     startAt: events.filter(({ type }) => type === "assistant_message").length,

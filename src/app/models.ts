@@ -121,7 +121,10 @@ function defaultName(env: Environment): string {
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) return "anthropic/claude-sonnet-5-5";
   if (env.OPENAI_API_KEY || env.OPENAI_BASE_URL)
     throw new UsageError("OPENAI_API_KEY or OPENAI_BASE_URL is set: name its model with --model openai/<id>");
-  throw new StartError("no credentials: set ANTHROPIC_API_KEY, or name another model with --model", 4);
+  throw new StartError(
+    "no credentials: set ANTHROPIC_API_KEY, store a key with sawtooth login, or name another model with --model",
+    4,
+  );
 }
 
 function cardOf(id: string, { overrides, warn }: Choice, warnUnknown = true): ModelCard {

@@ -21,6 +21,7 @@ import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { withheldNames } from "../core/secrets/secrets.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 import { toolNames } from "../core/tool-calls.ts";
+import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import { realTarget } from "../disk/real-path.ts";
 import { programsInGit } from "../git/configured-programs.ts";
 import { ancestorFolders } from "../session/listing.ts";
@@ -48,6 +49,7 @@ import { sandboxWithNetwork } from "./sandbox/sandbox-with-network.ts";
 import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
+import { withStoredKeys } from "./stored-keys.ts";
 import { sessionTools } from "./tools.ts";
 import { watchUncaught } from "./uncaught.ts";
 
@@ -96,7 +98,8 @@ function openStored(options: OpenOptions, root: string): OpenSession | undefined
 async function runOver(session: OpenSession, options: OpenOptions, settings: Settings): Promise<Run> {
   const { flags, env } = options;
   const cwd = folderOf(session, options);
-  const redact = workspaceRedactor(env, workspaceOf(cwd, options));
+  const signIns = storedSecrets(credentialsFolder(folders(env).state));
+  const redact = workspaceRedactor(env, workspaceOf(cwd, options), signIns);
   const first = await firstModel(session, options, settings, redact);
   const { model } = first;
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
@@ -241,7 +244,8 @@ function folderOf(session: OpenSession, options: OpenOptions): string {
 }
 
 function modelChoice(session: OpenSession, options: OpenOptions, settings: Settings) {
-  const { flags, env, cwd, warn } = options;
+  const { flags, cwd, warn } = options;
+  const env = withStoredKeys(options);
   const events = session.log.events();
   const stored = events.length > 0 ? currentModel(events).model.id : undefined;
   const startAt = events.filter((event) => event.type === "assistant_message").length;

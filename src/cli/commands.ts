@@ -50,6 +50,10 @@ export async function runCommand(command: Headless): Promise<number> {
       return undo(command);
     case "doctor":
       return doctor(command.flags, configuredRoot(command));
+    case "login":
+      return (await import("./commands/login.ts")).runLogin(command.operands);
+    case "logout":
+      return (await import("./commands/login.ts")).runLogout(command.operands);
   }
 }
 

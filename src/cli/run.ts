@@ -41,6 +41,8 @@ async function dispatch(command: Command): Promise<number> {
     case "sessions":
     case "undo":
     case "doctor":
+    case "login":
+    case "logout":
     case "demo":
       return (await import("./commands.ts")).runCommand(command);
   }

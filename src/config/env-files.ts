@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { redactor } from "../core/secrets/redact.ts";
 import { type Environment, type Secret, secretsOf } from "../core/secrets/secrets.ts";
+import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
+import { folders as ownFolders } from "./folders.ts";
 import { workspaceRoot } from "./instructions.ts";
 
 /** Matches `.env`, `.env.local`, `prod.env`; an example file holds no secrets. */
@@ -22,27 +24,38 @@ const mostFolders = 200;
 const mostFiles = 50;
 const mostBytes = 256 * 1024;
 
-/** Returns a function that redacts the secrets of the environment and of the workspace's current `.env` files. */
-export function workspaceRedactor(env: Environment, roots: readonly string[]): (text: string) => string {
+/**
+ * Returns a function that redacts the secrets of the environment, of the workspace's current `.env` files and of
+ * `stored`, which returns the same array until they change.
+ */
+export function workspaceRedactor(
+  env: Environment,
+  roots: readonly string[],
+  stored: () => readonly Secret[] = () => none,
+): (text: string) => string {
   const own = secretsOf(env);
   const files = envFileSecrets(roots);
-  let known: readonly Secret[] | undefined;
+  let known: readonly (readonly Secret[])[] = [];
   let redact = redactor(own);
   return (text) => {
-    const now = files();
-    if (now !== known) redact = redactor([...own, ...now]);
+    const now = [files(), stored()];
+    if (now.some((each, at) => each !== known[at])) redact = redactor([...own, ...now.flat()]);
     known = now;
     return redact(text);
   };
 }
 
+const none: readonly Secret[] = [];
+
 /**
- * Returns a function that redacts the secrets of the environment and of the `.env` files of the workspaces that hold
- * `folders`, as they are now: for what is stored, and printed once. A folder that is gone has none.
+ * Returns a function that redacts the secrets of the environment, of the sign-ins that are stored, and of the `.env`
+ * files of the workspaces that hold `folders`, as they are now: for what is stored, and printed once. A folder that is
+ * gone has none.
  */
 export function storedRedactor(env: Environment, folders: readonly string[]): (text: string) => string {
   const roots = [...new Set(folders.filter((folder) => existsSync(folder)).map(workspaceRoot))];
-  return redactor([...secretsOf(env), ...envFileSecrets(roots)()]);
+  const signIns = storedSecrets(credentialsFolder(ownFolders(env).state))();
+  return redactor([...secretsOf(env), ...signIns, ...envFileSecrets(roots)()]);
 }
 
 /**

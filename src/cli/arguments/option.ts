@@ -13,6 +13,8 @@ export const commandNames = [
   "sessions",
   "undo",
   "doctor",
+  "login",
+  "logout",
   "schema",
   "demo",
 ] as const;
@@ -27,6 +29,8 @@ export const readingCommands: readonly CommandName[] = [
   "sessions",
   "undo",
   "doctor",
+  "login",
+  "logout",
   "schema",
 ];
 

@@ -63,6 +63,10 @@ export function warningsOf(flags: Flags) {
       run = opened;
       for (const text of early.splice(0)) log(opened, text);
     },
+    /** Writes what was warned of to stderr: no session could be opened. */
+    flush(): void {
+      for (const text of early.splice(0)) writeError(`sawtooth: ${text}\n`);
+    },
   };
 }
 

@@ -79,6 +79,9 @@ async function printedRun(
   const run = await open({
     ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed },
     ...{ wrapModel: debug?.wrapModel, driver: input.driver },
+  }).catch((error: unknown) => {
+    warnings.flush();
+    throw error;
   });
   stop.stopAt(run.agent.limits.deadline);
   const unfollow = await followRun(run, flags, debug);

@@ -1,0 +1,55 @@
+/** `sawtooth login` and `sawtooth logout`: store an API key for the person alone, and remove it. */
+
+import { type KeyRow, keyRows, removeStored, storedNames, storeFor } from "../../app/stored-keys.ts";
+import { UsageError } from "../../core/errors.ts";
+import { readSecret } from "../read-secret.ts";
+import { writeError, writeOut } from "../terminal-output.ts";
+
+/** Runs `sawtooth login`; returns the exit code. Throws `UsageError` and `CredentialsError`. */
+export async function runLogin(operands: readonly string[]): Promise<number> {
+  const [provider, stray] = operands;
+  if (stray !== undefined) throw new UsageError(`login takes one provider; unexpected: ${stray}`);
+  if (provider === undefined) throw new UsageError(`login needs a provider: ${namesOf(keyRows)}`);
+  const row = rowOf(provider);
+  const key = await readSecret(`Paste the API key of ${row.title} (it is not shown), then Enter: `);
+  const file = storeFor(row, key, process.env);
+  writeOut(`Stored the key of ${row.title} in ${file}, for you alone.\n`);
+  warnOfVariable(row, "wins over it");
+  return 0;
+}
+
+/** Runs `sawtooth logout`; returns the exit code. Throws `UsageError` and `CredentialsError`. */
+export async function runLogout(operands: readonly string[]): Promise<number> {
+  const [named, stray] = operands;
+  if (stray !== undefined) throw new UsageError(`logout takes one provider; unexpected: ${stray}`);
+  const stored = storedNames(process.env);
+  const provider = named ?? (stored.length === 1 ? stored[0] : undefined);
+  if (provider === undefined)
+    throw new UsageError(
+      stored.length === 0 ? "no key is stored" : `logout needs a provider; stored are ${stored.join(", ")}`,
+    );
+  const removed = removeStored(provider, process.env);
+  if (!removed)
+    throw new UsageError(
+      `no key of ${provider} is stored${stored.length > 0 ? `; stored are ${stored.join(", ")}` : ""}`,
+    );
+  writeOut(`Removed the stored key of ${provider}.\n`);
+  const row = keyRows.find((each) => each.provider === provider);
+  if (row) warnOfVariable(row, "still counts");
+  return 0;
+}
+
+function warnOfVariable({ variables }: KeyRow, what: string): void {
+  const set = variables.find((name) => process.env[name]);
+  if (set) writeError(`sawtooth: ${set} is set in the environment and ${what}\n`);
+}
+
+function rowOf(provider: string): KeyRow {
+  const row = keyRows.find((each) => each.provider === provider.toLowerCase());
+  if (row) return row;
+  throw new UsageError(`unknown provider ${provider}: name one of ${namesOf(keyRows)}`);
+}
+
+function namesOf(rows: readonly KeyRow[]): string {
+  return rows.map(({ provider }) => provider).join(", ");
+}
