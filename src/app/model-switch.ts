@@ -26,13 +26,23 @@ export type SwitchOptions = {
   chosen: { model?: string };
 };
 
-/** Returns the models with a key, always including the current one. */
+/** Returns the models: the current one, those that can be used now, and the others with what they need. */
 export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
   const { model } = currentModel(agent.log.events());
   const env = withStoredKeys({ ...options, warn: () => {} });
-  const cards = known(settingsOf(options)).filter(({ id }) => hasKey(id, env));
-  const listed = cards.some(({ id }) => id === model.id) ? cards : [model, ...cards];
-  return { cards: listed, current: model.id, lacking: lackingOf(env) };
+  const rest = known(settingsOf(options)).filter(({ id }) => id !== model.id);
+  const usable = rest.filter(({ id }) => hasKey(id, env));
+  const others = rest.flatMap((card) => {
+    const lacking = hasKey(card.id, env) ? undefined : lackingOf(card.id, env);
+    return lacking === undefined ? [] : [{ card, lacking }];
+  });
+  return {
+    listed: [{ card: model }, ...usable.map((card) => ({ card })), ...others],
+    current: model.id,
+    ...(dialectOf(env.OPENAI_BASE_URL).official
+      ? {}
+      : { others: "any model of your server: /model openai/<id>" }),
+  };
 }
 
 function settingsOf({ flags, env }: SwitchOptions): Settings {
@@ -53,16 +63,10 @@ function hasKey(id: string, env: SwitchOptions["env"]): boolean {
   return Boolean(env.OPENAI_API_KEY);
 }
 
-function lackingOf(env: SwitchOptions["env"]): string[] {
-  const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
-  const openai = env.OPENAI_API_KEY || env.OPENAI_BASE_URL;
-  return [
-    ...(anthropic ? [] : ["anthropic/… needs ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN"]),
-    ...(openai ? [] : ["openai/… needs OPENAI_API_KEY, or OPENAI_BASE_URL for another server"]),
-    ...(dialectOf(env.OPENAI_BASE_URL).official
-      ? []
-      : ["openai/<id>: any model of the server that OPENAI_BASE_URL names"]),
-  ];
+/** Says what a model needs; undefined where it cannot be used at all: another server stands in for its provider. */
+function lackingOf(id: string, env: SwitchOptions["env"]): string | undefined {
+  if (id.startsWith("anthropic/")) return "needs ANTHROPIC_API_KEY";
+  return dialectOf(env.OPENAI_BASE_URL).official ? "needs OPENAI_API_KEY" : undefined;
 }
 
 /** Finds a model. Throws `UsageError` or `StartError`, with nothing changed. */

@@ -46,8 +46,6 @@ test("/model says what a change costs before it is made, and no is an answer", a
   const { terminal, server } = await open([step, { text: "Counted." }, { text: "final" }], auto, {
     rows: 40,
   });
-  terminal.send("/model\r");
-  await terminal.until(/● anthropic\/claude-sonnet-5-5 [\s\S]*openai\/… needs OPENAI_API_KEY/);
   terminal.send("go\r");
   await terminal.until("Counted.");
   terminal.send("/model opus-5-5\r");
@@ -140,4 +138,55 @@ test("a change of model leaves what was recorded, and a resumed session has its 
   resumed.send("last\r");
   await resumed.until("third");
   expect(server.requests.at(-1)?.model).toBe("claude-haiku-5-5");
+});
+
+test("/model without a name is a list with search: window, prices and the cost of each change, then the question", async () => {
+  const { terminal, server } = await open(
+    [{ calls: [{ bash: { command: "seq 1 2000" } }] }, { text: "Counted." }, { text: "final" }],
+    auto,
+    { rows: 40, columns: 100 },
+  );
+  terminal.send("/model\r");
+  await terminal.until(/❯ anthropic\/claude-sonnet-5-5 current .* \$\d\S* in, \$\d+ out/);
+  expect(terminal.screen().join("\n")).toMatch(/openai\/gpt-6.1-sol needs OPENAI_API_KEY/);
+  terminal.send("\x1b");
+  await terminal.until(/^(?![\s\S]*type to search)/);
+  terminal.send("go\r");
+  await terminal.until("Counted.");
+  terminal.send("/model\r");
+  await terminal.until("type to search");
+  terminal.send("haiku-5-5");
+  await terminal.until(/❯ anthropic\/claude-haiku-5-5/);
+  await terminal.until(/│ .*tokens of context[\s\S]*│ .*cached tokens are lost/);
+  terminal.send("\r");
+  await terminal.until(/Switch to claude-haiku-5-5\?[\s\S]*❯ 2 No/);
+  terminal.send("y");
+  await terminal.until("from here on anthropic/claude-haiku-5-5");
+  terminal.send("next\r");
+  await terminal.until("final");
+  expect(server.requests.at(-1)?.model).toBe("claude-haiku-5-5");
+});
+
+test.each([
+  [40, 10],
+  [80, 24],
+])("the list of models fits %i by %i, and Esc leaves the model", async (columns, rows) => {
+  const { terminal } = await open([], auto, { columns, rows });
+  terminal.send("/model\r");
+  await terminal.until(/❯ anthropic\/claude/);
+  expect(terminal.screen().join("\n")).toContain("Esc");
+  terminal.send("\x1b[B\x1b[B");
+  await terminal.until(/❯ anthropic\/claude-fable/);
+  terminal.send("\x1b");
+  await terminal.until(/^(?![\s\S]*type to search)/);
+});
+
+test("a model without its key says what it takes, and the model stays", async () => {
+  const { terminal } = await open([], auto);
+  terminal.send("/model\r");
+  await terminal.until("type to search");
+  terminal.send("gpt-6.1-sol");
+  await terminal.until(/❯ openai\/gpt-6.1-sol/);
+  terminal.send("\r");
+  await terminal.until("no credentials for openai/gpt-6.1-sol");
 });

@@ -122,8 +122,11 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
       leave: (exit) => app.leave(exit),
       pick: (request) => pick(app, request),
       say: (text) => dispatch(app, { type: "say", text }),
-      confirm: async (title, rows, signal = new AbortController().signal) =>
-        (await ask(app, { title, rows }, signal)).decision === "allow",
+      async confirm(title, rows, signal = new AbortController().signal) {
+        // A command that asks after a pick needs the keys again.
+        app.deciding = false;
+        return (await ask(app, { title, rows }, signal)).decision === "allow";
+      },
       work: (what, action) => workOn(app, what, action),
       changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.actions.own()) }),
     });

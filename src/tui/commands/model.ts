@@ -1,27 +1,30 @@
-/** `/model`: lists models, shows the cost of a change, and makes it. */
+/** `/model`: a list of models with search, the cost of a change, and the change. */
 
 import { formatTokens, money } from "../../context/report/amounts.ts";
-import type { SwitchCost } from "../../context/report/switch-cost.ts";
+import { type SwitchCost, switchCost } from "../../context/report/switch-cost.ts";
+import type { LogEvent } from "../../core/events.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { allOf } from "../../core/questions.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
 import type { ModelChoice, Models } from "../ports/session-actions.ts";
-import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
+import type { PickRequest } from "../ports/sessions.ts";
+import { type Row, safe } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 
 export const modelCommands: readonly Command[] = [
   {
     name: "model",
-    summary: "list the models; switch to another",
+    summary: "switch to another model, from a list or by name",
     argument: "provider/id",
     run: chooseModel,
   },
 ];
 
-async function chooseModel(name: string, context: CommandContext): Promise<void> {
-  const { host, columns, busy, notice, print, work } = context;
-  if (name === "") return print(modelRows(host.actions.models(), columns));
+async function chooseModel(typed: string, context: CommandContext): Promise<void> {
+  const { host, busy, notice, pick, work } = context;
   if (busy) return notice(busyNotice);
+  const name = typed || (await pick(modelsRequest(host.actions.models(), context, Date.now())));
+  if (name === undefined) return;
   // Input before the answer waits: no turn may begin in between.
   await work("Looking for the model", (signal) => changeModel(name, context, signal));
 }
@@ -43,39 +46,44 @@ function short(id: string): string {
   return safe(id.replace(/^.*?\//, ""));
 }
 
-/** Returns one line per model with window and prices; the current one is marked. */
-function modelRows({ cards, current, lacking }: Models, columns: number): Row[] {
-  const width = Math.max(...cards.map(({ id }) => id.length));
-  const priced = columns >= width + 44;
-  return [
-    [{ text: "  Models", tone: "heading" }],
-    ...cards.map((card): Row => {
-      const marked = card.id === current;
-      return cutRow(
-        [
-          { text: marked ? "  ● " : "    ", tone: "accent" },
-          { text: safe(card.id).padEnd(width), ...(marked ? { tone: "strong" as const } : {}) },
-          { text: `  ${formatTokens(card.window).padStart(4)}${priced ? pricesOf(card) : ""}`, tone: "dim" },
-        ],
-        columns,
-      );
-    }),
-    ...lacking.flatMap((text) => wrap([{ text: `  ${safe(text)}`, tone: "dim" }], columns, "  ")),
-    ...wrap(
-      [{ text: "  /model <provider/id> switches; you see the cost before it happens.", tone: "dim" }],
-      columns,
-      "  ",
-    ),
-  ];
+/** Returns the list to choose from: window and prices beside each, and what changing to the marked one costs. */
+function modelsRequest(
+  { listed, current, others }: Models,
+  { events }: CommandContext,
+  now: number,
+): PickRequest {
+  const cards = new Map(listed.map(({ card }) => [card.id, card]));
+  return {
+    title: others === undefined ? "Models" : `Models · ${others}`,
+    enter: "switches",
+    empty: "no model is known",
+    items: listed.map(({ card, lacking }) => ({
+      id: card.id,
+      label: safe(card.id),
+      facts: [formatTokens(card.window), ...pricesOf(card)],
+      mark: card.id === current ? "current" : lacking,
+    })),
+    preview: (id) => ({ rows: previewOf(cards.get(id), { events, current, now }), keep: "beginning" }),
+  };
 }
 
-function pricesOf({ prices }: ModelCard): string {
-  if (prices.output === 0) return "  no price is known";
-  return `  $${prices.input} in, $${prices.output} out, $${prices.cacheRead} cached`;
+function pricesOf({ prices: { input, output, cacheRead } }: ModelCard): string[] {
+  return output === 0 ? ["no price is known"] : [`$${input} in, $${output} out`, `$${cacheRead} cached`];
+}
+
+type Now = { events: readonly LogEvent[]; current: string; now: number };
+
+/** Shows facts of a model, and what changing to it costs. */
+function previewOf(card: ModelCard | undefined, { events, current, now }: Now): Row[] {
+  if (!card) return [];
+  const facts = `${formatInteger(card.window)} tokens of context; a million tokens: ${pricesOf(card).join(", ")}`;
+  const first: Row = [{ text: facts, tone: "dim" }];
+  if (card.id === current || allOf(events, "assistant_message").length === 0) return [first];
+  return [first, ...costRows({ card, cost: switchCost(events, card, now), warnings: [] }, current)];
 }
 
 /** Describes the losses and the cost of a change, in sentences. */
-function costRows({ card, cost, warnings }: ModelChoice, current: string): Row[] {
+function costRows({ card, cost, warnings }: Omit<ModelChoice, "take">, current: string): Row[] {
   const { tokens, cached, next, stay, later } = cost;
   const prices = card.prices.output > 0;
   const now = prices ? `: ${money(next)} for it` : "";

@@ -29,8 +29,11 @@ export type SessionActions = {
 /** Tokens of the next request, and dollars of the calls. `why`: the reason when the history is unchanged. */
 export type Compacted = { before: number; after: number; cost: number } | { why: string; cost: number };
 
-/** The models. `lacking`: models without a key, in a line for each provider. */
-export type Models = { cards: ModelCard[]; current: string; lacking: string[] };
+/** A model of the list. `lacking`: what it takes to use it, in a few words; undefined for one that can be used now. */
+export type ListedModel = { card: ModelCard; lacking?: string | undefined };
+
+/** The models, those that can be used now first. `others`: how to name one that is not listed, if there may be any. */
+export type Models = { listed: ListedModel[]; current: string; others?: string | undefined };
 
 /** A found model. `warnings`: unknown facts about it. `take` makes it the session's model. */
 export type ModelChoice = { card: ModelCard; cost: SwitchCost; warnings: string[]; take(): void };
