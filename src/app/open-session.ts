@@ -16,11 +16,10 @@ import type { TextBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
 import type { UserMessage } from "../core/events.ts";
-import type { Model, ModelPart, Tool } from "../core/ports.ts";
+import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { withheldNames } from "../core/secrets/secrets.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
-import { toolNames } from "../core/tool-calls.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import { realTarget } from "../disk/real-path.ts";
 import { programsInGit } from "../git/configured-programs.ts";
@@ -173,6 +172,7 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
     folders: () => (session.log.events().length === 0 ? [session.folder] : readableFolders(session)),
     mode: () => options.person?.mode() ?? mode,
     jobs: () => shell.jobs(),
+    onFound: () => shell.warm(),
   });
   const { id: sessionId, folder, log } = session;
   const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
@@ -253,12 +253,6 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
 }
 
-/** Starts the sandbox while the model still writes its first command. */
-function onPart(part: ModelPart, { options, sandbox, shell }: AgentParts): void {
-  options.person?.onPart(part);
-  if (part.type === "tool_use_started" && part.name === toolNames.bash && sandbox.inForce()) shell.warm();
-}
-
 type AgentParts = {
   cwd: string;
   models: OpenedModels;
@@ -322,7 +316,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
     takeNotices: () => shell.takeNotices(),
-    onPart: (part) => onPart(part, parts),
+    onPart: (part) => options.person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
     onWaiting: person?.onWaiting,
     redact: parts.redact,

@@ -124,12 +124,15 @@ export type BackgroundJob = {
   kept: boolean;
 };
 
+/** Fate of a job that shall outlive its session. What runs in a sandbox can end with it. */
+export type KeepOutcome = "kept" | "not_running" | "ends_with_sandbox";
+
 export type BackgroundJobs = {
   list(): BackgroundJob[];
   /** Ends a job and what it started; false when there is no such job. */
   stop(pid: number): Promise<boolean>;
-  /** Lets a job outlive the session; false when there is no such job. */
-  keep(pid: number): boolean;
+  /** Lets a job outlive the session. */
+  keep(pid: number): KeepOutcome;
 };
 
 /** The session's log. An appended event is durable before listeners are called. */

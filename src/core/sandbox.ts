@@ -95,6 +95,8 @@ export type Box = {
 
 /** Opens sandboxes for the shell of a session. */
 export type Sandbox = {
+  /** True when everything in a sandbox ends with it, at the latest with our process. */
+  endsAll: boolean;
   /** Starts a sandbox by the plan of now. `terminal`: path of a terminal device. Throws when it cannot start. */
   open(start: { terminal: string | undefined; env: Readonly<Record<string, string>> }): Promise<Box>;
   /** Returns true while the plan that `box` was opened with is still the plan. */

@@ -16,6 +16,8 @@ export type BoxStart = {
   filter: Uint8Array | undefined;
   /** Path inside of the terminal. */
   terminal: string | undefined;
+  /** True for bubblewrap, which reports its first process; else the program itself becomes the keeper. */
+  hasOwnPids: boolean;
 };
 
 /** Starts a sandbox and waits for its keeper. Throws with what the program said when it cannot start. */
@@ -27,17 +29,13 @@ export async function startBox(start: BoxStart): Promise<Box> {
     env: start.env,
     // A kernel session of its own, where the keeper can take the terminal.
     detached: true,
-    stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...(start.hasOwnPids ? (["pipe", "pipe"] as const) : [])],
   }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
-  const [info, filter] = [
-    child.stdio[descriptors.info] as Readable,
-    child.stdio[descriptors.filter] as Writable,
-  ];
-  filter.on("error", () => {});
-  filter.end(start.filter ?? "");
   child.stdin.on("error", () => {});
   child.stdin.write(keeperProgram(nonce));
-  const pid = firstPid(info);
+  const pid = start.hasOwnPids ? reportedPid(child, start.filter) : Promise.resolve(child.pid ?? Number.NaN);
+  // Where the program fails, its own words say more.
+  pid.catch(() => {});
   const complaint = textOf(child.stderr);
   return new Promise((resolve, reject) => {
     let listener: BoxListener | undefined;
@@ -79,8 +77,12 @@ function released(child: ChildProcess, box: Box): Box {
   return box;
 }
 
-/** Reads the pid of the first process from what bubblewrap reports. */
-async function firstPid(info: Readable): Promise<number> {
+/** Gives bubblewrap its filter, and reads the pid of the first process from what it reports. */
+async function reportedPid(child: ChildProcess, filter: Uint8Array | undefined): Promise<number> {
+  const input = child.stdio[descriptors.filter] as Writable;
+  input.on("error", () => {});
+  input.end(filter ?? "");
+  const info = child.stdio[descriptors.info] as Readable;
   let text = "";
   for await (const part of info) {
     text += part;

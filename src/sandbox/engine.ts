@@ -9,10 +9,14 @@ import { isInside } from "../permissions/paths.ts";
 import { startBox } from "./box.ts";
 import { bubblewrapArguments } from "./bubblewrap.ts";
 import { kindOf } from "./found.ts";
+import { type Landlock, landlockStatus, probeLandlock } from "./landlock.ts";
 import { seccompFilter } from "./seccomp.ts";
 
 /** An engine that can be started. */
-export type Engine = {
+export type Engine = Bubblewrap | { name: "landlock"; status: SandboxStatus; landlock: Landlock };
+
+export type Bubblewrap = {
+  name: "namespaces";
   status: SandboxStatus;
   /** Absolute path of bubblewrap. */
   program: string;
@@ -26,6 +30,8 @@ export type EngineQuestion = {
   writable: readonly string[];
   /** File that remembers what worked since the machine was started. */
   cache: string;
+  /** Folders that only the administrator can write, searched first; those of the machine by default. */
+  system?: readonly string[];
 };
 
 /** Folders of the system, which only its administrator can write, in the order in which they are searched. */
@@ -42,32 +48,46 @@ const allWalls = { files: true, hidden: true, processes: true, network: "off" } 
 /** The first version with --as-pid-1 and --die-with-parent, and the first with --disable-userns. */
 const [oldest, forbidding] = ["0.1.8", "0.8.0"];
 
-/** Returns the engine that works here, or the status that says why there is none. */
-export async function findEngine(question: EngineQuestion): Promise<Engine | { status: SandboxStatus }> {
+/**
+ * Returns the best engine that works here, or the status that says why there is none. `landlockOf`: finds Landlock; by
+ * default that of this machine.
+ */
+export async function findEngine(
+  question: EngineQuestion,
+  landlockOf: typeof probeLandlock = probeLandlock,
+): Promise<Engine | { status: SandboxStatus }> {
   const none = (reason: string) => ({ status: { engine: "none" as const, ...noWalls, reason } });
   if (process.platform !== "linux") return none(`there is none for ${process.platform} yet`);
+  const best = await findBubblewrap(question);
+  if (!("reason" in best)) return best;
+  const landlock = await landlockOf();
+  if ("reason" in landlock) return none(`${best.reason}; ${landlock.reason}`);
+  return { name: "landlock", status: { ...landlockStatus(landlock), reason: best.reason }, landlock };
+}
+
+async function findBubblewrap(question: EngineQuestion): Promise<Bubblewrap | { reason: string }> {
   const program = programIn(question);
-  if (program === undefined) return none("bubblewrap is not installed");
+  if (program === undefined) return { reason: "bubblewrap is not installed" };
   const key = cacheKey(program);
   const known = remembered(question.cache, key);
   if (known !== undefined) return engineOf(program, known);
   try {
     const version = await versionOf(program);
     if (isOlder(version, oldest))
-      return none(`bubblewrap ${version} is too old, ${oldest} or newer is needed`);
+      return { reason: `bubblewrap ${version} is too old, ${oldest} or newer is needed` };
     const engine = engineOf(program, version);
     await probe(engine);
     remember(question.cache, key, version);
     return engine;
   } catch (error) {
-    return none((error as Error).message.replace(/^bwrap: /, "bubblewrap cannot start here: "));
+    return { reason: (error as Error).message.replace(/^bwrap: /, "bubblewrap cannot start here: ") };
   }
 }
 
 /** Looks for bubblewrap: never below what commands may write, nor by a relative entry of PATH. */
-function programIn({ env, writable }: EngineQuestion): string | undefined {
+function programIn({ env, writable, system = systemFolders }: EngineQuestion): string | undefined {
   const others = (env.PATH ?? "").split(":").filter(isAbsolute);
-  for (const folder of [...systemFolders, ...others]) {
+  for (const folder of [...system, ...others]) {
     const path = join(folder, "bwrap");
     if (kindOf(path) !== "file" || !isExecutable(path)) continue;
     const real = realTarget(path);
@@ -80,8 +100,9 @@ function isExecutable(path: string): boolean {
   return (statSync(path).mode & 0o111) !== 0;
 }
 
-function engineOf(program: string, version: string): Engine {
+function engineOf(program: string, version: string): Bubblewrap {
   return {
+    name: "namespaces",
     status: { engine: "namespaces", version, ...allWalls },
     program,
     forbidsNamespaces: !isOlder(version, forbidding),
@@ -126,7 +147,7 @@ const emptyPlan: SandboxPlan = {
 };
 
 /** Starts and ends a sandbox around nothing. Throws with what bubblewrap said. */
-async function probe({ program, forbidsNamespaces, filter }: Engine): Promise<void> {
+async function probe({ program, forbidsNamespaces, filter }: Bubblewrap): Promise<void> {
   const setup = {
     ...{
       kind: kindOf,
@@ -142,7 +163,7 @@ async function probe({ program, forbidsNamespaces, filter }: Engine): Promise<vo
   const path = process.env.PATH ?? "/usr/bin:/bin";
   const box = await startBox({
     ...{ program, arguments: bubblewrapArguments(emptyPlan, setup), env: { PATH: path } },
-    ...{ filter, terminal: undefined },
+    ...{ filter, terminal: undefined, hasOwnPids: true },
   });
   box.kill();
 }

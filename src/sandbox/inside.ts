@@ -9,10 +9,19 @@ import { isInside } from "../permissions/paths.ts";
 import { parseRule } from "../permissions/rules.ts";
 import { sandboxPlan } from "../permissions/sandbox/plan.ts";
 import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
-import { startBox } from "./box.ts";
+import { type BoxStart, startBox } from "./box.ts";
 import { bubblewrapArguments, terminalInside } from "./bubblewrap.ts";
-import type { Engine } from "./engine.ts";
+import type { Bubblewrap, Engine } from "./engine.ts";
 import { kindOf, lookAround, ownPrograms } from "./found.ts";
+import {
+  canHide,
+  entriesOf,
+  type Landlock,
+  landlockPart,
+  landlockRules,
+  landlockWords,
+  rulesText,
+} from "./landlock.ts";
 
 /** Folders of a session, real and existing. */
 export type SessionPlaces = {
@@ -39,8 +48,8 @@ export type InsideOptions = {
   main: string | undefined;
   mode(): PermissionMode;
   rules(): { allow: readonly string[]; deny: readonly string[] };
-  /** Called with each plan that a sandbox is started with. */
-  onPlan(plan: SandboxPlan): void;
+  /** Called with each plan that a sandbox is started with. `hides`: the engine hides all that the plan does. */
+  onPlan(plan: SandboxPlan, hides: boolean): void;
   /** Serves names inside; without it there is no network. */
   network?: BoxNetwork | undefined;
 };
@@ -66,10 +75,12 @@ export function sandboxOf(options: InsideOptions): Sandbox {
     const { places } = options;
     for (const folder of [...places.writable, places.temp, places.caches, places.copies])
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-    newest = { key, plan: planOf(options) };
+    const plan = planOf(options);
+    newest = { key, plan: options.engine.name === "landlock" ? landlockPart(plan) : plan };
     return newest.plan;
   };
   return {
+    endsAll: options.engine.name === "namespaces",
     plan() {
       const key = planKey(options);
       return newest?.key === key ? newest.plan : renewed(key);
@@ -78,16 +89,14 @@ export function sandboxOf(options: InsideOptions): Sandbox {
       const key = planKey(options);
       const plan = renewed(key);
       const { engine } = options;
-      const box = await startBox({
-        program: engine.program,
-        arguments: bubblewrapArguments(plan, setupOf(options, plan, terminal)),
-        env: environmentInside(env, plan, options),
-        filter: engine.filter,
-        terminal: terminal === undefined ? undefined : terminalInside,
-      });
+      const start =
+        engine.name === "landlock"
+          ? landlockStart(engine.landlock, plan, options, terminal)
+          : bubblewrapStart(engine, plan, options, terminal);
+      const box = await startBox({ ...start, env: environmentInside(env, plan, options) });
       await options.network?.serve(box.pid);
       plans.set(box, key);
-      options.onPlan(plan);
+      options.onPlan(plan, engine.name === "namespaces" || canHide(plan));
       return box;
     },
     isCurrent: (box) => plans.get(box) === planKey(options),
@@ -119,8 +128,36 @@ function planOf(options: InsideOptions): SandboxPlan {
   });
 }
 
+function bubblewrapStart(
+  engine: Bubblewrap,
+  plan: SandboxPlan,
+  options: InsideOptions,
+  terminal: string | undefined,
+): Omit<BoxStart, "env"> {
+  return {
+    program: engine.program,
+    arguments: bubblewrapArguments(plan, setupOf(engine, options, plan, terminal)),
+    filter: engine.filter,
+    terminal: terminal === undefined ? undefined : terminalInside,
+    hasOwnPids: true,
+  };
+}
+
+function landlockStart(
+  landlock: Landlock,
+  plan: SandboxPlan,
+  { places }: InsideOptions,
+  terminal: string | undefined,
+): Omit<BoxStart, "env"> {
+  const rules = join(places.copies, "landlock-rules");
+  writeFileSync(rules, rulesText(landlockRules(plan, entriesOf)), { mode: 0o600 });
+  const [program = "", ...words] = landlockWords(landlock, rules, []);
+  return { program, arguments: words, filter: undefined, terminal, hasOwnPids: false };
+}
+
 function setupOf(
-  { engine, env, home, workspace, places, network, main }: InsideOptions,
+  engine: Bubblewrap,
+  { env, home, workspace, places, network, main }: InsideOptions,
   plan: SandboxPlan,
   terminal: string | undefined,
 ) {
@@ -172,13 +209,17 @@ const cacheVariables: Readonly<Record<string, string>> = {
 function environmentInside(
   env: Readonly<Record<string, string>>,
   plan: SandboxPlan,
-  { env: whole, places }: InsideOptions,
+  { engine, env: whole, places }: InsideOptions,
 ): Record<string, string> {
   const isPassed = (value: string) => plan.sockets.pass.some((path) => value.includes(path));
-  const kept = Object.entries(env)
-    .filter(([name, value]) => !isDoor(name) || isPassed(value))
-    // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
-    .filter(([name]) => !/^(https?|ftp|all|no)_proxy$/i.test(name));
+  const hasOwnWorld = engine.name === "namespaces";
+  const kept = Object.entries(env).filter(
+    ([name, value]) =>
+      !hasOwnWorld ||
+      ((!isDoor(name) || isPassed(value)) &&
+        // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
+        !/^(https?|ftp|all|no)_proxy$/i.test(name)),
+  );
   const passed = plan.environment.pass.flatMap((name) =>
     whole[name] === undefined ? [] : [[name, whole[name]]],
   );
@@ -187,7 +228,7 @@ function environmentInside(
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
-    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, temps[0]]),
+    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, hasOwnWorld ? temps[0] : places.temp]),
   ]);
 }
 
@@ -196,7 +237,8 @@ function isWritable(plan: SandboxPlan, path: string | undefined): boolean {
 }
 
 /** Returns where a file inside lies on the machine: temporary files are the session's own. */
-function hostPath({ workspace, home, places }: InsideOptions, path: string): string {
+function hostPath({ engine, workspace, home, places }: InsideOptions, path: string): string {
+  if (engine.name !== "namespaces") return path;
   const shown = [...workspace, home, ...places.readable, ...places.writable, places.caches];
   const folder = temps.find((one) => isInside(path, one));
   if (folder === undefined || shown.some((one) => isInside(path, one) || isInside(folder, one))) return path;

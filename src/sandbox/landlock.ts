@@ -69,7 +69,7 @@ for entry in open(rules, "rb").read().split(b"\\0")[:-1]:
     done(call(445, set, 1, struct.pack("=Qi", rights, at), 0), os.fsdecode(path)); os.close(at)
 for right in (2, 16, 17, 19, 21, 27, 38, 39): call(prctl, 24, right, 0, 0, 0)
 done(call(prctl, 38, 1, 0, 0, 0), "not entered"); done(call(446, set, 0), "not entered")
-os.execv(command[0], command)
+os.execvp(command[0], command)
 `;
 
 /** Finds out whether commands can be put behind Landlock; otherwise returns why not. Takes about 5 ms. */
@@ -98,8 +98,19 @@ export function landlockStatus({ abi }: Landlock): SandboxStatus {
   };
 }
 
+/** Returns the part of a plan that Landlock enforces: it closes nothing in a writable folder, and no connection. */
+export function landlockPart(plan: SandboxPlan): SandboxPlan {
+  const readOnly = plan.readOnly.filter((path) => plan.hidden.some((one) => isInside(path, one)));
+  return { ...plan, readOnly, pinned: [], sockets: { mask: [], pass: [] }, hosts: [], ports: [] };
+}
+
+/** Returns true when all that is hidden can be left out: below a writable folder nothing can. */
+export function canHide({ hidden, withoutTokens, writable }: SandboxPlan): boolean {
+  return ![...hidden, ...withoutTokens].some((path) => writable.some((root) => isInside(path, root)));
+}
+
 /**
- * Returns the words that run `command` (its program by absolute path) behind the rules in a file, as `rulesText` gives.
+ * Returns the words that run `command` behind the rules in a file, as `rulesText` gives.
  */
 export function landlockWords({ words }: Landlock, rulesFile: string, command: readonly string[]): string[] {
   return [...words, rulesFile, ...command];
@@ -141,10 +152,14 @@ function besides(
   });
 }
 
-/** Returns the entries of a folder; none where it cannot be listed. */
+/**
+ * Returns the entries of a folder without links, which lead to what is listed where it lies, or is hidden there; none
+ * where it cannot be listed.
+ */
 export function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isSymbolicLink()).map(({ name }) => name);
   } catch {
     return [];
   }

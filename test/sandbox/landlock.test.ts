@@ -13,9 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { SandboxPlan } from "../../src/core/sandbox.ts";
+import type { Engine } from "../../src/sandbox/engine.ts";
 import {
+  canHide,
   entriesOf,
   type Landlock,
   landlockRules,
@@ -24,6 +26,7 @@ import {
   probeLandlock,
   rulesText,
 } from "../../src/sandbox/landlock.ts";
+import { type InsideSession, openInside } from "./session.ts";
 
 const plan: SandboxPlan = {
   ...{ writable: [], readOnly: [], pinned: [], hidden: [], withoutTokens: [], watched: [] },
@@ -142,5 +145,74 @@ describe.skipIf(skipped !== "")(`a command behind Landlock${skipped}`, () => {
       network: "open",
     });
     expect(landlockStatus({ ...perl, abi: 5 }).processes).toBe(false);
+  });
+});
+
+describe.skipIf(skipped !== "")(`a session behind Landlock${skipped}`, () => {
+  const landlock = probed as Landlock;
+  const byLandlock: Engine = { name: "landlock", status: landlockStatus(landlock), landlock };
+  const hides: boolean[] = [];
+  let mode: "plan" | "accept-edits" = "accept-edits";
+  let session: InsideSession;
+  const inside = (command: string) => session.run(command);
+  beforeAll(() => {
+    const files = {
+      "home/.ssh/id_rsa": "KEY-CANARY",
+      "home/.bashrc": "mine",
+      "home/notes": "notes",
+      "session/log.jsonl": "LOG-CANARY",
+    };
+    session = openInside(files, {
+      engine: byLandlock,
+      mode: () => mode,
+      env: { HTTPS_PROXY: "http://proxy.example" },
+      onPlan: (_plan, all) => hides.push(all),
+    });
+    symlinkSync(session.home, join(session.home, "again"));
+  });
+  afterAll(() => session.close());
+
+  test("keeps its state, its terminal and its jobs, and writes in the workspace and a temporary folder of its own", async () => {
+    expect(await inside("export K=v; cd /; echo a > $TMPDIR/b; cat $TMPDIR/b")).toBe("a");
+    expect(
+      await inside(`echo $K; pwd; cd ${session.work}; echo made > made; cat made; echo $HTTPS_PROXY`),
+    ).toBe("v\n/\nmade\nhttp://proxy.example");
+    expect(await inside("stty size </dev/tty")).toMatch(/^\d+ \d+$/);
+    expect(session.shell.terminal()).toBe(true);
+    expect(hides).toEqual([true]);
+  });
+
+  test("writes nothing else, reads no key by any name of it, and no file of ours", async () => {
+    const { home, state, work } = session;
+    for (const path of [`${home}/x`, `${home}/.bashrc`, "/etc/x", `${work}-evil`, `${state}/shell/in/x`])
+      expect(await inside(`echo x > ${path}`)).toMatch(/Permission denied/);
+    const read = `cat ${home}/.ssh/id_rsa ${home}/again/.ssh/id_rsa ${state}/log.jsonl /proc/self/root${home}/.ssh/id_rsa`;
+    expect(await inside(`cat ${home}/notes; ${read}`)).toMatch(/^notes/);
+    expect(await inside(read)).not.toContain("CANARY");
+    expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("mine");
+  });
+
+  test("gets its shell back when that dies, and its processes end with it when the plan changes", async () => {
+    await inside("(setsid sleep 1234.5 &); kill -9 $$");
+    expect(await inside("echo $K")).toMatch(/^v$/);
+    expect(await inside("pgrep -f 'sleep 1234[.]5' | wc -l")).toBe("1");
+    mode = "plan";
+    expect(await inside(`echo x > ${session.work}/made; cat ${session.work}/made`)).toMatch(
+      /Permission denied[\s\S]*made[\s\S]*new shell, because what commands may touch has changed/,
+    );
+    expect(await inside("pgrep -f 'sleep 1234[.]5' | wc -l")).toBe("0");
+    mode = "accept-edits";
+  });
+
+  test("lets a job be kept, which no process space ends", async () => {
+    await session.run({ command: "sleep 77", background: true });
+    const [job] = session.shell.jobs();
+    expect(session.shell.keepJob(job?.pid ?? 0)).toBe("kept");
+    await session.shell.stopJob(job?.pid ?? 0);
+  });
+
+  test("says that it hides not all, where something hidden lies in a folder that can be written", () => {
+    expect(canHide({ ...plan, writable: ["/w"], hidden: ["/h/.ssh"] })).toBe(true);
+    expect(canHide({ ...plan, writable: ["/h"], hidden: ["/h/.ssh"] })).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import type { standingRules } from "../rules.ts";
 import type { OpenOptions } from "../session.ts";
 import { type NetworkedSandbox, type SandboxParts, sessionSandbox } from "./session-sandbox.ts";
 
-type Parts = Pick<SandboxParts, "workspace" | "home" | "own" | "folders" | "mode"> & {
+type Parts = Pick<SandboxParts, "workspace" | "home" | "own" | "folders" | "mode" | "onFound"> & {
   log: EventLog;
   options: OpenOptions;
   settings: Settings;
@@ -27,13 +27,14 @@ export function sandboxWithNetwork(parts: Parts): { sandbox: NetworkedSandbox; n
     { log, settings, env, workspace, rules, standing, person, driver, jobs, warn },
     () => sandbox.settled(),
   );
-  const { home, own, folders, mode } = parts;
+  const { home, own, folders, mode, onFound } = parts;
   const sandbox = sessionSandbox({
     choice: flags.sandbox ?? settings.sandbox ?? "off",
-    ...{ log, env, workspace, home, own, folders, mode, rules, network: network.load },
+    ...{ log, env, workspace, home, own, folders, mode, onFound, rules, network: network.load },
   });
   const open = async (port: number) => {
-    if (!(await sandbox.forShell())) throw new Error("there is no sandbox: its ports are the machine's own");
+    if ((await sandbox.status()).network === "open")
+      throw new Error("there is no sandbox with a network of its own: its ports are the machine's");
     await (await network.load()).publish(port);
   };
   return { sandbox: { ...sandbox, open }, network };

@@ -52,6 +52,8 @@ export type SandboxParts = {
   folders(): readonly string[];
   mode(): PermissionMode;
   rules(): { allow: readonly string[]; deny: readonly string[] };
+  /** Called once, when there is a sandbox to start ahead of the first command. */
+  onFound(): void;
   /** Loads the network of the session. */
   network(): Promise<BoxNetwork & { isServed(): boolean }>;
 };
@@ -75,7 +77,7 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
     });
     return finding;
   };
-  if (parts.choice === "auto") whileModelThinks(parts.log, find);
+  if (parts.choice !== "off") whileModelThinks(parts, find);
   return {
     choice: parts.choice,
     status: async () => (await find()).status,
@@ -98,12 +100,13 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
   };
 }
 
-/** Finds the engine behind the first request, so that no request waits for it. */
-function whileModelThinks(log: EventLog, find: () => Promise<Known>): void {
+/** Finds the engine behind the first request and starts the sandbox, so that neither a request nor a command waits. */
+function whileModelThinks({ log, onFound }: SandboxParts, find: () => Promise<Known>): void {
+  const ahead = () => find().then(({ sandbox }) => sandbox && onFound());
   const stop = log.subscribe(({ type }) => {
     if (type !== "model_request") return;
     stop();
-    setTimeout(() => void find().catch(() => {}), 20).unref();
+    setTimeout(() => void ahead().catch(() => {}), 20).unref();
   });
 }
 
@@ -115,17 +118,19 @@ async function found(parts: SandboxParts): Promise<Known> {
   const engine = await findEngine({ env, writable: workspace, cache });
   const { status } = engine;
   if (choice === "on" && !isFullSandbox(status)) throw new UsageError(cannotStart(status));
-  if (!("program" in engine)) return { status, sandbox: undefined };
+  if (!("name" in engine)) return { status, sandbox: undefined };
   const { sandboxOf } = await import("../../sandbox/inside.ts");
   const { home, mode, rules, log } = parts;
-  const network = await parts.network();
-  const known: Known = { status: { ...status, network: "names" }, sandbox: undefined };
+  const network = engine.name === "landlock" ? undefined : await parts.network();
+  const known: Known = { status: network ? { ...status, network: "names" } : status, sandbox: undefined };
   known.sandbox = sandboxOf({
     ...{ engine, env, workspace, home, mode, rules, network, main: process.argv[1] },
     own: Object.values(own),
     places: placesOf(parts),
-    onPlan({ writable }) {
-      known.status = { ...status, network: network.isServed() ? "names" : "off" };
+    onPlan({ writable }, hides) {
+      known.status = network
+        ? { ...status, network: network.isServed() ? "names" : "off" }
+        : { ...status, hidden: hides };
       noteStatus(log, known.status, writable);
     },
   });

@@ -11,7 +11,7 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import { readSettings } from "../../config/settings.ts";
 import { projectRulesFile, readProjectRules } from "../../config/stored-rules.ts";
 import { plural } from "../../context/report/amounts.ts";
-import { isFullSandbox } from "../../core/sandbox.ts";
+import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { wrap } from "../../report/text/columns.ts";
@@ -91,13 +91,22 @@ async function ptyCheck({ hasPty, env }: Machine): Promise<Check> {
 /** Set where unprivileged user namespaces need a profile of AppArmor. */
 const appArmorSwitch = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
+/** Says what an engine lacks that does not hold every wall. */
+const lacking: Record<SandboxStatus["engine"], string> = {
+  none: "without a sandbox, commands run with all your permissions",
+  landlock:
+    "until then the network and sockets are open to commands, and questions are asked as without a sandbox",
+  namespaces: "not every wall stands",
+  seatbelt: "not every wall stands",
+};
+
 async function sandboxCheck({ sandbox }: Machine): Promise<Check> {
   const status = await sandbox();
   const says = sandboxText(status).replace(/^sandbox: /, "");
   if (isFullSandbox(status)) return { name: "sandbox", state: "ok", says };
   const advice = restrictedByAppArmor()
     ? "allow bubblewrap a user namespace: apt-get install apparmor-profiles; ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"
-    : "install bubblewrap, and allow user namespaces; without a sandbox, commands run with all your permissions";
+    : `install bubblewrap, and allow user namespaces; ${lacking[status.engine]}`;
   return { name: "sandbox", state: "note", says, advice };
 }
 

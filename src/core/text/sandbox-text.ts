@@ -2,7 +2,8 @@
 
 import type { SandboxEngine, SandboxStatus } from "../sandbox.ts";
 
-const names: Record<SandboxEngine, string> = {
+/** Names of engines, as people know them. */
+export const engineNames: Record<SandboxEngine, string> = {
   namespaces: "bubblewrap",
   seatbelt: "sandbox-exec",
   landlock: "Landlock",
@@ -26,5 +27,5 @@ export function sandboxText(status: SandboxStatus): string {
     ...(processes ? ["processes"] : []),
   ];
   const because = reason ? `; ${reason}` : "";
-  return `sandbox: ${names[engine]}${version ? ` ${version}` : ""} (${walls.join(", ")}; ${networks[network]}${because})`;
+  return `sandbox: ${engineNames[engine]}${version ? ` ${version}` : ""} (${walls.join(", ")}; ${networks[network]}${because})`;
 }

@@ -9,6 +9,7 @@ import { costOf, inputTotal, type ModelCard } from "../../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, openFocus, spending } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
+import { engineNames } from "../../core/text/sandbox-text.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
 import { cut, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
 
@@ -137,7 +138,7 @@ function dim(text: string): Span {
 /** Says whether walls stand. In the mode that asks nothing their absence is a warning. */
 function sandboxSpan(status: SandboxStatus, mode: PermissionMode): Span {
   if (isFullSandbox(status)) return dim("sandbox");
-  if (status.engine !== "none") return dim("sandbox, not full");
+  if (status.engine !== "none") return dim(`sandbox: ${engineNames[status.engine]}, not full`);
   return mode === "auto" ? { text: "no sandbox", tone: "bad" } : dim("no sandbox");
 }
 

@@ -1,7 +1,7 @@
 /** The slash commands as a table of plain objects, from which `/help` is generated. */
 
 import { permissionModes } from "../../core/decision.ts";
-import type { BackgroundJob } from "../../core/ports.ts";
+import type { BackgroundJob, KeepOutcome } from "../../core/ports.ts";
 import { allOf } from "../../core/questions.ts";
 import { efforts } from "../../core/request.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
@@ -79,9 +79,23 @@ async function manageJobs(argument: string, { host, columns, notice, print }: Co
   if (verb === "clean") return notice(await endOrphans(host));
   if (!/^(stop|keep)$/.test(verb) || !/^\d+$/.test(pid ?? ""))
     return notice("Usage: /jobs [stop <pid>|keep <pid>|clean]");
-  const done = verb === "stop" ? await host.jobs.stop(Number(pid)) : host.jobs.keep(Number(pid));
-  const words = verb === "stop" ? "ended" : "keeps running after the session";
-  notice(done ? `job ${pid} ${words}` : `No running job ${pid}`);
+  const job = Number(pid);
+  notice(verb === "stop" ? stopped(job, await host.jobs.stop(job)) : keptWords(job, host.jobs.keep(job)));
+}
+
+function stopped(job: number, done: boolean): string {
+  return done ? `job ${job} ended` : `No running job ${job}`;
+}
+
+function keptWords(job: number, outcome: KeepOutcome): string {
+  switch (outcome) {
+    case "kept":
+      return `job ${job} keeps running after the session`;
+    case "not_running":
+      return `No running job ${job}`;
+    case "ends_with_sandbox":
+      return `job ${job} runs in the sandbox and ends with it: a kept job has to run outside, with --sandbox off`;
+  }
 }
 
 function jobRows(jobs: readonly BackgroundJob[], columns: number): Row[] {

@@ -8,7 +8,7 @@ import { prepareUntrusted } from "../../../disk/untrusted-file.ts";
 import { type BashProcess, startBash } from "./bash-process.ts";
 import { childEnvironment } from "./environment.ts";
 import { agentMark } from "./orphans.ts";
-import { type ProcessTable, signal } from "./process-table.ts";
+import { type ProcessTable, sessionProcesses, signal } from "./process-table.ts";
 import { type End, endLine, files, giveUpSignal, type ShellFolders } from "./protocol.ts";
 import { lastExisting, onlyFolder, type Restoration, readShellState, restoration } from "./shell-state.ts";
 import { openTerminal, type Terminal } from "./terminal.ts";
@@ -95,6 +95,8 @@ export function createLifecycle(options: LifecycleOptions) {
     hasTerminal: () => state.hasTerminal,
     /** Pid on the machine of the first process of the sandbox. */
     keeper: () => (state.boxed?.box.isAlive() ? state.boxed.box.pid : undefined),
+    /** True when all that the commands start ends with the session, as in a sandbox with processes of its own. */
+    endsAll: () => state.boxed?.sandbox.endsAll === true,
     /** Stops any further start of a shell; one that is being started is ended. */
     startNoMore(): void {
       state.closed = true;
@@ -177,10 +179,11 @@ async function placeOf(state: State): Promise<Boxed | undefined> {
   const sandbox = await state.sandbox?.();
   const { boxed } = state;
   if (boxed && boxed.sandbox === sandbox && boxed.box.isAlive() && sandbox.isCurrent(boxed.box)) return boxed;
+  endLeft(state);
   closePlace(state);
   if (!sandbox) return undefined;
   const terminal = await terminalOf(state);
-  const { SAWTOOTH_STATE: _, ...env } = state.childEnv;
+  const env = sandbox.endsAll ? withoutPlace(state.childEnv) : state.childEnv;
   // Nothing else may keep our process alive meanwhile.
   const awake = setInterval(() => {}, 1000);
   const opened = sandbox.open({ terminal: terminal?.path, env }).finally(() => clearInterval(awake));
@@ -192,6 +195,18 @@ async function placeOf(state: State): Promise<Boxed | undefined> {
   const seen = terminal && box.terminal !== undefined ? { ...terminal, path: box.terminal } : undefined;
   state.boxed = { box, terminal: seen, sandbox };
   return state.boxed;
+}
+
+/** Leaves the name of our folder out: nothing has to be found again by it where all ends with the sandbox. */
+function withoutPlace({ SAWTOOTH_STATE: _, ...env }: Record<string, string>): Record<string, string> {
+  return env;
+}
+
+/** Ends the processes of a sandbox that do not end with it. */
+function endLeft({ boxed, processes, sessionId }: State): void {
+  if (!boxed || boxed.sandbox.endsAll) return;
+  const left = sessionProcesses(processes, processes.all(), sessionId, { keeper: boxed.box.pid });
+  for (const { pid } of left) signal(pid, "SIGKILL");
 }
 
 function closePlace(state: State): void {

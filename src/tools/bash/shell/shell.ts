@@ -1,6 +1,7 @@
 /** The session's shell: one bash that lives as long as the session, and comes back with its state when it dies. */
 
 import { join } from "node:path";
+import type { KeepOutcome } from "../../../core/ports.ts";
 import type { Sandbox } from "../../../core/sandbox.ts";
 import { makeFolders } from "../../../disk/make-folders.ts";
 import type { OutputReader } from "../output-file.ts";
@@ -81,8 +82,8 @@ export type Shell = {
   restart(): Promise<string[]>;
   jobs(): Job[];
   stopJob(pid: number): Promise<boolean>;
-  /** Lets a background job outlive the session. */
-  keepJob(pid: number): boolean;
+  /** Lets a background job outlive the session, where it does not run in a sandbox that ends with it. */
+  keepJob(pid: number): KeepOutcome;
   /** Returns one line for each background event since the last call. */
   takeNotices(): string[];
   /** Returns the shell's folder. */
@@ -157,7 +158,7 @@ export function createShell(options: ShellOptions): Shell {
       }),
     jobs: jobs.list,
     stopJob: jobs.stop,
-    keepJob: jobs.keep,
+    keepJob: (pid) => (lifecycle.endsAll() ? "ends_with_sandbox" : jobs.keep(pid) ? "kept" : "not_running"),
     takeNotices: () => [...state.notices.splice(0), ...jobs.takeNotices()],
     cwd: lifecycle.cwd,
     terminal: lifecycle.hasTerminal,
