@@ -7,7 +7,7 @@ import { type AgreedReading, isDoubtful, parseTwice } from "./bash/cross-check.t
 import { withoutLoops } from "./bash/loops.ts";
 import { type Candidate, programsOf } from "./bash/programs.ts";
 import { onlyReads, pathsRead } from "./bash/read-only.ts";
-import { gitRunsPrograms, gitVariableRuns } from "./bash/readers/git.ts";
+import { gitGlobals, gitRunsPrograms, gitVariableRuns } from "./bash/readers/git.ts";
 import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
 import type { PermissionDecision, PermissionQuery } from "./decision.ts";
 import { byMode, byRule, isKnown, refused } from "./decision.ts";
@@ -186,7 +186,7 @@ function insideByMode(query: PermissionQuery, programs: Candidate[]): Permission
 /** Returns true for `git push`, which publishes. */
 function sendsOut([program, ...args]: string[]): boolean {
   if (program !== "git") return false;
-  return args.filter((arg) => !arg.startsWith("-"))[0] === "push" || args.includes("push");
+  return args[gitGlobals(args).length] === "push";
 }
 
 /** Checks that every command only reads, including those of a loop whose words are all known. */

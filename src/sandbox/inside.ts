@@ -195,8 +195,9 @@ function copied(path: string, copy: string): string {
 /** Variables that point package managers at the caches of the session, by folder. */
 const cacheVariables: Readonly<Record<string, string>> = {
   npm_config_cache: "npm",
-  npm_config_devdir: "node-gyp",
-  npm_config_store_dir: "pnpm",
+  // Not as npm_config_…: npm warns of each variable of that name that it does not know.
+  npm_package_config_node_gyp_devdir: "node-gyp",
+  PNPM_HOME: "pnpm",
   YARN_CACHE_FOLDER: "yarn",
   PIP_CACHE_DIR: "pip",
   UV_CACHE_DIR: "uv",

@@ -1,6 +1,6 @@
 /** T03: compaction cannot loop and cannot kill a session. Through the whole program and the strict server. */
 
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
@@ -9,7 +9,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { drive } from "../support/pty-drive.ts";
-import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { sized } from "../support/size.ts";
 import { until } from "../support/until.ts";
@@ -55,12 +55,6 @@ async function setUp(id: string, setting: Setting = {}) {
   const flags = ["--model", `anthropic/${id}`, "--permission-mode", "auto"];
   const run = (...more: string[]) => sawtooth(workspace, ["-p", ...flags, ...more]);
   return { server, workspace, flags, run };
-}
-
-function writeSettings(workspace: Workspace, settings: object): void {
-  const config = join(workspace.home, "sawtooth", "config");
-  mkdirSync(config, { recursive: true });
-  writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
 }
 
 function eventsOf(workspace: Workspace): LogEvent[] {

@@ -2,7 +2,7 @@
  * T02: compaction keeps goal, constraints, facts and the task list, and goes on by itself. Through the whole program.
  */
 
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
@@ -10,7 +10,7 @@ import { allOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 
 const goal = "Goal GOAL-91: make `make check` pass. Never touch `vendor/`. Use tabs.";
 const correction = "port is 8123, not 8080 (FIX-33)";
@@ -65,10 +65,8 @@ async function setUp(id: string, words: string, engine: object) {
   onTestFinished(() => server.close());
   writeFileSync(join(workspace.cwd, "AGENTS.md"), "RULE-17: say please.\n");
   writeFileSync(join(workspace.cwd, "check.sh"), 'echo "check $1: AssertionError: 3 != 4"\nexit 2\n');
-  const config = join(workspace.home, "sawtooth", "config");
-  mkdirSync(config, { recursive: true });
   const models = { [`anthropic/${id}`]: { window: 40_000 } };
-  writeFileSync(join(config, "settings.json"), JSON.stringify({ models, engine, summaryModel: "own" }));
+  writeSettings(workspace, { models, engine, summaryModel: "own" });
   return { workspace, server };
 }
 

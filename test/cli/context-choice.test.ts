@@ -1,19 +1,17 @@
 /** Choices for the engine on the command line and in settings, seen in the log. */
 
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
 import { startMockServer } from "../support/mock-server.ts";
-import { jsonLines, makeWorkspace, sawtooth } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, writeSettings } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 
 async function setUp(settings: object = {}) {
   const { server, workspace } = await serve(() => ({ text: "ok" }));
-  const config = join(workspace.home, "sawtooth", "config");
-  mkdirSync(config, { recursive: true });
-  writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
+  writeSettings(workspace, settings);
   const run = (...words: string[]) => sawtooth(workspace, ["-p", ...words]);
   const events = () => {
     const [file = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });

@@ -1,6 +1,6 @@
 /** The decision about each call, as it is found in the log and in whatever shows the log. */
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { permitAsking } from "../../src/app/permissions.ts";
@@ -10,7 +10,7 @@ import { bashCalls } from "../../src/core/tool-calls.ts";
 import { reportText } from "../../src/report/text/report.ts";
 import { slugOf } from "../../src/session/listing.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
-import { jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 
 let workspace: Workspace;
 let stream: Record<string, unknown>[];
@@ -109,12 +109,7 @@ describe("a session", () => {
 
   test("is reported with the decisions of then, whatever the rules say now", async () => {
     const before = (await sawtooth(workspace, ["report", "--verbose"])).stdout;
-    const config = join(workspace.home, "sawtooth", "config");
-    mkdirSync(config, { recursive: true });
-    writeFileSync(
-      join(config, "settings.json"),
-      JSON.stringify({ deny: ["bash(printf:*)"], allow: ["bash(touch:*)"] }),
-    );
+    writeSettings(workspace, { deny: ["bash(printf:*)"], allow: ["bash(touch:*)"] });
     expect((await sawtooth(workspace, ["report", "--verbose"])).stdout).toBe(before);
   });
 });

@@ -1,6 +1,6 @@
 /** Each setting has its effect: seen in what is sent, in the log, in files, or in how the run ends. */
 
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/config/settings.ts";
@@ -8,14 +8,21 @@ import type { LogEvent } from "../../src/core/events.ts";
 import { currentEngine, lastOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
-import { type Ended, jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import {
+  type Ended,
+  jsonLines,
+  makeWorkspace,
+  sawtooth,
+  type Workspace,
+  writeSettings,
+} from "../support/sawtooth.ts";
 
 type Seen = { ended: Ended; server: MockServer; workspace: Workspace; events: LogEvent[] };
 type Case = {
   value: unknown;
   words?: string[];
   turns?: ScriptedReply[];
-  others?: Settings;
+  others?: object;
   shows(seen: Seen): unknown;
   as: unknown;
 };
@@ -34,11 +41,12 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
   effort: { value: "low", shows: (seen) => body(seen).output_config, as: { effort: "low" } },
   permissionMode: { value: "auto", turns: touch, shows: isMade, as: true },
   sandbox: {
-    value: "auto",
+    value: "off",
     words: ["--permission-mode", "auto"],
+    others: { sandbox: undefined },
     turns: touch,
     shows: ({ events }) => lastOf(events, "sandbox")?.status.reason === "it is switched off",
-    as: false,
+    as: true,
   },
   allow: { value: ["bash(touch made)"], turns: touch, shows: isMade, as: true },
   deny: {
@@ -108,9 +116,7 @@ async function run(settings: object, { words = [], turns = [{ text: "ok" }] }: P
     await server.close();
     workspace.remove();
   });
-  const config = join(workspace.home, "sawtooth", "config");
-  mkdirSync(config, { recursive: true });
-  writeFileSync(join(config, "settings.json"), JSON.stringify(settings));
+  writeSettings(workspace, settings);
   const ended = await sawtooth(workspace, ["-p", ...words, "go"]);
   const [file] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
   const events = file === undefined ? [] : jsonLines(readFileSync(join(workspace.home, file), "utf8"));

@@ -16,7 +16,7 @@ import { withFault } from "../../src/lab/evals/faults.ts";
 import { nextAction, type SeenMessage } from "../../src/lab/evals/scripted-reader.ts";
 import type { EvalResult } from "../../src/lab/evals/table.ts";
 import { type MockServer, startMockServer } from "./mock-server.ts";
-import { makeWorkspace, type Workspace } from "./sawtooth.ts";
+import { makeWorkspace, type Workspace, writeSettings } from "./sawtooth.ts";
 
 export type EvalOptions = {
   evaluation: Evaluation;
@@ -56,10 +56,8 @@ export async function runEval(options: EvalOptions): Promise<EvalResult> {
       });
   const workspace = makeWorkspace(server?.url);
   Object.assign(workspace.env, live);
-  const config = join(workspace.home, "sawtooth", "config");
-  mkdirSync(config, { recursive: true });
   const models = live ? {} : { [model]: { window: modelWindow } };
-  writeFileSync(join(config, "settings.json"), JSON.stringify({ engine, models, summaryModel: "own" }));
+  writeSettings(workspace, { engine, models, summaryModel: "own" });
   try {
     return await evaluate(options, workspace, server);
   } finally {

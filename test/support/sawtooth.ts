@@ -1,9 +1,10 @@
 /** Runs the real program from its source, in a home and a folder of its own. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Settings } from "../../src/config/settings.ts";
 import { entry, fastStart } from "./entry.ts";
 import { until } from "./until.ts";
 import { runWarm } from "./warm.ts";
@@ -33,7 +34,23 @@ export function makeWorkspace(url?: string): Workspace {
     SAWTOOTH_HOME: join(home, "sawtooth"),
     ...(url ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-canary-7f3a" } : {}),
   };
-  return { home, cwd, env, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
+  const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  const workspace = { home, cwd, env, remove };
+  writeSettings(workspace, {});
+  return workspace;
+}
+
+/**
+ * Most tests are about something else than the sandbox, and on many machines there is none: commands run without it
+ * unless a test asks for it, or SAWTOOTH_TEST_SANDBOX is "on".
+ */
+const usual: Settings = process.env.SAWTOOTH_TEST_SANDBOX === "on" ? {} : { sandbox: "off" };
+
+/** Writes the person's settings: these, and the usual ones of tests. `sandbox: undefined` leaves it at its default. */
+export function writeSettings({ env }: Pick<Workspace, "env">, settings: object): void {
+  const config = join(env.SAWTOOTH_HOME ?? "", "config");
+  mkdirSync(config, { recursive: true, mode: 0o700 });
+  writeFileSync(join(config, "settings.json"), JSON.stringify({ ...usual, ...settings }));
 }
 
 export type Started = {

@@ -1,5 +1,6 @@
 /** The network of a session: serves its sandbox, asks about hosts, and keeps the ledger in the log. */
 
+import { hostname } from "node:os";
 import type { Settings } from "../../config/settings.ts";
 import { type Egress, egressNote, hostText } from "../../core/network/egress.ts";
 import type { BackgroundJob, EventLog, Tool } from "../../core/ports.ts";
@@ -88,7 +89,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     setImmediate(() => flush(state));
   });
   return {
-    files: sandboxFiles("sandbox"),
+    files: sandboxFiles(hostname()),
     isServed: () => state.served,
     async serve(pid) {
       state.pid = pid;

@@ -29,7 +29,7 @@ export function sandboxWithNetwork(parts: Parts): { sandbox: NetworkedSandbox; n
   );
   const { home, own, folders, mode, onFound } = parts;
   const sandbox = sessionSandbox({
-    choice: flags.sandbox ?? settings.sandbox ?? "off",
+    choice: flags.sandbox ?? settings.sandbox ?? "auto",
     ...{ log, env, workspace, home, own, folders, mode, onFound, rules, network: network.load },
   });
   const open = async (port: number) => {

@@ -20,6 +20,8 @@ export type SessionSandbox = {
   choice: SandboxChoice;
   /** Resolves once it is known which engine works here. */
   status(): Promise<SandboxStatus>;
+  /** The same without asking: it is looked for behind the first request, or when a command needs it. */
+  found: Promise<SandboxStatus>;
   /** Returns the plan of now, and whether every wall stands; undefined without an engine, and before it is known. */
   inForce(): { plan: SandboxPlan; full: boolean } | undefined;
   /** Returns the way into it, for the shell; undefined without an engine. */
@@ -69,18 +71,24 @@ const off: SandboxStatus = {
 export function sessionSandbox(parts: SandboxParts): SessionSandbox {
   let known: Known | undefined;
   let finding: Promise<Known> | undefined;
+  const told = Promise.withResolvers<SandboxStatus>();
+  told.promise.catch(() => {});
   const find = (): Promise<Known> => {
-    finding ??= found(parts).then((result) => {
+    if (finding) return finding;
+    finding = found(parts).then((result) => {
       known ??= result;
       if (!known.sandbox) noteStatus(parts.log, known.status, []);
       return known;
     });
+    finding.then(({ status }) => told.resolve(status), told.reject);
     return finding;
   };
-  if (parts.choice !== "off") whileModelThinks(parts, find);
+  if (parts.choice === "off") told.resolve(off);
+  else whileModelThinks(parts, find);
   return {
     choice: parts.choice,
     status: async () => (await find()).status,
+    found: told.promise,
     inForce() {
       if (!known?.sandbox) return undefined;
       return { plan: known.sandbox.plan(), full: isFullSandbox(known.status) };

@@ -63,7 +63,7 @@ const options = {
   }),
   sandbox: choice(sandboxChoices, {
     value: "<s>",
-    help: "walls around commands: auto (what works here), on (or exit 2), off (default)",
+    help: "walls around commands: auto (default; what works here), on (or exit 2), off",
     task: true,
   }),
   allow: texts({

@@ -168,7 +168,9 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
     refuse: (access, folder) => refusalOutside(access, [whole.tree.root, folder]),
   });
   if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
-  progress.begin(run, await followRun(run, flags, debug));
+  const following = followRun(run, flags, debug);
+  await following.begun();
+  progress.begin(run, following.stop);
   warnings.begin(run);
   const state = await attemptAll(whole, run, attempts);
   const best = state === "repaired" ? undefined : await restoreBest(whole, run, attempts);

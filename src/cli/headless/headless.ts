@@ -70,8 +70,15 @@ export function warningsOf(flags: Flags) {
   };
 }
 
-/** Shows the events of a run in the requested format as they come. Returns the function that stops it. */
-export async function followRun(run: Run, flags: Flags, debug: Debug | undefined): Promise<() => void> {
+/** The output of a run as it goes on. */
+export type Following = {
+  /** Resolves once the first line was written. */
+  begun(): Promise<void>;
+  stop(): void;
+};
+
+/** Shows the events of a run in the requested format as they come. */
+export function followRun(run: Run, flags: Flags, debug: Debug | undefined): Following {
   const { log } = run.agent;
   debug?.follow(run);
   if (flags.verbose) {
@@ -79,23 +86,36 @@ export async function followRun(run: Run, flags: Flags, debug: Debug | undefined
       for (const line of stepLines(event, log.events())) writeError(`${line}\n`);
     });
   }
-  return flags.outputFormat === "stream-json" ? streamEvents(run) : () => {};
+  if (flags.outputFormat === "stream-json") return streamEvents(run);
+  return { begun: async () => {}, stop() {} };
 }
 
-/** Names the sandbox first, which is known a few milliseconds after the start. */
-async function streamEvents(run: Run): Promise<() => void> {
-  const { log, model } = run.agent;
-  const [start, sandbox] = [started(log.events()), await run.sandbox.status()];
-  writeLine(initLine(start, { model: model.card.id, mode: run.mode, sandbox }));
-  const unsubscribe = log.subscribe((event: LogEvent) => {
-    const line = eventLine(event, run.sessionId);
-    if (line) writeLine(line);
+/** Names the sandbox in the first line. It is looked for beside the first request; until then the lines wait. */
+function streamEvents({ agent: { log, model }, sandbox, mode, sessionId }: Run): Following {
+  const start = started(log.events());
+  const waiting: object[] = [];
+  let write = (line: object): void => void waiting.push(line);
+  const first = sandbox.found.then((status) => {
+    write = writeLine;
+    const init = initLine(start, { model: model.card.id, mode, sandbox: status });
+    for (const line of [init, ...waiting]) writeLine(line);
   });
-  const beat = { type: "heartbeat", session_id: run.sessionId };
-  const heartbeat = setInterval(() => writeLine(beat), heartbeatMs);
-  return () => {
-    clearInterval(heartbeat);
-    unsubscribe();
+  first.catch(() => {});
+  const unsubscribe = log.subscribe((event: LogEvent) => {
+    const line = eventLine(event, sessionId);
+    if (line) write(line);
+  });
+  const beat = { type: "heartbeat", session_id: sessionId };
+  const heartbeat = setInterval(() => write(beat), heartbeatMs);
+  return {
+    async begun() {
+      if (write !== writeLine) await sandbox.status();
+      await first;
+    },
+    stop() {
+      clearInterval(heartbeat);
+      unsubscribe();
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import type { LogEvent } from "../../core/events.ts";
 import { enclosed } from "../../core/text/tags.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
-import { debugTo, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
+import { debugTo, type Following, followRun, type Stop, stopOnSignals, warningsOf } from "./headless.ts";
 import type { Isolated } from "./quarantine.ts";
 import {
   type Answer,
@@ -84,12 +84,13 @@ async function printedRun(
     throw error;
   });
   stop.stopAt(run.agent.limits.deadline);
-  const unfollow = await followRun(run, flags, debug);
+  const following = followRun(run, flags, debug);
   warnings.begin(run);
   if (input.warning) warnings.warn(input.warning);
-  const answer = await work(run, { ...input, stop, shape });
+  const answer = await work(run, { ...input, stop, shape, following });
+  await following.begun();
   await run.close();
-  unfollow();
+  following.stop();
   const events = run.agent.log.events();
   const signal = stop.by();
   const ended = {
@@ -138,10 +139,11 @@ async function driven(prompt: string | undefined, flags: Flags): Promise<Input> 
   return { blocks, driver };
 }
 
-type Work = Input & { stop: Stop; shape: AnswerShape | undefined };
+type Work = Input & { stop: Stop; shape: AnswerShape | undefined; following: Following };
 
 /** Runs message after message. A bug of ours ends the turn, with the log intact. */
-async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<Answer | undefined> {
+async function work(run: Run, parts: Work): Promise<Answer | undefined> {
+  const { blocks, driver, stop, shape, following } = parts;
   const { agent } = run;
   let answer: Answer | undefined;
   driver?.warnIn(agent.log);
@@ -150,6 +152,7 @@ async function work(run: Run, { blocks, driver, stop, shape }: Work): Promise<An
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
       const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
       answer = reached.answer;
+      if (driver) await following.begun();
       if (driver) writeLine(turnLine(agent.log.events(), reached));
       if (isLimit(reached.reason)) return answer;
     }

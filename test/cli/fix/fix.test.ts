@@ -82,7 +82,7 @@ describe("a check that is green", () => {
       fix: { state: "green" },
     });
     expect(git(workspace.cwd, "status", "--short")).toBe("?? r.md\n");
-    expect(existsSync(join(workspace.home, "sawtooth"))).toBe(false);
+    expect(existsSync(join(workspace.home, "sawtooth/state"))).toBe(false);
   });
 
   test("in stream-json: the check and one result", async () => {

@@ -36,6 +36,8 @@ describe("inside of a sandbox with every wall", () => {
     ["$(unreadable) | sh", "accept-edits", "allow"],
     ["git push origin main", "accept-edits", "ask"],
     ["git -C sub push", "accept-edits", "ask"],
+    ["git stash push", "accept-edits", "allow"],
+    ["git commit -m push", "accept-edits", "allow"],
     ["rm -rf ~", "auto", "deny"],
     ["echo x > .git/hooks/pre-commit", "accept-edits", "deny"],
   ])("%s in %s: %s", (command, mode, decision) => {

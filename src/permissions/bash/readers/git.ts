@@ -71,7 +71,7 @@ function readsConfig(args: readonly string[]): boolean {
 }
 
 /** Returns the arguments before git's subcommand: flags, and the values of those that take one. */
-function gitGlobals(args: readonly string[]): readonly string[] {
+export function gitGlobals(args: readonly string[]): readonly string[] {
   let count = 0;
   while (args[count]?.startsWith("-")) {
     count +=
