@@ -50,7 +50,7 @@ const usual: Settings = process.env.SAWTOOTH_TEST_SANDBOX === "on" ? {} : { sand
 export function writeSettings({ env }: Pick<Workspace, "env">, settings: object): void {
   const config = join(env.SAWTOOTH_HOME ?? "", "config");
   mkdirSync(config, { recursive: true, mode: 0o700 });
-  writeFileSync(join(config, "settings.json"), JSON.stringify({ ...usual, ...settings }));
+  writeFileSync(join(config, "settings.json"), JSON.stringify({ ...usual, ...settings }), { mode: 0o600 });
 }
 
 export type Started = {
