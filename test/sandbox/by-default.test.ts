@@ -1,4 +1,4 @@
-/** What people do, from the command line and on the screen, with the settings of a new home: inside of the sandbox. */
+/** The usual work of people, on the command line and on the screen, with the settings of a new home: in the sandbox. */
 
 import { execFileSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
