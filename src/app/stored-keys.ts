@@ -2,6 +2,7 @@
 
 import { folders } from "../config/folders.ts";
 import { UsageError } from "../core/errors.ts";
+import { readRecord } from "../credentials/chatgpt/stored.ts";
 import { formProblem } from "../credentials/forms.ts";
 import {
   credentialsFolder,
@@ -74,9 +75,10 @@ export function storeFor({ provider, url }: KeyRow, key: string, env: Environmen
   return storeKey(folder, provider, { key, ...(env[url] ? { url: env[url] } : {}) });
 }
 
-/** Names the providers with a stored key. Throws `CredentialsError`. */
+/** Names the providers with a stored key, and `chatgpt` when somebody is signed in. Throws `CredentialsError`. */
 export function storedNames(env: Environment): string[] {
-  return Object.keys(readKeys(credentialsFolder(folders(env).state), () => {}));
+  const folder = credentialsFolder(folders(env).state);
+  return [...Object.keys(readKeys(folder, () => {})), ...(readRecord(folder)?.tokens ? ["chatgpt"] : [])];
 }
 
 /** Removes a stored key; returns false when there is none. Throws `CredentialsError`. */

@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { startMockIssuer } from "../support/mock-issuer.ts";
 import { drive } from "../support/pty-drive.ts";
-import { jsonLines, makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, makeWorkspace, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 
 const key = "sk-ant-canary-0123456789";
@@ -130,7 +131,7 @@ test("an unknown provider names those there are", async () => {
   onTestFinished(workspace.remove);
   expect(await sawtooth(workspace, ["login", "nobody"], { input: "x" })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("unknown provider nobody: name one of anthropic, openai"),
+    stderr: expect.stringContaining("unknown provider nobody: name one of anthropic, openai, or chatgpt"),
   });
 });
 
@@ -175,4 +176,45 @@ test("a key is pasted on a terminal without being shown, and Ctrl-C stores nothi
   expect(await terminal.ended).toMatchObject({ code: 0 });
   expect(terminal.raw() + cancelled.raw()).not.toContain("canary");
   expect(JSON.parse(readFileSync(keysFile(workspace), "utf8"))).toEqual({ anthropic: { key } });
+});
+
+test("login chatgpt shows the page, takes the pasted address, and logout signs out; no token is ever shown", async () => {
+  const issuer = await startMockIssuer();
+  const workspace = makeWorkspace();
+  onTestFinished(async () => {
+    workspace.remove();
+    await issuer.close();
+  });
+  const env = { SAWTOOTH_CHATGPT_ISSUER: issuer.url };
+  const run = start(workspace, ["login", "chatgpt"], { input: "open", env });
+  await run.until("paste the address");
+  const [page = ""] = /http:\S+authorize\S+/.exec(run.stdout()) ?? [];
+  run.child.stdin?.write("http://127.0.0.1:1/elsewhere\n");
+  run.child.stdin?.write(`${await issuer.browse(page)}\n`);
+  const ended = await run.ended;
+  expect(ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("Signed in as person@example.com."),
+  });
+  expect(ended.stderr).toContain("this is not that address (it begins with http://127.0.0.1:");
+  expect(ended.stdout + ended.stderr).not.toMatch(/access-|refresh-/);
+  const out = await sawtooth(workspace, ["logout"], { env });
+  expect(out).toMatchObject({ code: 0, stdout: "Signed out of ChatGPT.\n" });
+  expect(issuer.asked.at(-1)).toBe("revoke");
+  expect(await sawtooth(workspace, ["logout", "chatgpt"], { env })).toMatchObject({ code: 2 });
+});
+
+test("Ctrl-C ends a sign-in that waits, and another issuer must be on this machine", async () => {
+  const issuer = await startMockIssuer();
+  const workspace = makeWorkspace();
+  onTestFinished(async () => {
+    workspace.remove();
+    await issuer.close();
+  });
+  const waiting = start(workspace, ["login", "chatgpt"], { env: { SAWTOOTH_CHATGPT_ISSUER: issuer.url } });
+  await waiting.until("paste the address");
+  waiting.child.kill("SIGINT");
+  expect(await waiting.ended).toMatchObject({ code: 4, stderr: expect.stringContaining("given up") });
+  const env = { SAWTOOTH_CHATGPT_ISSUER: "https://evil.example" };
+  expect(await sawtooth(workspace, ["login", "chatgpt"], { env })).toMatchObject({ code: 2 });
 });

@@ -9,7 +9,8 @@ import { writeError, writeOut } from "../terminal-output.ts";
 export async function runLogin(operands: readonly string[]): Promise<number> {
   const [provider, stray] = operands;
   if (stray !== undefined) throw new UsageError(`login takes one provider; unexpected: ${stray}`);
-  if (provider === undefined) throw new UsageError(`login needs a provider: ${namesOf(keyRows)}`);
+  if (provider === undefined) throw new UsageError(`login needs a provider: ${known()}`);
+  if (isChatgpt(provider)) return (await import("./login-chatgpt.ts")).loginChatgpt(process.env);
   const row = rowOf(provider);
   const key = await readSecret(`Paste the API key of ${row.title} (it is not shown), then Enter: `);
   const file = storeFor(row, key, process.env);
@@ -28,6 +29,7 @@ export async function runLogout(operands: readonly string[]): Promise<number> {
     throw new UsageError(
       stored.length === 0 ? "no key is stored" : `logout needs a provider; stored are ${stored.join(", ")}`,
     );
+  if (isChatgpt(provider)) return logoutChatgpt();
   const removed = removeStored(provider, process.env);
   if (!removed)
     throw new UsageError(
@@ -39,6 +41,13 @@ export async function runLogout(operands: readonly string[]): Promise<number> {
   return 0;
 }
 
+async function logoutChatgpt(): Promise<number> {
+  const { signOutChatgpt } = await import("../../app/chatgpt.ts");
+  if (!(await signOutChatgpt(process.env))) throw new UsageError("nobody is signed in with ChatGPT");
+  writeOut("Signed out of ChatGPT.\n");
+  return 0;
+}
+
 function warnOfVariable({ variables }: KeyRow, what: string): void {
   const set = variables.find((name) => process.env[name]);
   if (set) writeError(`sawtooth: ${set} is set in the environment and ${what}\n`);
@@ -47,9 +56,13 @@ function warnOfVariable({ variables }: KeyRow, what: string): void {
 function rowOf(provider: string): KeyRow {
   const row = keyRows.find((each) => each.provider === provider.toLowerCase());
   if (row) return row;
-  throw new UsageError(`unknown provider ${provider}: name one of ${namesOf(keyRows)}`);
+  throw new UsageError(`unknown provider ${provider}: name one of ${known()}`);
 }
 
-function namesOf(rows: readonly KeyRow[]): string {
-  return rows.map(({ provider }) => provider).join(", ");
+function known(): string {
+  return `${keyRows.map(({ provider }) => provider).join(", ")}, or chatgpt to sign in`;
+}
+
+function isChatgpt(provider: string): boolean {
+  return provider.toLowerCase() === "chatgpt";
 }

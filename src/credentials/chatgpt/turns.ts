@@ -1,0 +1,39 @@
+/** Changes of the stored sign-in, one process at a time. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { SessionLocked } from "../../session/errors.ts";
+import { lockFolder } from "../../session/lock.ts";
+import { IssuerUnavailable } from "./grants.ts";
+
+/** Longest wait for another process, and between two looks, in milliseconds. */
+const longestWait = 30_000;
+const lookEvery = 50;
+
+/** Runs `change` once no other process changes the sign-in in `folder`. Throws `IssuerUnavailable` after 30 seconds. */
+export async function inTurn<T>(
+  folder: string,
+  change: () => Promise<T>,
+  signal?: AbortSignal | undefined,
+): Promise<T> {
+  const release = await turn(folder, signal);
+  try {
+    return await change();
+  } finally {
+    release();
+  }
+}
+
+async function turn(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
+  for (const until = Date.now() + longestWait; ; ) {
+    try {
+      return lockFolder(folder, "chatgpt");
+    } catch (error) {
+      if (!(error instanceof SessionLocked)) throw error;
+      if (Date.now() > until)
+        throw new IssuerUnavailable(
+          `process ${error.pid} has been changing the sign-in for 30 seconds: end it`,
+        );
+    }
+    await sleep(lookEvery, undefined, signal ? { signal } : {});
+  }
+}
