@@ -118,8 +118,7 @@ function taken(
     back.resolve(oauth.validateAuthResponse(serverOf(issuer), { client_id: firstClient }, address, state));
     return undefined;
   } catch (error) {
-    if (!(error instanceof oauth.AuthorizationResponseError))
-      return foreign;
+    if (!(error instanceof oauth.AuthorizationResponseError)) return foreign;
     const declined =
       error.error === "access_denied" ? "it was not allowed" : `the issuer said ${plainCode(error.error)}`;
     back.reject(new CredentialsError(`the sign-in ended without tokens: ${declined}`));
