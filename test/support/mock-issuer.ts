@@ -32,7 +32,7 @@ export type IssuerOptions = {
 export type MockIssuer = {
   url: string;
   options: IssuerOptions;
-  /** What was asked for, in order: `authorize`, `code`, `refresh`, `revoke`, `keys`. */
+  /** Requests in order: `authorize`, `code`, `refresh`, `revoke`, `keys`. */
   asked: string[];
   /** Why requests were refused. */
   refusals: string[];

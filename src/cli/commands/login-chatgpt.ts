@@ -1,7 +1,7 @@
 /** `sawtooth login chatgpt`: shows the page of the sign-in, and waits for the browser or for a pasted address. */
 
 import { createInterface } from "node:readline";
-import { signInChatgpt } from "../../app/chatgpt.ts";
+import { signInChatgpt } from "../../app/credentials/chatgpt.ts";
 import { openPage } from "../../app/machine.ts";
 import { writeError, writeOut } from "../terminal-output.ts";
 

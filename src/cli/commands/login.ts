@@ -42,7 +42,7 @@ export async function runLogout(operands: readonly string[]): Promise<number> {
 }
 
 async function logoutChatgpt(): Promise<number> {
-  const { signOutChatgpt } = await import("../../app/chatgpt.ts");
+  const { signOutChatgpt } = await import("../../app/credentials/chatgpt.ts");
   if (!(await signOutChatgpt(process.env))) throw new UsageError("nobody is signed in with ChatGPT");
   writeOut("Signed out of ChatGPT.\n");
   return 0;

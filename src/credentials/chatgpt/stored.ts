@@ -1,4 +1,4 @@
-/** What is stored of signing in with ChatGPT: this host's id, the client that was registered, and the tokens. */
+/** The record of signing in with ChatGPT: the id of this host, the client that was registered, and the tokens. */
 
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";

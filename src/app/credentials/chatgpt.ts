@@ -1,10 +1,10 @@
 /** Signing in with ChatGPT from this program: where it is stored, and which issuer answers. */
 
-import { folders } from "../config/folders.ts";
-import { UsageError } from "../core/errors.ts";
-import { isLocal } from "../credentials/chatgpt/grants.ts";
-import { beginSignIn, type SigningIn, signOut } from "../credentials/chatgpt/sign-in.ts";
-import { credentialsFolder } from "../credentials/keys.ts";
+import { folders } from "../../config/folders.ts";
+import { UsageError } from "../../core/errors.ts";
+import { isLocal } from "../../credentials/chatgpt/grants.ts";
+import { beginSignIn, type SigningIn, signOut } from "../../credentials/chatgpt/sign-in.ts";
+import { credentialsFolder } from "../../credentials/keys.ts";
 
 type Environment = Record<string, string | undefined>;
 
