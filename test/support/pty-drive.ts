@@ -32,6 +32,15 @@ export type Drive = {
   kill(signal?: string): void;
 };
 
+/** A program at the other end of a terminal. */
+export type Line = {
+  pid: number;
+  write(keys: string): void;
+  resize(columns: number, rows: number): void;
+  onData(listener: (bytes: string) => void): void;
+  ended: Drive["ended"];
+};
+
 export type DriveOptions = {
   columns?: number;
   rows?: number;
@@ -50,44 +59,64 @@ export function driveProgram(
   workspace: Workspace,
   { columns = 80, rows = 24, env = {} }: DriveOptions = {},
 ): Drive {
-  const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
   const pty = spawn(program, words, {
     name: "xterm-256color",
     cols: columns,
     rows,
     cwd: workspace.cwd,
-    env: { ...workspace.env, NODE_ENV: "production", TERM: "xterm-256color", ...env },
+    env: { ...workspace.env, ...terminalEnv, ...env },
   });
-  const seen = { raw: "", shown: true, at: Date.now(), over: false, acted: 0 };
-  pty.onData((bytes) => {
+  const line: Line = {
+    pid: pty.pid,
+    write: (keys) => pty.write(keys),
+    resize: (nextColumns, nextRows) => pty.resize(nextColumns, nextRows),
+    onData: (listener) => void pty.onData(listener),
+    ended: new Promise((resolve) =>
+      pty.onExit(({ exitCode, signal }) => resolve({ code: exitCode, signal })),
+    ),
+  };
+  return driveLine(line, { columns, rows });
+}
+
+export const terminalEnv = { NODE_ENV: "production", TERM: "xterm-256color" };
+
+/** Drives a program that begins now, in a terminal of this size. */
+export function driveLine(line: Line, { columns, rows }: { columns: number; rows: number }): Drive {
+  const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
+  const seen: Seen = { raw: "", shown: true, at: Date.now(), over: false, acted: 0, next: changes() };
+  const changed = () => {
+    const { resolve } = seen.next;
+    seen.next = changes();
+    resolve();
+  };
+  line.onData((bytes) => {
     seen.raw += bytes;
     seen.at = Date.now();
     for (const [, how] of bytes.matchAll(/\x1b\[\?25([hl])/g)) seen.shown = how === "h";
-    terminal.write(bytes);
+    terminal.write(bytes, changed);
   });
   // What the program asks the terminal is answered, as any terminal does.
   terminal.onData((answer) => {
-    if (!seen.over) pty.write(answer);
+    if (!seen.over) line.write(answer);
   });
-  const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
-    pty.onExit(({ exitCode, signal }) => {
-      seen.over = true;
-      resolve({ code: exitCode, signal });
-    });
+  const ended = line.ended.then((how) => {
+    seen.over = true;
+    changed();
+    return how;
   });
   return {
-    pid: pty.pid,
+    pid: line.pid,
     send(keys) {
       seen.at = Date.now();
       seen.acted = seen.raw.length;
-      pty.write(keys);
+      line.write(keys);
     },
     resize(nextColumns, nextRows) {
       // As a terminal does: what was written for the size before is shown first.
       terminal.write("", () => {
         if (seen.over) return;
         seen.acted = seen.raw.length;
-        pty.resize(nextColumns, nextRows);
+        line.resize(nextColumns, nextRows);
         terminal.resize(nextColumns, nextRows);
       });
     },
@@ -96,7 +125,7 @@ export function driveProgram(
     kill(signal = "SIGKILL") {
       if (seen.over) return;
       try {
-        process.kill(pty.pid, signal);
+        process.kill(line.pid, signal);
       } catch (error) {
         // It may have ended a moment ago, and its end is not told yet.
         if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
@@ -105,8 +134,17 @@ export function driveProgram(
   };
 }
 
-/** `acted`: how much had been written when keys or a size were sent last. */
-type Seen = { raw: string; shown: boolean; at: number; over: boolean; acted: number };
+const changes = () => Promise.withResolvers<void>();
+
+/** `acted`: how much had been written when keys or a size were sent last. `next`: resolves with the next change. */
+type Seen = {
+  raw: string;
+  shown: boolean;
+  at: number;
+  over: boolean;
+  acted: number;
+  next: PromiseWithResolvers<void>;
+};
 
 function viewOf(terminal: xterm.Terminal, seen: Seen) {
   const quiet = async (ms = 200) => {
@@ -148,6 +186,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
     async until(wanted: string | RegExp, withinMs = 90_000) {
       const deadline = Date.now() + withinMs;
       for (;;) {
+        const { promise: change } = seen.next;
         await settled();
         const text = screen().join("\n");
         if (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text)) return;
@@ -155,7 +194,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
           throw new Error(
             `${wanted} is not on the screen${seen.over ? " of the ended program" : ""}:\n${text.trimEnd()}`,
           );
-        await sleep(15);
+        await Promise.race([change, sleep(1000)]);
       }
     },
     quiet,

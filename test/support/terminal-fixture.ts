@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
-import { type Drive, type DriveOptions, drive } from "./pty-drive.ts";
+import type { Drive, DriveOptions } from "./pty-drive.ts";
 import type { Workspace } from "./sawtooth.ts";
 import { serve } from "./served.ts";
+import { driveWarm } from "./warm-screens.ts";
 
 export type TerminalFixture = { terminal: Drive; server: MockServer; workspace: Workspace };
 
@@ -34,8 +35,8 @@ export async function again(
   words: string[] = [],
   options: DriveOptions = {},
 ): Promise<Drive> {
-  const terminal = drive(workspace, words, options);
-  onTestFinished(() => terminal.kill());
+  const terminal = driveWarm(workspace, words, options);
+  onTestFinished(terminal.done);
   await terminal.until("›");
   return terminal;
 }
