@@ -1,7 +1,7 @@
 /** Where programs are started, read off the source: each place is known, and git has one. */
 
 import { globSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { find, read, root, type Source } from "./support/source.ts";
 
 /** The files that start programs, each with the environment that its children get. */
@@ -46,10 +46,12 @@ const sources = globSync("src/**/*.ts", { cwd: root })
   .sort()
   .map((path) => read(path));
 
-test.each([
-  ["programs", programsAreStartedInFewPlaces, 'import { spawn } from "node:child_process"'],
-  ["git", gitIsStartedInOnePlace, 'spawn("git", [])'],
-])("%s are started only where their environment is known", (_what, rule, sample) => {
-  expect(sources.flatMap(rule)).toEqual([]);
-  expect(rule(read("src/cli/a.ts", sample))).toHaveLength(1);
+describe("S64 one-spawner", () => {
+  test.each([
+    ["programs", programsAreStartedInFewPlaces, 'import { spawn } from "node:child_process"'],
+    ["git", gitIsStartedInOnePlace, 'spawn("git", [])'],
+  ])("%s are started only where their environment is known", (_what, rule, sample) => {
+    expect(sources.flatMap(rule)).toEqual([]);
+    expect(rule(read("src/cli/a.ts", sample))).toHaveLength(1);
+  });
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { resultText } from "../../src/core/blocks.ts";
 import type { InsideOptions } from "../../src/sandbox/inside.ts";
 import { createShell, type Shell } from "../../src/tools/bash/shell/shell.ts";
+import type { ShellTiming } from "../../src/tools/bash/shell/timing.ts";
 import { bashTool } from "../../src/tools/bash/tool.ts";
 import { insideOf } from "./support.ts";
 
@@ -27,7 +28,11 @@ export type InsideSession = {
  */
 export function openInside(
   files: Readonly<Record<string, string>> = {},
-  more: Partial<InsideOptions> & { switchedOff?: () => boolean; mainBelow?: string } = {},
+  more: Partial<InsideOptions> & {
+    switchedOff?: () => boolean;
+    mainBelow?: string;
+    timing?: ShellTiming;
+  } = {},
 ): InsideSession {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-inside-")));
   const [work, home, state] = [join(root, "work"), join(root, "home"), join(root, "session")];
@@ -42,6 +47,7 @@ export function openInside(
   const shell = createShell({
     ...{ cwd: work, env, sessionId: root.slice(-6), stateFolder: state },
     sandbox: async () => (more.switchedOff?.() ? undefined : sandbox),
+    ...(more.timing ? { timing: more.timing } : {}),
   });
   const tool = bashTool({ description: "", shell });
   let number = 0;

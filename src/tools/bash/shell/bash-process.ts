@@ -37,6 +37,8 @@ export type SpawnOptions = {
   restore: string;
   /** Number of its first end mark. */
   number: number;
+  /** Milliseconds for it to be ready. */
+  limit: number;
   /** The sandbox that the shell starts in. */
   box: Box | undefined;
   /** Returns the pid on the machine of a process of the sandbox. */
@@ -57,7 +59,7 @@ type Channel = {
   release(): void;
 };
 
-/** Starts bash and waits until it is ready. Throws when there is no bash or it exits at once. */
+/** Starts bash and waits until it is ready. Throws when there is no bash, it exits at once, or it is not ready in time. */
 export async function startBash(options: SpawnOptions): Promise<BashProcess> {
   const nonce = randomBytes(12).toString("hex");
   const init = join(options.folders.in, files.init);
@@ -66,7 +68,8 @@ export async function startBash(options: SpawnOptions): Promise<BashProcess> {
   // A sandbox that runs already does not keep our process alive.
   const awake = setInterval(() => {}, 1000);
   try {
-    return await whenReady(options.box ? inBox(options.box, init, options) : onMachine(init, options), nonce);
+    const channel = options.box ? inBox(options.box, init, options) : onMachine(init, options);
+    return await whenReady(channel, nonce, options.limit);
   } finally {
     clearInterval(awake);
     rmSync(init, { force: true });
@@ -130,7 +133,7 @@ function inBox(box: Box, init: string, { outerPid }: SpawnOptions): Channel {
   };
 }
 
-function whenReady(channel: Channel, nonce: string): Promise<BashProcess> {
+function whenReady(channel: Channel, nonce: string, limit: number): Promise<BashProcess> {
   const scan = endScanner(nonce);
   let death: Death | undefined;
   let next: ((event: End | Death) => void) | undefined;
@@ -145,8 +148,10 @@ function whenReady(channel: Channel, nonce: string): Promise<BashProcess> {
     notify(death);
   });
   return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`bash was not ready after ${limit / 1000} s`)), limit);
     channel.onError((error) => reject(new Error(`bash cannot be started: ${error.message}`)));
     next = (event) => {
+      clearTimeout(late);
       if (!("number" in event))
         return reject(new Error(`bash ended at its start with status ${event.status}`));
       channel.unref();

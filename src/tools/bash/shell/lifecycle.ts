@@ -140,9 +140,13 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   const terminal = place ? place.terminal : await terminalOf(state);
   const cwd = restored?.cwd ?? lastExisting(cwds, hostPath);
   const number = ++state.number;
-  const bash = await startBash({
+  const starting = startBash({
     ...{ cwd, env: state.childEnv, folders, number, terminal: terminal?.path, box: place?.box },
-    ...{ restore: restored?.script ?? "", outerPid: processes.outerPid },
+    ...{ restore: restored?.script ?? "", outerPid: processes.outerPid, limit: state.timing.answer },
+  });
+  const bash = await starting.catch((error: Error) => {
+    closePlace(state);
+    throw error;
   });
   if (state.closed) {
     signal(bash.pid, "SIGKILL");

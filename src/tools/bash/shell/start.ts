@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readUntrusted, removeUntrusted } from "../../../disk/untrusted-file.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import type { LiveShell, ShellLifecycle } from "./lifecycle.ts";
-import { noPid, type ProcessTable } from "./process-table.ts";
+import { noPid, type ProcessTable, signal } from "./process-table.ts";
 import {
   backgroundLines,
   files,
@@ -103,7 +103,7 @@ export function removeStaged({ in: folder }: ShellFolders, { hasStdin, outLink }
 
 /** Starts `command` as a background job and returns once its pid is known. */
 export async function startBackground(session: Session, command: string, request: Request): Promise<Job> {
-  const { folders, lifecycle, jobs, processes } = session;
+  const { folders, lifecycle, jobs, processes, timing } = session;
   const { bash, box } = livingOf(lifecycle);
   const number = lifecycle.nextNumber();
   const mark = String(number);
@@ -115,9 +115,11 @@ export async function startBackground(session: Session, command: string, request
   const io = { folders, input: input ?? "/dev/null", output: written, flags: lifecycle.flags() };
   // The shell does not keep our process alive; without a screen nothing else might.
   const awake = setInterval(() => {}, 1000);
+  const late = setTimeout(() => signal(bash.pid, "SIGKILL"), timing.answer);
   bash.send(backgroundLines(number, io));
   await ended;
   clearInterval(awake);
+  clearTimeout(late);
   const pid = Number(readUntrusted(join(folders.state, `${name}.pid`)) || noPid);
   for (const file of [`${name}.sh`, `${name}.stdin`]) rmSync(join(folders.in, file), { force: true });
   removeUntrusted(join(folders.state, `${name}.pid`));

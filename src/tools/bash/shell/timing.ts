@@ -12,6 +12,8 @@ export type ShellTiming = {
   hangUp: number;
   /** For the shell to answer after a command was stopped. */
   settle: number;
+  /** For the shell to start, or to start a job: a job of its own may hold it up with a pipe in place of a file. */
+  answer: number;
   /** Silence after which a process that reads the terminal counts as waiting for a person. */
   readSilence: number;
   /** The same for a process that waits for the terminal or for something else. */
@@ -24,6 +26,7 @@ export const usualTiming: ShellTiming = {
   stopJob: 1000,
   hangUp: 300,
   settle: 1000,
+  answer: 30_000,
   readSilence: 700,
   waitSilence: 4000,
 };

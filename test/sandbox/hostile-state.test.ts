@@ -1,0 +1,54 @@
+/** Commands that fill the folders which they share with Sawtooth: it neither follows, hangs nor drowns. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { usualTiming } from "../../src/tools/bash/shell/timing.ts";
+import { type InsideSession, openInside } from "./session.ts";
+import { engine } from "./support.ts";
+
+const names = "baseline exports.0 exports.1 functions.sh exports.left debug";
+
+describe.skipIf(!engine)("S18 staged-link: the folder of the shell's state", () => {
+  let session: InsideSession;
+  let state: string;
+  const inside = (input: string | Record<string, unknown>) => session.run(input);
+  /** Runs lines in the folder, and stops them where they hold up the shell. */
+  const flood = (lines: string) =>
+    inside({ command: `cd ${state} && rm -rf * && ${lines}; cd ${session.work}`, timeout_s: 5 });
+  beforeAll(() => {
+    session = openInside({ "home/.bashrc": "mine" }, { timing: { ...usualTiming, answer: 3000 } });
+    state = join(session.state, "shell", "state");
+  });
+  afterAll(() => session.close());
+
+  test.each([
+    ["pipes", `mkfifo ${names}`],
+    ["folders", `mkdir ${names} job-1.status`],
+    ["2 GB of nothing", `truncate -s 2G ${names}`],
+    ["100,000 files", `python3 -c 'for i in range(100000): open(f"job-{i}.status", "w").close()'`],
+    ["second names", `echo x > /tmp/other; for name in ${names}; do ln /tmp/other $name; done`],
+  ])("may be filled with %s", async (_what, lines) => {
+    await flood(lines);
+    expect(await inside("echo still here")).toContain("still here");
+    await inside("kill -9 $$");
+    expect(await inside("echo again")).toContain("again");
+    expect(await inside({ command: "exit 3", background: true })).toContain("background job");
+  });
+
+  test("may hold up the start of a job for a while, and the shell is back", async () => {
+    await flood("for i in $(seq 400); do mkfifo job-$i.pid; done");
+    await inside({ command: "true", background: true });
+    expect(await inside("echo back")).toContain("back");
+  });
+
+  test("may be filled while a shell starts", async () => {
+    const swap = `while :; do for name in ${names}; do rm -rf $name; mkfifo $name; done; done`;
+    await inside({ command: `cd ${state} && exec bash -c '${swap}'`, background: true });
+    for (let round = 0; round < 3; round++) await inside({ command: "kill -9 $$", timeout_s: 2 });
+    for (const { pid } of session.shell.jobs()) await session.shell.stopJob(pid);
+    await inside("echo");
+    expect(await inside("echo back")).toContain("back");
+    expect(readFileSync(join(session.home, ".bashrc"), "utf8")).toBe("mine");
+  });
+});
