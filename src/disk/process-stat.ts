@@ -45,9 +45,20 @@ export function openFiles(pid: number): string[] {
   return procNames(`${pid}/fd`).flatMap((file) => procLink(`${pid}/fd/${file}`) ?? []);
 }
 
-/** Returns true when a process has a file open that leads there. Looks at the highest descriptors first. */
-export function hasOpen(pid: number, link: string): boolean {
-  return procNames(`${pid}/fd`).findLast((file) => procLink(`${pid}/fd/${file}`) === link) !== undefined;
+/** An open socket of a process. `inode`: the kernel's number of it. */
+export type OpenSocket = { descriptor: string; inode: string };
+
+/** Lists the open sockets of a process, the lowest descriptor first. */
+export function openSockets(pid: number): OpenSocket[] {
+  return procNames(`${pid}/fd`).flatMap((descriptor) => {
+    const inode = /^socket:\[(\d+)\]$/.exec(procLink(`${pid}/fd/${descriptor}`) ?? "")?.[1];
+    return inode === undefined ? [] : [{ descriptor, inode }];
+  });
+}
+
+/** Returns true for a socket that only leads to programs of this machine, where the kernel tells (Linux 5.8). */
+export function isUnixSocket(pid: number, descriptor: string): boolean {
+  return procText(`${pid}/fdinfo/${descriptor}`)?.includes("\nscm_fds:") === true;
 }
 
 /** Returns the words of a process with blanks between them. */

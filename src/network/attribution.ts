@@ -3,8 +3,9 @@
 import {
   childrenOf,
   commandWords,
-  hasOpen,
+  isUnixSocket,
   namespacePids,
+  openSockets,
   processIds,
   processStat,
   procText,
@@ -24,8 +25,8 @@ export type ProcessFiles = {
   pids(): number[];
   /** Every process of the machine: the lists of children leave some out while others end. */
   allPids(): number[];
-  /** True when a process has this socket open, by its inode. */
-  holds(pid: number, inode: string): boolean;
+  /** Sockets that a process has open. Those that cannot be of the network may be left out where `closely` is set. */
+  open(pid: number, closely: boolean): string[];
   commandLine(pid: number): string;
   /**
    * Milliseconds of a clock, and of processor time that we have used: on a busy machine a look takes long, but costs
@@ -52,21 +53,52 @@ const cheapMs = 20;
 
 export function createAttribution(files: ProcessFiles): Attribution {
   let restUntil = 0;
+  const obvious = obviousOwner(files);
   /** Thousands of connections take long to look through: none is then worth holding up the others. */
-  const unlessBusy = (look: () => Owner | undefined): Owner | undefined => {
+  const unlessBusy = (look: () => number | undefined): Owner | undefined => {
     if (files.now() < restUntil) return undefined;
     const before = files.used();
-    const owner = look();
+    const pid = look();
+    const owner = pid === undefined ? undefined : { pid, line: files.commandLine(pid) };
     const used = files.used() - before;
     if (used > cheapMs) restUntil = files.now() + 5 * used;
     return owner;
   };
   return {
-    ownerOf: (peer) => unlessBusy(() => holderOf(files, inodeOf(files, peer))),
+    ownerOf: (peer) => unlessBusy(() => obvious() ?? holderOf(files, inodeOf(files, peer))),
     isClosed: (peer) => (inodeOf(files, peer) ?? noInode) === noInode,
     senderOf: (port) =>
-      unlessBusy(() => holderOf(files, inodeAt(files.sockets("udp"), `:${hexPort(port)} `))),
+      unlessBusy(() => obvious() ?? holderOf(files, inodeAt(files.sockets("udp"), `:${hexPort(port)} `))),
   };
+}
+
+/**
+ * Returns a look for the one process inside that has sockets, or the youngest that shares the only one: no table has to
+ * be read then, which takes the kernel milliseconds. Each socket speaks for one connection only, so that the process of
+ * a connection that is gone by now is not taken for the one that is left.
+ */
+function obviousOwner(files: ProcessFiles): () => number | undefined {
+  let [seen, unspoken] = [new Set<string>(), 0];
+  return () => {
+    const holders = holdersOf(files, false);
+    const close = holders.length > 1 ? holdersOf(files, true) : holders;
+    const open = new Set(close.flatMap(({ sockets }) => sockets));
+    const fresh = [...open].filter((inode) => !seen.has(inode));
+    unspoken = Math.min(open.size, unspoken + fresh.length);
+    seen = open;
+    if (unspoken === 0 || (close.length > 1 && open.size > 1)) return undefined;
+    unspoken -= 1;
+    return close[0]?.pid;
+  };
+}
+
+/** Lists the processes that have sockets open, the youngest first. */
+function holdersOf(files: ProcessFiles, closely: boolean): { pid: number; sockets: string[] }[] {
+  return files
+    .pids()
+    .toSorted((a, b) => b - a)
+    .map((pid) => ({ pid, sockets: files.open(pid, closely) }))
+    .filter(({ sockets }) => sockets.length > 0);
 }
 
 /** The kernel's inode of a socket that no process holds. */
@@ -90,12 +122,11 @@ function inodeAt(table: string, ends: string): string | undefined {
 }
 
 /** Several processes may hold a socket they inherited: the youngest has it for use, the others wait for it. */
-function holderOf(files: ProcessFiles, inode: string | undefined): Owner | undefined {
+function holderOf(files: ProcessFiles, inode: string | undefined): number | undefined {
   if (inode === undefined || inode === noInode) return undefined;
   const among = (pids: readonly number[]) =>
-    pids.toSorted((a, b) => b - a).find((pid) => files.holds(pid, inode));
-  const pid = among(files.pids()) ?? among(files.allPids());
-  return pid === undefined ? undefined : { pid, line: files.commandLine(pid) };
+    pids.toSorted((a, b) => b - a).find((pid) => files.open(pid, false).includes(inode));
+  return among(files.pids()) ?? among(files.allPids());
 }
 
 function hexPort(port: number): string {
@@ -108,6 +139,9 @@ function hexAddress(address: string): string {
   return bytes.reverse().join("");
 }
 
+/** Sockets of a process that are looked at one by one. */
+const mostLooked = 16;
+
 /** Reads the real /proc. `first`: the first process of the sandbox, from which all in it descend. */
 export function realProcessFiles(first: number): ProcessFiles {
   return {
@@ -118,7 +152,13 @@ export function realProcessFiles(first: number): ProcessFiles {
       return found;
     },
     allPids: processIds,
-    holds: (pid, inode) => hasOpen(pid, `socket:[${inode}]`),
+    open(pid, closely) {
+      const sockets = openSockets(pid);
+      const looked = closely && sockets.length <= mostLooked;
+      return sockets
+        .filter(({ descriptor }) => !looked || !isUnixSocket(pid, descriptor))
+        .map(({ inode }) => inode);
+    },
     commandLine: (pid) => clipped(commandWords(pid)),
     now: () => performance.now(),
     used() {

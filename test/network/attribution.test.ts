@@ -7,10 +7,10 @@ test("S43 attribution: the process is the one that holds the other end, the youn
   const row = (local: string, remote: string, inode: number) =>
     `   0: ${local} ${remote} 01 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 20`;
   const open: Record<number, string[]> = {
-    7: ["socket:[500]"],
-    9: ["pipe:[1]", "socket:[500]"],
-    12: ["socket:[600]"],
-    13: ["socket:[700]"],
+    7: ["500"],
+    9: ["500"],
+    12: ["600"],
+    13: ["700"],
   };
   // A socket of IPv6, as Java has it.
   const mapped = "0000000000000000FFFF0000";
@@ -29,7 +29,7 @@ test("S43 attribution: the process is the one that holds the other end, the youn
           : ["head", row("0100007F:9C41", "00000000:0000", 600)].join("\n"),
     pids: () => [7, 9, 12],
     allPids: () => [7, 9, 12, 13],
-    holds: (pid, inode) => open[pid]?.includes(`socket:[${inode}]`) ?? false,
+    open: (pid) => open[pid] ?? [],
     commandLine: (pid) => `program ${pid}`,
     now: () => 0,
     used: () => 0,
@@ -46,4 +46,33 @@ test("S43 attribution: the process is the one that holds the other end, the youn
   // Held, held by IPv6, closed but still in the table, gone from it.
   const closed = [40_000, 40_002, 40_003, 40_004].map((remotePort) => isClosed({ ...peer, remotePort }));
   expect(closed).toEqual([false, false, true, true]);
+});
+
+test("S43 attribution: the one process that has sockets needs no table, and each socket speaks for one connection", () => {
+  const open: Record<number, string[]> = { 7: [], 9: ["500"], 12: ["500"] };
+  let tables = 0;
+  const { ownerOf } = createAttribution({
+    sockets() {
+      tables += 1;
+      return "";
+    },
+    pids: () => Object.keys(open).map(Number),
+    allPids: () => [],
+    open: (pid) => open[pid] ?? [],
+    commandLine: (pid) => `program ${pid}`,
+    now: () => 0,
+    used: () => 0,
+  });
+  const owner = () => ownerOf({ remotePort: 1, localAddress: "127.1.0.1", localPort: 443 })?.pid;
+  // The youngest that shares it; the next connection is not one of the socket that is there.
+  expect([owner(), tables, owner()]).toEqual([12, 0, undefined]);
+  expect(tables).toBeGreaterThan(0);
+  tables = 0;
+  open[12] = ["500", "501", "502"];
+  open[9] = [];
+  expect([owner(), owner(), tables]).toEqual([12, 12, 0]);
+  // Two processes with sockets of their own: only the table tells.
+  open[13] = ["600"];
+  expect(owner()).toBeUndefined();
+  expect(tables).toBeGreaterThan(0);
 });

@@ -129,7 +129,8 @@ function outsideOf(inside: Inside): Outside {
 /** A bubblewrap with a bash in it, which runs lines one after the other. */
 export type TestBox = { pid: number; run(script: string): Promise<string>; close(): void };
 
-export async function startBubblewrap(files: readonly SandboxFile[]): Promise<TestBox> {
+/** `shared`: with the network of the machine instead of one of its own. */
+export async function startBubblewrap(files: readonly SandboxFile[], shared = false): Promise<TestBox> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-network-"));
   const mounts = files.flatMap(({ path, text }, index) => {
     const file = join(folder, String(index));
@@ -139,7 +140,8 @@ export async function startBubblewrap(files: readonly SandboxFile[]): Promise<Te
   const child = spawn(
     "bwrap",
     [
-      ...["--unshare-user", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--disable-userns"],
+      ...["--unshare-user", ...(shared ? [] : ["--unshare-net"]), "--unshare-pid", "--unshare-ipc"],
+      "--disable-userns",
       ...[
         "--cap-drop",
         "ALL",
