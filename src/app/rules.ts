@@ -25,14 +25,16 @@ type Sources = {
   warn(text: string): void;
 };
 
-export function standingRules(
-  sources: Sources,
-): StandingRules & Record<"allow" | "allowEverywhere" | "deny", () => string[]> {
+export function standingRules(sources: Sources): StandingRules &
+  Record<"allow" | "allowEverywhere" | "deny", () => string[]> & {
+    subscribe(listener: () => void): () => void;
+  } {
   const { flags, settings, config, root, session, env, warn } = sources;
   const files = { user: join(config, "settings.json"), project: projectRulesFile(config, root) };
   const user = { allow: [...(settings.allow ?? [])], deny: [...(settings.deny ?? [])] };
   const project = flags.bare ? [] : rulesOfProject(files.project, root, warn);
   const home = env.HOME ?? homedir();
+  const listeners = new Set<() => void>();
   const locations = {
     session: "kept until you leave",
     project: shortened(files.project, home),
@@ -46,11 +48,16 @@ export function standingRules(
     if (scope === "user") changeUserRules(files.user, kind, edit);
     const list = { session, project, user: user[kind] }[scope];
     list.splice(0, list.length, ...edit(list));
+    for (const listener of listeners) listener();
   };
   return {
     allow: () => [...flags.allow, ...project, ...session],
     allowEverywhere: () => user.allow,
     deny: () => [...flags.deny, ...user.deny],
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     locations,
     list: () => [
       ...named("deny", "flags", flags.deny),

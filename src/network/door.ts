@@ -41,14 +41,15 @@ sub hand { my ($socket, $kind, $message) = @_; my $line = qq({"cmd":"NODE_HANDLE
 if ($job eq "connect") { while (my $asked = line()) {
   my ($id, $port) = map { $asked =~ /"$_":(\\d+)/ } qw(id port); next unless $port;
   socket(my $s, 2, 1, 0) or die "socket: $!\\n";
-  setsockopt($s, 1, 21, pack("qq", 5, 0)) && connect($s, at($port, "127.0.0.1"))
+  my $is4 = setsockopt($s, 1, 21, pack("qq", 5, 0)) && connect($s, at($port, "127.0.0.1"));
+  $is4 || socket($s, 10, 1, 0) && connect($s, pack("S n x4 x15 C x4", 10, $port, 1))
     ? hand($s, '"type":"net.Socket"', qq("type":"connected","id":$id)) : failed(qq(,"id":$id)) } exit 0 }
 socket(my $s, 16, 3, 0) or die "netlink: $!\\n";
 send($s, pack("LSSLL C8L SSL SSL", 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255), 0,
   pack("SSLL", 16, 0, 0, 0));
 recv($s, my $r, 4096, 0); my $e = -unpack("x16 l", $r); $e == 0 || $e == 17 or die "route: error $e\\n";
-socket(my $names, 2, 2, 0); bind($names, at(53, "0.0.0.0")) or die "names: $!\\n";
-hand($names, '"type":"dgram.Socket","dgramType":"udp4"', '"type":"names"');
+if ($job eq "listen") { socket(my $names, 2, 2, 0); bind($names, at(53, "0.0.0.0")) or die "names: $!\\n";
+  hand($names, '"type":"dgram.Socket","dgramType":"udp4"', '"type":"names"') }
 for (@places) { my ($host, $port) = split /:/;
   socket(my $s, 2, 1, 0) or die "socket: $!\\n";
   setsockopt($s, 1, 2, 1) && bind($s, at($port, $host)) && listen($s, 1024)
@@ -79,7 +80,8 @@ if job == "connect":
     for asked in map(json.loads, lines):
         if "port" not in asked: continue
         try:
-            s = socket.create_connection(("127.0.0.1", asked["port"]), 5)
+            try: s = socket.create_connection(("127.0.0.1", asked["port"]), 5)
+            except OSError: s = socket.create_connection(("::1", asked["port"]), 5)
             hand(s, {"type": "net.Socket"}, {"type": "connected", "id": asked["id"]})
         except OSError as error: failed(error, id=asked["id"])
     sys.exit(0)
@@ -87,10 +89,11 @@ s = socket.socket(16, 3, 0)
 s.send(struct.pack("=LHHLL8BL HHL HHL".replace(" ", ""), 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255))
 e = -struct.unpack("=i", s.recv(4096)[16:20])[0]
 if e not in (0, 17): sys.exit("route: " + os.strerror(e))
-names = socket.socket(2, 2)
-try: names.bind(("0.0.0.0", 53))
-except OSError as error: sys.exit("names: " + error.strerror)
-hand(names, {"type": "dgram.Socket", "dgramType": "udp4"}, {"type": "names"})
+if job == "listen":
+    names = socket.socket(2, 2)
+    try: names.bind(("0.0.0.0", 53))
+    except OSError as error: sys.exit("names: " + error.strerror)
+    hand(names, {"type": "dgram.Socket", "dgramType": "udp4"}, {"type": "names"})
 for place in places:
     host, port = place.split(":")
     try:
@@ -101,6 +104,11 @@ for place in places:
         hand(s, {"type": "net.Server"}, {"type": "port", "port": int(port)})
     except OSError as error: failed(error)
 for n in range(handed): lines.readline()`;
+
+/** Returns true when this machine has what a door is made of. */
+export function canOpenDoors(): boolean {
+  return interpreterIn(systemFolders) !== undefined;
+}
 
 /** System folders in which the interpreters are looked for: never PATH, which a workspace may have a part in. */
 const systemFolders = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
@@ -128,11 +136,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Job of a door: listens at places (`address:port`) and for names, or connects to a port for each message. */
-type DoorJob = ["listen", ...places: string[]] | ["connect"];
+/**
+ * Job of a door: listens at places (`address:port`) and for names, listens at more places, or connects to a port for each
+ * message.
+ */
+export type DoorJob = ["listen" | "more", ...places: string[]] | ["connect"];
 
 /**
- * Starts a door in the network of the process `pid` (as this side counts). With "listen" it hands everything over, and
+ * Starts a door in the network of the process `pid` (as this side counts). With "listen" and "more" it hands everything over, and
  * ends; a place that is taken is left out. With "connect" it stays, and hands over a connection to a port inside for each
  * message. Throws when neither Perl nor Python is here. What it cannot do it says on standard error.
  */

@@ -10,7 +10,7 @@ import type { EgressBudget } from "../permissions/sandbox/budget.ts";
 import { decideHost, usualPorts } from "../permissions/sandbox/hosts.ts";
 import { type Attribution, createAttribution, type Owner, realProcessFiles } from "./attribution.ts";
 import { createDial, type Outside } from "./dial.ts";
-import { type DoorMessage, startDoor } from "./door.ts";
+import { type DoorJob, type DoorMessage, startDoor } from "./door.ts";
 import { createGate, type GateOptions } from "./gate.ts";
 import { createLedger } from "./ledger.ts";
 import { answerDns, createNames } from "./names.ts";
@@ -32,6 +32,10 @@ export type Network = {
    * cannot listen there, with the reason.
    */
   serve(pid: number): Promise<void>;
+  /** Listens where rules that were added since name ports. Rejects when it cannot; what listens already stays. */
+  listenMore(): Promise<void>;
+  /** Returns true for an `address:port` inside that this side listens at. */
+  isOurs(place: string): boolean;
   /** Refuses the connections whose clients closed them while they waited for an answer. */
   refuseGone(): Promise<void>;
   /** Takes what happened since the last call. */
@@ -56,6 +60,8 @@ type State = {
   /** The process behind a connection: it stays the same for all its requests. */
   sources: WeakMap<Socket, Source>;
   closers: (() => void)[];
+  /** The process in whose network this side listens, and the places there. */
+  served: { pid: number; places: Set<string> } | undefined;
   idle: Set<Socket>;
   way: HttpWay;
 };
@@ -71,6 +77,7 @@ export function createNetwork(options: NetworkOptions): Network {
       attribution: undefined,
       sources: new WeakMap(),
       closers: [],
+      served: undefined,
       idle: new Set(),
     },
     way: {
@@ -81,6 +88,8 @@ export function createNetwork(options: NetworkOptions): Network {
   };
   return {
     serve: (pid) => serve(state, pid),
+    listenMore: () => listenMore(state),
+    isOurs: (place) => state.served?.places.has(place) === true,
     async refuseGone() {
       gate.look();
       // Behind those that wait for the question.
@@ -156,7 +165,21 @@ async function serve(state: State, pid: number): Promise<void> {
   // The sandbox before this one is gone.
   for (const close of state.closers.splice(0)) close();
   state.attribution = createAttribution(realProcessFiles(pid));
-  const door = startDoor(pid, ["listen", ...places(state)]);
+  const wanted = places(state);
+  state.served = { pid, places: new Set(wanted) };
+  await listenIn(state, pid, ["listen", ...wanted]);
+}
+
+async function listenMore(state: State): Promise<void> {
+  const { served } = state;
+  const more = served ? places(state).filter((place) => !served.places.has(place)) : [];
+  if (!served || more.length === 0) return;
+  for (const place of more) served.places.add(place);
+  await listenIn(state, served.pid, ["more", ...more]);
+}
+
+async function listenIn(state: State, pid: number, job: DoorJob): Promise<void> {
+  const door = startDoor(pid, job);
   state.closers.push(() => void door.kill("SIGKILL"));
   await handedOver(door, (message, handle) => {
     if (message.type === "names") serveNames(state, handle as DatagramSocket);

@@ -2,7 +2,7 @@
 
 import { createServer as createHttp } from "node:http";
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createSessionNetwork, type SessionNetwork } from "../../src/app/network/session-network.ts";
 import type { EgressSettings } from "../../src/config/settings.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
@@ -20,6 +20,8 @@ type World = {
   jobs: BackgroundJob[];
   egress: EgressSettings;
   answer: ((question: Question, signal: AbortSignal) => Answer | Promise<Answer>) | undefined;
+  /** Adds a rule as an answer of the person does. */
+  add(rule: string): void;
   /** Runs a command as a call of the model; returns its result. */
   call(command: string): Promise<string>;
   append(body: EventBody): LogEvent;
@@ -61,13 +63,22 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
 
   async function open(person: boolean, egress: EgressSettings = {}): Promise<World> {
     const { world, log } = emptyWorld(egress);
+    const changed = new Set<() => void>();
+    world.add = (rule) => {
+      world.allow.push(rule);
+      for (const listener of changed) listener();
+    };
     world.network = createSessionNetwork({
       log,
       settings: { egress },
       ...{ env: {}, workspace: ["/w"], jobs: () => world.jobs, warn: () => {} },
       rules: () => ({ allow: world.allow, deny: [] }),
       standing: {
-        add: (rule) => void world.allow.push(rule),
+        add: (rule) => world.add(rule),
+        subscribe(listener) {
+          changed.add(listener);
+          return () => void changed.delete(listener);
+        },
         locations: { session: "here", project: "there", user: "everywhere" },
       },
       ...(person
@@ -240,6 +251,28 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     expect(ledger(world).map((event) => event.type === "egress" && event.decision)).toEqual(["allow", "cut"]);
     world.append({ type: "turn_ended", reason: "completed" });
     expect(await world.call(post)).toContain("ok.example /x");
+  });
+
+  test("S42 dev-server: a new listener is told once, and a rule about a port is in force as soon as it is added", async () => {
+    const world = await open(true);
+    const port = 18_000 + (process.pid % 10_000);
+    const server = `import os, socket
+s = socket.socket(socket.AF_INET6); s.bind(("::1", ${port})); s.listen()
+while os.fork() == 0:
+    c, _ = s.accept(); c.recv(9999); c.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\nfrom inside"); c.close()`;
+    const note = `[sandbox: a program listens on port ${port}, inside of the sandbox only.`;
+    const twice = [await world.call(`python3 -c '${server}'`), await world.call("true")];
+    expect(twice.map((said) => said.split(note).length - 1)).toEqual([1, 0]);
+    const get = () => fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
+    await expect(get()).rejects.toThrow();
+    world.add(`port(${port})`);
+    expect(await vi.waitFor(get, 20_000)).toBe("from inside");
+
+    world.allow.push("host(ok.example)");
+    const curl = "curl -sS http://ok.example:8443/x";
+    expect(await world.call(curl)).not.toContain("ok.example:8443 /x");
+    world.add("host(ok.example:8443)");
+    await vi.waitFor(async () => expect(await world.call(curl)).toContain("ok.example:8443 /x"), 20_000);
   });
 
   test("S43 attribution: connections of a job are the job's, not those of the call that runs meanwhile", async () => {

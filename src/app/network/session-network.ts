@@ -9,7 +9,6 @@ import { type Outside, realOutside } from "../../network/dial.ts";
 import { type SandboxFile, sandboxFiles } from "../../network/files.ts";
 import type { GateOptions, HostQuestion } from "../../network/gate.ts";
 import { createNetwork, type Network } from "../../network/network.ts";
-import { createWayIn } from "../../network/way-in.ts";
 import type { StandingRules } from "../../permissions/rules.ts";
 import { parseRule } from "../../permissions/rules.ts";
 import { usualBudget } from "../../permissions/sandbox/budget.ts";
@@ -17,6 +16,7 @@ import { type Exposure, exposureBy, isExposed } from "../../permissions/sandbox/
 import { hostRulesOf } from "../../permissions/sandbox/hosts.ts";
 import type { Question } from "../../tui/ports/session.ts";
 import type { Driver, Person } from "../session.ts";
+import { type Ports, sandboxPorts } from "./ports.ts";
 
 export type NetworkParts = {
   log: EventLog;
@@ -26,7 +26,8 @@ export type NetworkParts = {
   /** Real paths. */
   workspace: readonly string[];
   rules(): { allow: readonly string[]; deny: readonly string[] };
-  standing: Pick<StandingRules, "add" | "locations">;
+  /** `subscribe`: calls the listener after each change of the rules, until the function that it returns is called. */
+  standing: Pick<StandingRules, "add" | "locations"> & { subscribe(listener: () => void): () => void };
   person?: Pick<Person, "ask"> | undefined;
   driver?: Pick<Driver, "settle"> | undefined;
   jobs(): readonly BackgroundJob[];
@@ -55,7 +56,7 @@ export type SessionNetwork = {
 type State = {
   parts: NetworkParts;
   network: Network;
-  pid: number | undefined;
+  ports: Ports;
   served: boolean;
   /** The call that runs, and when it began, in seconds since the start of the machine. */
   running: { id: string; since: number } | undefined;
@@ -68,7 +69,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
   const { egress = {} } = settings;
   const seen = exposureBy({ private: egress.private ?? "workspace", workspace });
   const exposed = () => egress.rule !== "off" && isExposed(seen(log.events()));
-  const state: State = { parts, pid: undefined, served: false, running: undefined, network: {} as Network };
+  const state = { parts, served: false, running: undefined } as State;
   state.network = createNetwork({
     rules: () => hostRules(parts),
     exposed,
@@ -81,34 +82,37 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     commandOf: (pid) => commandOf(state, pid),
     now: Date.now,
   });
-  const wayIn = createWayIn(() => state.pid);
-  const unfollow = log.subscribe((event) => {
-    if (event.type !== "turn_ended") return;
-    state.network.newTurn();
-    // Behind the event that is being told.
-    setImmediate(() => flush(state));
-  });
+  const { network, rules, warn } = { network: state.network, ...parts };
+  state.ports = sandboxPorts({ network, rules, warn });
+  const unfollow = [
+    parts.standing.subscribe(() => void state.ports.follow()),
+    log.subscribe((event) => {
+      if (event.type !== "turn_ended") return;
+      network.newTurn();
+      for (const note of state.ports.look()) warn(note);
+      // Behind the event that is being told.
+      setImmediate(() => flush(state));
+    }),
+  ];
   return {
     files: sandboxFiles(hostname()),
     isServed: () => state.served,
     async serve(pid) {
-      state.pid = pid;
-      state.served = await state.network.serve(pid).then(
+      state.served = await network.serve(pid).then(
         () => true,
         (error: Error) => {
-          parts.warn(`${error.message}; commands have no network`);
+          warn(`${error.message}; commands have no network`);
           return false;
         },
       );
-      for (const port of publishedPorts(parts))
-        await wayIn.open(port).catch((error: Error) => parts.warn(error.message));
+      await state.ports.served(pid);
     },
     watched: (tool) => watched(state, tool),
-    publish: wayIn.open,
+    publish: state.ports.publish,
     close() {
-      unfollow();
-      state.network.close();
-      wayIn.close();
+      for (const stop of unfollow) stop();
+      network.close();
+      state.ports.close();
       flush(state);
     },
   };
@@ -117,13 +121,6 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
 function hostRules({ rules }: NetworkParts) {
   const { allow, deny } = rules();
   return hostRulesOf(allow.map(parseRule), deny.map(parseRule));
-}
-
-function publishedPorts({ rules }: NetworkParts): number[] {
-  const ports = rules()
-    .allow.map(parseRule)
-    .filter(({ tool }) => tool === "port");
-  return [...new Set(ports.map(({ pattern }) => Number(pattern)))];
 }
 
 /** Writes what happened since the last time into the log. */
@@ -143,7 +140,7 @@ function watched(state: State, tool: Tool): Tool {
       try {
         const output = await tool.run(input, context);
         await state.network.refuseGone();
-        const notes = notesOf(state, flush(state));
+        const notes = [...notesOf(state, flush(state)), ...state.ports.look().map((note) => `[${note}]`)];
         if (notes.length === 0 || typeof output.content !== "string") return output;
         return { ...output, content: [output.content, ...notes].join("\n") };
       } finally {
