@@ -26,6 +26,8 @@ export type Machine = {
   hasPty(): Promise<boolean>;
   /** Tells which sandbox works here. */
   sandbox(): Promise<SandboxStatus>;
+  /** Returns true when the names of hosts can be served in it. */
+  canServeNames(): Promise<boolean>;
   orphans(): { pid: number; command: string }[];
   endOrphans(): Promise<void>;
   /** Locks of processes that are gone. */
@@ -46,6 +48,7 @@ export function machineAt(sessionRoot: string): Machine {
   const locks = () => sessionFolders(sessionRoot).flatMap(staleLocks);
   return {
     ...{ sessionRoot, env: process.env, output: process.stdout },
+    canServeNames: async () => (await import("../network/door.ts")).canOpenDoors(),
     async sandbox() {
       const { findEngine } = await import("../sandbox/engine.ts");
       const cache = join(folders(process.env).state, "sandbox.json");

@@ -106,7 +106,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
-  const { sandbox, network, shell, tools, acceptQuarantined } = workplaceOf(session, options, {
+  const { sandbox, network, shell, tools, walls } = workplaceOf(session, options, {
     cwd,
     settings,
     mode,
@@ -132,7 +132,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     snapshots: fileSnapshots.snapshots,
     rules: standing,
     models,
-    sandbox: { ...sandbox, acceptQuarantined },
+    sandbox: { ...sandbox, ...walls },
     judgeAgain() {
       for (const again of [...questions]) again();
     },
@@ -176,7 +176,7 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
   });
   const { id: sessionId, folder, log } = session;
   const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
-  const { shell, commands, acceptQuarantined } = commandSandbox({
+  const { shell, commands, ...walls } = commandSandbox({
     ...{ shell: inside, log, sessionId, folder, env, sandbox },
     ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
   });
@@ -185,7 +185,7 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched: network.watched },
     commands: sandbox.choice === "off" ? undefined : commands,
   });
-  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, acceptQuarantined };
+  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls };
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */

@@ -25,7 +25,7 @@ export type Run = {
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
-  sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined">;
+  sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined" | "denials">;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { PermissionMode } from "../core/decision.ts";
 import type { Box, Sandbox, SandboxPlan } from "../core/sandbox.ts";
-import { isDoor } from "../core/secrets/secrets.ts";
+import { isDoor, withheldNames } from "../core/secrets/secrets.ts";
 import { isInside } from "../permissions/paths.ts";
 import { parseRule } from "../permissions/rules.ts";
 import { sandboxPlan } from "../permissions/sandbox/plan.ts";
@@ -118,7 +118,7 @@ function planKey({ mode, rules }: InsideOptions): string {
 function planOf(options: InsideOptions): SandboxPlan {
   const { workspace, home, own, places, mode, rules, main, env } = options;
   const { allow, deny } = rules();
-  return sandboxPlan({
+  const plan = sandboxPlan({
     ...{ mode: mode(), allow: allow.map(parseRule), deny: deny.map(parseRule), workspace, home, own },
     session: {
       readable: [...places.readable, places.copies],
@@ -126,6 +126,21 @@ function planOf(options: InsideOptions): SandboxPlan {
     },
     found: lookAround({ workspace, env, home }, ownPrograms(main, workspace)),
   });
+  const { pass, drop } = plan.environment;
+  const secret = withheldNames(env, new Set(pass));
+  const hidden = hasOwnWorld(options) ? Object.keys(env).filter((name) => isShut(plan, name, env[name])) : [];
+  return { ...plan, environment: { pass, drop: [...new Set([...secret, ...hidden, ...drop])].sort() } };
+}
+
+function hasOwnWorld({ engine }: InsideOptions): boolean {
+  return engine.name === "namespaces";
+}
+
+/** Returns true for a variable that leads to a socket that is not inside, or to a proxy of the machine. */
+function isShut({ sockets }: SandboxPlan, name: string, value = ""): boolean {
+  // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
+  if (/^(https?|ftp|all|no)_proxy$/i.test(name)) return true;
+  return isDoor(name) && !sockets.pass.some((path) => value.includes(path));
 }
 
 function bubblewrapStart(
@@ -210,16 +225,11 @@ const cacheVariables: Readonly<Record<string, string>> = {
 function environmentInside(
   env: Readonly<Record<string, string>>,
   plan: SandboxPlan,
-  { engine, env: whole, places }: InsideOptions,
+  options: InsideOptions,
 ): Record<string, string> {
-  const isPassed = (value: string) => plan.sockets.pass.some((path) => value.includes(path));
-  const hasOwnWorld = engine.name === "namespaces";
+  const { env: whole, places } = options;
   const kept = Object.entries(env).filter(
-    ([name, value]) =>
-      !hasOwnWorld ||
-      ((!isDoor(name) || isPassed(value)) &&
-        // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
-        !/^(https?|ftp|all|no)_proxy$/i.test(name)),
+    ([name, value]) => !hasOwnWorld(options) || !isShut(plan, name, value),
   );
   const passed = plan.environment.pass.flatMap((name) =>
     whole[name] === undefined ? [] : [[name, whole[name]]],
@@ -229,7 +239,7 @@ function environmentInside(
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
-    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, hasOwnWorld ? temps[0] : places.temp]),
+    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, hasOwnWorld(options) ? temps[0] : places.temp]),
   ]);
 }
 

@@ -78,3 +78,20 @@ test("a debug file that cannot be written is a usage error with a result", async
   expect({ code, lines: jsonLines(stdout).length }).toEqual({ code: 2, lines: 1 });
   expect(stderr).toContain("cannot write no/such/folder.log");
 });
+
+test("mode auto without every wall is told once on standard error, and not where another mode asks", async () => {
+  const workspace = tempWorkspace();
+  const turns = [
+    { calls: [{ bash: { command: "echo one" } }] },
+    { calls: [{ bash: { command: "echo two" } }] },
+    { text: "fine" },
+  ];
+  writeFileSync(join(workspace.cwd, "s.json"), JSON.stringify({ turns }));
+  const words = ["-p", "hi", "--model", "scripted/s.json", "--sandbox", "off", "--permission-mode"];
+  const [auto, edits] = [
+    await sawtooth(workspace, [...words, "auto"]),
+    await sawtooth(workspace, [...words, "accept-edits"]),
+  ];
+  const told = /mode auto asks nothing, and commands are not held: no sandbox: it is switched off/g;
+  expect([auto.stderr.match(told)?.length, edits.stderr.match(told)]).toEqual([1, null]);
+});

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LogEvent } from "../../core/events.ts";
+import { egressText } from "../../core/network/egress.ts";
 import type { EventLog } from "../../core/ports.ts";
 import { changedFiles } from "../../core/questions.ts";
 import type { SandboxPlan } from "../../core/sandbox.ts";
@@ -39,7 +40,12 @@ export type SessionCommands = {
   commands: CommandSandbox;
   /** Puts everything in quarantine back, and lists what could not be. */
   acceptQuarantined(): { accepted: string[]; problems: string[] };
+  /** Lists what the sandbox denied lately, files and connections, the newest last. */
+  denials(): string[];
 };
+
+/** More than this are not kept. */
+const mostDenials = 8;
 
 /** Creates both sides. Nothing is loaded before a command ran in a sandbox. */
 export function commandSandbox(parts: Parts): SessionCommands {
@@ -56,6 +62,8 @@ export function commandSandbox(parts: Parts): SessionCommands {
     exists: existsSync,
     mayWrite,
   };
+  /** Denials of files, with the number of events before each. */
+  const denied: { seq: number; text: string }[] = [];
   const quarantine = openQuarantine({
     folder: join(folder, "quarantine"),
     workspace,
@@ -73,9 +81,13 @@ export function commandSandbox(parts: Parts): SessionCommands {
         const { moved, noted } = quarantine.look();
         for (const one of moved) log.append({ type: "quarantined", ...one });
         if (noted.length > 0) log.append({ type: "runs_elsewhere", paths: noted });
-        return [...moved.map(quarantineNote), ...denialNotes(ended, { plan: now, workspace, home, machine })];
+        const notes = denialNotes(ended, { plan: now, workspace, home, machine });
+        denied.push(...notes.map((text) => ({ seq: log.events().length, text })));
+        denied.splice(0, denied.length - mostDenials);
+        return [...moved.map(quarantineNote), ...notes];
       },
     },
+    denials: () => lastDenials(log.events(), denied),
     acceptQuarantined() {
       const results = inQuarantine(log.events()).map((one) => {
         const problem = quarantine.accept(one);
@@ -89,6 +101,18 @@ export function commandSandbox(parts: Parts): SessionCommands {
       };
     },
   };
+}
+
+function lastDenials(events: readonly LogEvent[], files: readonly { seq: number; text: string }[]): string[] {
+  const connections = events.flatMap((event) =>
+    event.type === "egress" && event.decision !== "allow"
+      ? [{ seq: event.seq, text: egressText(event) }]
+      : [],
+  );
+  return [...files, ...connections]
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-mostDenials)
+    .map(({ text }) => text.replace(/^sandbox: /, ""));
 }
 
 function endingWith(shell: Shell, outside: OutsideShell): Shell {

@@ -93,16 +93,21 @@ const appArmorSwitch = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /** Says what an engine lacks that does not hold every wall. */
 const lacking: Record<SandboxStatus["engine"], string> = {
-  none: "without a sandbox, commands run with all your permissions",
+  none: "without a sandbox, commands run with all your permissions, in mode auto without a question",
   landlock:
     "until then the network and sockets are open to commands, and questions are asked as without a sandbox",
   namespaces: "not every wall stands",
   seatbelt: "not every wall stands",
 };
 
-async function sandboxCheck({ sandbox }: Machine): Promise<Check> {
+async function sandboxCheck({ sandbox, canServeNames }: Machine): Promise<Check> {
   const status = await sandbox();
   const says = sandboxText(status).replace(/^sandbox: /, "");
+  if (isFullSandbox(status) && !(await canServeNames()))
+    return {
+      ...{ name: "sandbox", state: "note", says: `${says}; commands have no network` },
+      advice: "install perl or python3: names of hosts are served with it",
+    };
   if (isFullSandbox(status)) return { name: "sandbox", state: "ok", says };
   const advice = restrictedByAppArmor()
     ? "allow bubblewrap a user namespace: apt-get install apparmor-profiles; ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"

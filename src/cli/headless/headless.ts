@@ -6,6 +6,8 @@ import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Model } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
+import { isFullSandbox } from "../../core/sandbox.ts";
+import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { whyUnwritable } from "../../disk/error-words.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine } from "../terminal-output.ts";
@@ -62,12 +64,27 @@ export function warningsOf(flags: Flags) {
     begin(opened: Run): void {
       run = opened;
       for (const text of early.splice(0)) log(opened, text);
+      warnOfNoWalls(opened, (text) => log(opened, text));
     },
     /** Writes what was warned of to stderr: no session could be opened. */
     flush(): void {
       for (const text of early.splice(0)) writeError(`sawtooth: ${text}\n`);
     },
   };
+}
+
+/** Warns once when the mode that asks nothing runs its commands without every wall. */
+function warnOfNoWalls({ mode, agent }: Run, warn: (text: string) => void): void {
+  if (mode !== "auto") return;
+  const stop = agent.log.subscribe((event) => {
+    if (event.type !== "sandbox") return;
+    stop();
+    if (isFullSandbox(event.status)) return;
+    // Behind the event that is being told.
+    setImmediate(() =>
+      warn(`mode auto asks nothing, and commands are not held: ${sandboxText(event.status)}`),
+    );
+  });
 }
 
 /** The output of a run as it goes on. */

@@ -32,13 +32,13 @@ async function show({ host, columns, print }: CommandContext): Promise<void> {
   const status = await host.sandbox.status();
   const plan = host.sandbox.inForce()?.plan;
   const head = wrap([{ text: `  ${sandboxText(status)}` }], columns, "  ");
-  print([...head, ...(plan ? planRows(plan, columns) : [])]);
+  print([...head, ...(plan ? planRows(plan, host.sandbox.denials(), columns) : [])]);
 }
 
 /** More entries than this are counted. */
 const mostShown = 12;
 
-function planRows(plan: SandboxPlan, columns: number): Row[] {
+function planRows(plan: SandboxPlan, denials: readonly string[], columns: number): Row[] {
   const { writable, readOnly, hidden, withoutTokens, why, sockets, environment, hosts, ports } = plan;
   const listed = (title: string, paths: readonly string[]): Row[] => {
     if (paths.length === 0) return [];
@@ -67,6 +67,9 @@ function planRows(plan: SandboxPlan, columns: number): Row[] {
     ...listed("sockets passed in", sockets.pass),
     ...listed("ports", ports.map(String)),
     ...listed("variables passed in", environment.pass),
+    ...listed("variables left out", environment.drop),
+    ...(denials.length > 0 ? [[{ text: "  denied lately", tone: "strong" as const }]] : []),
+    ...denials.flatMap((text) => wrap([{ text: `    ${safe(text)}` }], columns, "    ")),
   ];
 }
 

@@ -48,6 +48,8 @@ export type Host = {
     switchOff(): void;
     /** Puts files in quarantine back; says in a sentence each why one could not be. */
     acceptQuarantined(): { accepted: string[]; problems: string[] };
+    /** Lists what the sandbox denied lately, files and connections, the newest last. */
+    denials(): string[];
   };
   sessions: Sessions;
   undo: Undoing;
