@@ -41,8 +41,6 @@ export function standingRules(sources: Sources): StandingRules &
     user: shortened(files.user, home),
     flags: "the command line",
   };
-  const named = (kind: "allow" | "deny", scope: StandingRule["scope"], rules: readonly string[]) =>
-    rules.map((rule): StandingRule => ({ rule, kind, scope, where: locations[scope] }));
   const change = (scope: RuleScope, kind: "allow" | "deny", edit: (rules: string[]) => string[]): void => {
     if (scope === "project") changeProjectRules(files.project, root, edit);
     if (scope === "user") changeUserRules(files.user, kind, edit);
@@ -60,12 +58,8 @@ export function standingRules(sources: Sources): StandingRules &
     },
     locations,
     list: () => [
-      ...named("deny", "flags", flags.deny),
-      ...named("deny", "user", user.deny),
-      ...named("allow", "flags", flags.allow),
-      ...named("allow", "user", user.allow),
-      ...named("allow", "project", project),
-      ...named("allow", "session", session),
+      ...named("deny", { flags: flags.deny, user: user.deny }, locations),
+      ...named("allow", { flags: flags.allow, user: user.allow, project, session }, locations),
     ],
     add(rule, scope) {
       const added = (rules: string[]): string[] => (rules.includes(rule) ? rules : [...rules, rule]);
@@ -88,6 +82,18 @@ export function standingRules(sources: Sources): StandingRules &
       }
     },
   };
+}
+
+/** Lists rules with the place that stores each. */
+function named(
+  kind: "allow" | "deny",
+  rules: Partial<Record<StandingRule["scope"], readonly string[]>>,
+  locations: Readonly<Record<StandingRule["scope"], string>>,
+): StandingRule[] {
+  const scopes = Object.keys(rules) as StandingRule["scope"][];
+  return scopes.flatMap((scope) =>
+    (rules[scope] ?? []).map((rule) => ({ rule, kind, scope, where: locations[scope] })),
+  );
 }
 
 /** Reads the rules of a folder. An invalid file allows nothing, and is left as it is. */
