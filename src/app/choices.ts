@@ -7,6 +7,7 @@ import { contextChoices, namedStack } from "../context/policies/stacks.ts";
 import { UsageError } from "../core/errors.ts";
 import type { Model } from "../core/ports.ts";
 import { overrideProblem } from "../models/cards.ts";
+import { ownProviderProblem } from "../models/own-providers.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -20,6 +21,8 @@ export function checkChoices(flags: SessionOptions, settings: Settings): void {
   if (wrong) throw new UsageError(`engine in settings: ${wrong}`);
   const wrongModel = overrideProblem(settings.models ?? {});
   if (wrongModel) throw new UsageError(`${wrongModel}: correct or remove it in settings`);
+  const wrongProvider = ownProviderProblem(settings.providers);
+  if (wrongProvider) throw new UsageError(`${wrongProvider}: correct or remove it in settings`);
   if (settings.maxTime !== undefined) duration("maxTime in settings:", settings.maxTime);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }

@@ -7,8 +7,10 @@ import { switchCost } from "../context/report/switch-cost.ts";
 import { UsageError } from "../core/errors.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import { currentModel } from "../core/questions.ts";
+import { accessOf, missingOf } from "../models/access.ts";
 import { findCard, listCards } from "../models/cards.ts";
-import { dialectOf } from "../models/openai/openai.ts";
+import { providersWith } from "../models/own-providers.ts";
+import { type Provider, splitName } from "../models/providers.ts";
 import type { ModelChoice, Models } from "../tui/ports/session-actions.ts";
 import { chooseModel, summaryModels } from "./models.ts";
 import { checkPriced } from "./open-session.ts";
@@ -29,19 +31,25 @@ export type SwitchOptions = {
 /** Returns the models: the current one, those that can be used now, and the others with what they need. */
 export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
   const { model } = currentModel(agent.log.events());
-  const env = withStoredKeys({ ...options, warn: () => {} });
-  const rest = known(settingsOf(options)).filter(({ id }) => id !== model.id);
-  const usable = rest.filter(({ id }) => hasKey(id, env));
+  const settings = settingsOf(options);
+  const rows = providersWith(settings.providers);
+  const usable = { env: withStoredKeys({ ...options, warn: () => {} }), rows };
+  const rest = known(settings).filter(({ id }) => id !== model.id);
   const others = rest.flatMap((card) => {
-    const lacking = hasKey(card.id, env) ? undefined : lackingOf(card.id, env);
+    const lacking = isUsable(card.id, usable) ? undefined : lackingOf(card.id, usable);
     return lacking === undefined ? [] : [{ card, lacking }];
   });
+  const own = rows.filter((row) => row.wire === "chat" && !accessOf(row, usable.env).isOwnHost);
   return {
-    listed: [{ card: model }, ...usable.map((card) => ({ card })), ...others],
+    listed: [
+      { card: model },
+      ...rest.filter(({ id }) => isUsable(id, usable)).map((card) => ({ card })),
+      ...others,
+    ],
     current: model.id,
-    ...(dialectOf(env.OPENAI_BASE_URL).official
-      ? {}
-      : { others: "any model of your server: /model openai/<id>" }),
+    ...(own.length > 0
+      ? { others: `any model of your server: ${own.map(({ name }) => `/model ${name}/<id>`).join(", ")}` }
+      : {}),
   };
 }
 
@@ -56,17 +64,22 @@ function known({ models = {} }: Settings): ModelCard[] {
   return [...ids, ...own].map((id) => findCard(id, { overrides: models }).card);
 }
 
-/** Returns true when a key fits. A self-hosted server has models of its own: the public cards do not apply to it. */
-function hasKey(id: string, env: SwitchOptions["env"]): boolean {
-  if (id.startsWith("anthropic/")) return Boolean(env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN);
-  if (!dialectOf(env.OPENAI_BASE_URL).official) return !listCards().some((card) => card.id === id);
-  return Boolean(env.OPENAI_API_KEY);
+type Usable = { env: SwitchOptions["env"]; rows: readonly Provider[] };
+
+/** Returns true when its provider can be used. A self-hosted server has models of its own: the public cards do not apply to it. */
+function isUsable(id: string, { env, rows }: Usable): boolean {
+  const row = rows.find(({ name }) => name === splitName(id).provider);
+  if (!row || missingOf(row, env) !== undefined) return false;
+  return (
+    accessOf(row, env).isOwnHost || row.wire === "messages" || !listCards().some((card) => card.id === id)
+  );
 }
 
 /** Says what a model needs; undefined where it cannot be used at all: another server stands in for its provider. */
-function lackingOf(id: string, env: SwitchOptions["env"]): string | undefined {
-  if (id.startsWith("anthropic/")) return "needs ANTHROPIC_API_KEY";
-  return dialectOf(env.OPENAI_BASE_URL).official ? "needs OPENAI_API_KEY" : undefined;
+function lackingOf(id: string, { env, rows }: Usable): string | undefined {
+  const row = rows.find(({ name }) => name === splitName(id).provider);
+  const missing = row && missingOf(row, env);
+  return missing === undefined ? undefined : `needs ${row?.keys[0]}`;
 }
 
 /** Finds a model. Throws `UsageError` or `StartError`, with nothing changed. */
@@ -81,9 +94,11 @@ export async function findModel(
   const warnings: string[] = [];
   const env = withStoredKeys({ ...options, warn: (text) => void warnings.push(text) });
   const choice = {
-    ...{ name: fullName(name, known(settings), env), flags, env, cwd, recording: true },
+    name: fullName(name, known(settings), { env, rows: providersWith(settings.providers) }),
+    ...{ flags, env, cwd, recording: true },
     startAt: events.filter(({ type }) => type === "assistant_message").length,
     overrides: settings.models,
+    own: settings.providers,
     warn: (text: string) => void warnings.push(text),
   };
   const model = await chooseModel(choice);
@@ -111,12 +126,13 @@ function summaryModelOf({ summaryModel }: Settings, { id }: ModelCard): string |
 }
 
 /** Expands a part of a name that only one model has. */
-function fullName(name: string, cards: readonly ModelCard[], env: SwitchOptions["env"]): string {
-  if (/^(anthropic|openai|scripted|recorded)\//.test(name) || /\s/.test(name)) return name;
+function fullName(name: string, cards: readonly ModelCard[], usable: Usable): string {
+  const names = ["scripted", "recorded", ...usable.rows.map((row) => row.name)];
+  if (names.includes(splitName(name).provider) || /\s/.test(name)) return name;
   const ids = cards.map(({ id }) => id);
   const exact = ids.find((id) => id === name || id.endsWith(`/${name}`));
   const part = name.toLowerCase();
-  const similar = ids.filter((id) => id.includes(part) && hasKey(id, env));
+  const similar = ids.filter((id) => id.includes(part) && isUsable(id, usable));
   if (exact || similar.length === 1) return exact ?? similar[0] ?? name;
   if (similar.length > 1) throw new UsageError(`${name} is ambiguous: ${similar.join(", ")}`);
   throw new UsageError(`unknown model ${name}: /model lists the models; name one as provider/id`);

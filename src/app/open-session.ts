@@ -250,7 +250,7 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   const stored = events.length > 0 ? currentModel(events).model.id : undefined;
   const startAt = events.filter((event) => event.type === "assistant_message").length;
   const name = flags.model ?? stored ?? settings.model;
-  return { name, flags, env, cwd, startAt, overrides: settings.models, warn };
+  return { name, flags, env, cwd, startAt, overrides: settings.models, own: settings.providers, warn };
 }
 
 type AgentParts = {

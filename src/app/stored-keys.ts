@@ -13,6 +13,8 @@ import {
   storeKey,
 } from "../credentials/keys.ts";
 import { CredentialsError } from "../credentials/owned-file.ts";
+import { urlVariableOf } from "../models/access.ts";
+import { providers } from "../models/providers.ts";
 import type { SessionOptions } from "./options.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -25,15 +27,11 @@ export type KeyRow = {
   url: string;
 };
 
-export const keyRows: readonly KeyRow[] = [
-  {
-    provider: "anthropic",
-    title: "Anthropic",
-    variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-    url: "ANTHROPIC_BASE_URL",
-  },
-  { provider: "openai", title: "OpenAI", variables: ["OPENAI_API_KEY"], url: "OPENAI_BASE_URL" },
-];
+export const keyRows: readonly KeyRow[] = providers.flatMap((row) => {
+  const [first, ...more] = row.signer ? [] : row.keys;
+  if (first === undefined) return [];
+  return [{ provider: row.name, title: row.title, variables: [first, ...more], url: urlVariableOf(row) }];
+});
 
 type Context = { flags: Pick<SessionOptions, "bare">; env: Environment; warn(text: string): void };
 

@@ -5,6 +5,7 @@ import { type PermissionMode, permissionModes } from "../core/decision.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { type SandboxChoice, sandboxChoices } from "../core/sandbox.ts";
 import { violations } from "../core/schema.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { RuleError } from "../permissions/rule-error.ts";
 import { parseRule } from "../permissions/rules.ts";
 
@@ -31,6 +32,8 @@ export type Settings = {
   engine?: Record<string, number>;
   /** Overrides of the model cards, by id. */
   models?: Record<string, unknown>;
+  /** Providers of one's own, and what differs from the known ones, by name. */
+  providers?: Record<string, unknown>;
   maxTurns?: number;
   maxBudgetUsd?: number;
   /** In the format of the command line: `90s`, `10m`, `1h`. */
@@ -75,6 +78,7 @@ const known: Record<keyof Settings, JsonSchema> = {
   summaryModel: text,
   engine: { type: "object", additionalProperties: { type: "number", minimum: 0 } },
   models: { type: "object", additionalProperties: { type: "object" } },
+  providers: { type: "object", additionalProperties: { type: "object" } },
   maxTurns: { type: "integer", minimum: 1 },
   maxBudgetUsd: { type: "number", minimum: 0 },
   maxTime: text,
@@ -105,7 +109,7 @@ export function readSettings(file: string): Settings {
   const unknown = Object.keys(value as object).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return value as Settings;
   throw new SettingsError(
-    `${file}: unknown key "${unknown}", did you mean ${nearest(unknown)}? Correct or remove it`,
+    `${file}: unknown key "${unknown}", did you mean ${nearest(unknown, Object.keys(known))}? Correct or remove it`,
   );
 }
 
@@ -161,23 +165,4 @@ function firstBreak(content: string): number {
     }
   }
   return content.length;
-}
-
-function nearest(key: string): string {
-  const names = Object.keys(known);
-  return names.reduce((best, name) => (distance(key, name) < distance(key, best) ? name : best));
-}
-
-/** Returns the edit distance of two words. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [at, char] of [...from.toLowerCase()].entries()) {
-    const next = [at + 1];
-    for (const [index, other] of [...to.toLowerCase()].entries()) {
-      const changed = (row[index] ?? 0) + (char === other ? 0 : 1);
-      next.push(Math.min(changed, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -13,7 +13,7 @@ const beginnings: readonly [beginning: string, provider: string][] = [
 ];
 
 /** Returns the provider whose form a key has; undefined for a form that several use. */
-function providerOfKey(key: string): string | undefined {
+export function providerOfKey(key: string): string | undefined {
   return beginnings.find(([beginning]) => key.startsWith(beginning))?.[1];
 }
 

@@ -4,6 +4,7 @@ import { UsageError } from "../core/errors.ts";
 import type { CacheLife, Contract, ModelCard, Prices } from "../core/model-card.ts";
 import type { JsonSchema } from "../core/request.ts";
 import { closedObject, violations } from "../core/schema.ts";
+import { similar } from "../core/text/nearest.ts";
 import data from "./cards.json" with { type: "json" };
 import { type Provider, providers, splitName } from "./providers.ts";
 
@@ -64,9 +65,13 @@ export function findCard(
   const facts = { ...told, ...override };
   if (known || ("window" in facts && ("prices" in facts || row?.local))) return { card };
   const window = card.window.toLocaleString("en-US");
+  const meant = similar(
+    id,
+    listCards().map((each) => each.id),
+  );
   return {
     card,
-    warning: `${id} is not a known model: its window is taken as ${window} tokens, and what the settings do not price costs 0`,
+    warning: `${id} is not a known model${meant ? ` (did you mean ${meant}?)` : ""}: its window is taken as ${window} tokens, and what the settings do not price costs 0`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The table of providers, one row each. Pure. */
 
 /** The API that a provider speaks. */
-type Wire = "messages" | "chat";
+export type Wire = "messages" | "chat";
 
 /** How a server says which models it has and how large their windows are. */
 export type Asking = "ollama" | "lmstudio" | "llamacpp" | "models";
@@ -9,6 +9,8 @@ export type Asking = "ollama" | "lmstudio" | "llamacpp" | "models";
 export type Provider = {
   /** The first part of a model's name: `ollama` in `ollama/qwen3-coder`. */
   name: string;
+  /** The name for people. */
+  title: string;
   wire: Wire;
   /** The base URL; `{region}` and `{project}` stand for what the environment says. */
   url: string;
@@ -21,8 +23,6 @@ export type Provider = {
   /** Set where models without a card have the card of the same model at its maker. */
   borrows?: true;
   asks?: Asking;
-  /** The beginning that its keys have, and no other provider's. */
-  keyForm?: string;
   /** Signs its requests by another scheme than a key in a header. */
   signer?: "aws" | "google";
   /** Set for servers on this machine: no key, no price, found by their usual address. */
@@ -38,48 +38,86 @@ const claude = { wire: "messages", contract: "claude_unknown" } as const;
 export const providers: readonly Provider[] = [
   {
     ...claude,
-    ...{ name: "anthropic", url: "https://api.anthropic.com", keyForm: "sk-ant-" },
+    ...{ name: "anthropic", title: "Anthropic", url: "https://api.anthropic.com" },
     keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
   },
   {
-    ...{ ...chat, name: "openai", url: "https://api.openai.com/v1", keys: ["OPENAI_API_KEY"] },
-    ...{ keyForm: "sk-proj-", borrows: true, asks: "models" },
+    ...{
+      ...chat,
+      name: "openai",
+      title: "OpenAI",
+      url: "https://api.openai.com/v1",
+      keys: ["OPENAI_API_KEY"],
+    },
+    ...{ borrows: true, asks: "models" },
   },
   {
-    ...{ ...chat, name: "gemini", keyForm: "AIza" },
+    ...{ ...chat, name: "gemini", title: "Google Gemini" },
     url: "https://generativelanguage.googleapis.com/v1beta/openai",
     keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
   },
-  { ...carried, name: "deepseek", url: "https://api.deepseek.com/v1", keys: ["DEEPSEEK_API_KEY"] },
-  { ...carried, name: "moonshot", url: "https://api.moonshot.ai/v1", keys: ["MOONSHOT_API_KEY"] },
-  { ...carried, name: "zai", url: "https://api.z.ai/api/paas/v4", keys: ["ZAI_API_KEY"] },
   {
-    ...{ ...chat, name: "qwen", keys: ["DASHSCOPE_API_KEY"] },
+    ...carried,
+    name: "deepseek",
+    title: "DeepSeek",
+    url: "https://api.deepseek.com/v1",
+    keys: ["DEEPSEEK_API_KEY"],
+  },
+  {
+    ...carried,
+    name: "moonshot",
+    title: "Moonshot (Kimi)",
+    url: "https://api.moonshot.ai/v1",
+    keys: ["MOONSHOT_API_KEY"],
+  },
+  {
+    ...carried,
+    name: "zai",
+    title: "Z.ai (GLM)",
+    url: "https://api.z.ai/api/paas/v4",
+    keys: ["ZAI_API_KEY"],
+  },
+  {
+    ...{ ...chat, name: "qwen", title: "Alibaba Cloud (Qwen)", keys: ["DASHSCOPE_API_KEY"] },
     url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
   },
-  { ...chat, name: "mistral", url: "https://api.mistral.ai/v1", keys: ["MISTRAL_API_KEY"] },
-  { ...chat, name: "xai", url: "https://api.x.ai/v1", keys: ["XAI_API_KEY"], keyForm: "xai-" },
-  { ...chat, name: "groq", url: "https://api.groq.com/openai/v1", keys: ["GROQ_API_KEY"], keyForm: "gsk_" },
+  { ...chat, name: "mistral", title: "Mistral", url: "https://api.mistral.ai/v1", keys: ["MISTRAL_API_KEY"] },
+  { ...chat, name: "xai", title: "xAI (Grok)", url: "https://api.x.ai/v1", keys: ["XAI_API_KEY"] },
+  { ...chat, name: "groq", title: "Groq", url: "https://api.groq.com/openai/v1", keys: ["GROQ_API_KEY"] },
   {
-    ...{ ...chat, name: "cerebras", url: "https://api.cerebras.ai/v1" },
-    ...{ keys: ["CEREBRAS_API_KEY"], keyForm: "csk-" },
+    ...{ ...chat, name: "cerebras", title: "Cerebras", url: "https://api.cerebras.ai/v1" },
+    ...{ keys: ["CEREBRAS_API_KEY"] },
   },
   {
-    ...{ ...chat, name: "openrouter", url: "https://openrouter.ai/api/v1" },
-    ...{ keys: ["OPENROUTER_API_KEY"], keyForm: "sk-or-", asks: "models" },
+    ...{ ...chat, name: "openrouter", title: "OpenRouter", url: "https://openrouter.ai/api/v1" },
+    ...{ keys: ["OPENROUTER_API_KEY"], asks: "models" },
   },
-  { ...local, name: "ollama", url: "http://127.0.0.1:11434/v1", asks: "ollama" },
-  { ...local, name: "lmstudio", url: "http://127.0.0.1:1234/v1", asks: "lmstudio" },
-  { ...local, name: "llamacpp", url: "http://127.0.0.1:8080/v1", asks: "llamacpp" },
-  { ...local, name: "vllm", url: "http://127.0.0.1:8000/v1", keys: ["VLLM_API_KEY"], asks: "models" },
+  { ...local, name: "ollama", title: "Ollama", url: "http://127.0.0.1:11434/v1", asks: "ollama" },
+  { ...local, name: "lmstudio", title: "LM Studio", url: "http://127.0.0.1:1234/v1", asks: "lmstudio" },
+  { ...local, name: "llamacpp", title: "llama.cpp", url: "http://127.0.0.1:8080/v1", asks: "llamacpp" },
   {
-    ...{ ...claude, name: "bedrock", signer: "aws", borrows: true },
+    ...local,
+    name: "vllm",
+    title: "vLLM",
+    url: "http://127.0.0.1:8000/v1",
+    keys: ["VLLM_API_KEY"],
+    asks: "models",
+  },
+  {
+    ...{ ...claude, name: "bedrock", title: "Claude on Amazon Bedrock", signer: "aws", borrows: true },
     url: "https://bedrock-mantle.{region}.api.aws/anthropic",
     urlVariable: "ANTHROPIC_BEDROCK_MANTLE_BASE_URL",
     keys: ["AWS_BEARER_TOKEN_BEDROCK"],
   },
   {
-    ...{ ...claude, name: "vertex", signer: "google", borrows: true, keys: [] },
+    ...{
+      ...claude,
+      name: "vertex",
+      title: "Claude on Google Vertex AI",
+      signer: "google",
+      borrows: true,
+      keys: [],
+    },
     url: "https://{region}-aiplatform.googleapis.com/v1",
     urlVariable: "ANTHROPIC_VERTEX_BASE_URL",
   },

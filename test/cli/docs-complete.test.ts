@@ -27,6 +27,7 @@ const settings: Record<keyof Settings, true> = {
   summaryModel: true,
   engine: true,
   models: true,
+  providers: true,
   maxTurns: true,
   maxBudgetUsd: true,
   maxTime: true,

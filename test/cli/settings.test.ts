@@ -78,6 +78,11 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
     shows: cost,
     as: 2,
   },
+  providers: {
+    value: { anthropic: { key: "MY_KEY" } },
+    shows: ({ ended }) => [ended.code, ended.stderr.includes("set MY_KEY")],
+    as: [4, true],
+  },
   maxTurns: {
     value: 1,
     words: ["--permission-mode", "auto"],

@@ -98,6 +98,7 @@ export type Following = {
 export function followRun(run: Run, flags: Flags, debug: Debug | undefined): Following {
   const { log } = run.agent;
   debug?.follow(run);
+  if (!flags.verbose && flags.outputFormat === "text") sayFirstRetry(run);
   if (flags.verbose) {
     log.subscribe((event) => {
       for (const line of stepLines(event, log.events())) writeError(`${line}\n`);
@@ -105,6 +106,14 @@ export function followRun(run: Run, flags: Flags, debug: Debug | undefined): Fol
   }
   if (flags.outputFormat === "stream-json") return streamEvents(run);
   return { begun: async () => {}, stop() {} };
+}
+
+/** A run that waits for a server would otherwise be silent for up to a minute: one line each time it begins to. */
+function sayFirstRetry({ agent: { log } }: Run): void {
+  log.subscribe((event) => {
+    if (event.type !== "model_failed" || event.attempt !== 1) return;
+    for (const line of stepLines(event, log.events())) writeError(`sawtooth:${line.replace(/^ +!/, "")}\n`);
+  });
 }
 
 /** Names the sandbox in the first line. It is looked for beside the first request; until then the lines wait. */

@@ -5,7 +5,7 @@
 
 import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta/messages/messages";
 import { ModelError } from "../../core/ports.ts";
-import { modelErrorOf, serverError, statusOfType } from "../http/errors.ts";
+import { checkStream, modelErrorOf, serverError, statusOfType } from "../http/errors.ts";
 import { type Answer, eventData, post, textOf } from "../http/post.ts";
 
 /** One of `apiKey` and `authToken`, the key first. `baseUrl`: default the public API. `headers`: of the user. */
@@ -51,8 +51,10 @@ async function begin(access: Access, { body, betas, signal }: Outgoing, secret: 
     ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
   };
   const answer = await post(url, { headers, body, signal });
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusal(answer.status, await textOf(answer), answer, secret);
+  if (answer.status < 200 || answer.status > 299)
+    throw refusal(answer.status, await textOf(answer), answer, secret);
+  checkStream(answer);
+  return answer;
 }
 
 /** Names of headers know no case, keys of objects do. */
@@ -64,7 +66,7 @@ function lowerCase(headers: Access["headers"] = {}): Record<string, string> {
 function refusal(status: number, text: string, { headers }: Answer, secret: string): ModelError {
   const { message, details } = wireErrorIn(text);
   const code = typeof details?.error_code === "string" ? details.error_code : undefined;
-  const explanation = message || `${status} ${text.trim().slice(0, 1000) || "no explanation"}`;
+  const explanation = message || text.trim().slice(0, 1000) || `the server answered ${status}`;
   return serverError({ status, message: explanation, code, headers }, secret);
 }
 

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelErrorKind } from "../../core/events.ts";
 import { ModelError } from "../../core/ports.ts";
+import type { Answer } from "./post.ts";
 
 /** The error that a server sent. `code`: the reason in a word, where it gives one. */
 type Refusal = { status: number; message: string; code?: string | undefined; headers?: IncomingHttpHeaders };
@@ -26,12 +27,40 @@ export function statusOfType(type: string | undefined): number {
 
 /** The `ModelError` for what a server said. `secret` is blotted out of the text, unless it is a mere word. */
 export function serverError({ status, message, code, headers = {} }: Refusal, secret: string): ModelError {
-  const text = withoutSecret(message, secret);
+  const text = withoutSecret(redirectText(status, headers) ?? pageText(message) ?? message, secret);
   const retryAfterMs = retryAfter(headers);
   return new ModelError(kindOf(status, text, code), text, {
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+}
+
+/** Throws `ModelError` for an answer that is no stream: a page of a proxy, or JSON of something that is not the API. */
+export function checkStream({ status, headers }: Answer): void {
+  const type = headers["content-type"] ?? "";
+  if (!/html|^application\/json/.test(type)) return;
+  const what = type.startsWith("application/json") ? "JSON" : "a web page";
+  throw new ModelError(
+    "bad_request",
+    `${what} (${type}) came instead of a stream: no model answers at this address`,
+    {
+      status,
+    },
+  );
+}
+
+/** Names where a server sends us instead of answering: a page to sign in at, as a rule. Undefined for other answers. */
+function redirectText(status: number, { location }: IncomingHttpHeaders): string | undefined {
+  if (status < 300 || status > 399) return undefined;
+  const target = location && URL.canParse(location) ? new URL(location).origin : location;
+  return `a redirect${target ? ` to ${target.slice(0, 200)}` : ""} came instead of an answer, perhaps to a page for signing in`;
+}
+
+/** Says in a few words what page came; undefined for text that is none. */
+function pageText(message: string): string | undefined {
+  if (!/^\s*(?:<!doctype html|<html)/i.test(message)) return undefined;
+  const title = /<title[^>]*>([^<]{1,100})/i.exec(message)?.[1]?.replace(/\s+/g, " ").trim();
+  return `a web page${title ? ` ("${title}")` : ""} came instead of an answer of the API`;
 }
 
 /** The `ModelError` for an error of the network, or of a stream that cannot be read. */

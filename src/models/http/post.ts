@@ -1,6 +1,6 @@
-/** One POST over Node's own HTTP client, and the server-sent events of its answer. */
+/** Requests over Node's own HTTP client, and the server-sent events of an answer. */
 
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 
 export type Sent = { headers: Record<string, string>; body: string; signal: AbortSignal };
 
@@ -15,6 +15,15 @@ export type Answer = {
 export function post(url: URL, { headers, body, signal }: Sent): Promise<Answer> {
   const bytes = Buffer.from(body);
   const options = { method: "POST", headers: { ...headers, "content-length": bytes.length } };
+  return send(url, options, bytes, signal);
+}
+
+/** Does the same without a body. */
+export function get(url: URL, { headers, signal }: Omit<Sent, "body">): Promise<Answer> {
+  return send(url, { method: "GET", headers }, "", signal);
+}
+
+function send(url: URL, options: RequestOptions, body: Buffer | "", signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const outgoing = clientFor(url).request(url, options, (answer) => resolve(answerOf(answer)));
@@ -23,7 +32,7 @@ export function post(url: URL, { headers, body, signal }: Sent): Promise<Answer>
     signal.addEventListener("abort", abort, { once: true });
     outgoing.on("close", () => signal.removeEventListener("abort", abort));
     outgoing.on("error", reject);
-    outgoing.end(bytes);
+    outgoing.end(body);
   });
 }
 

@@ -9,7 +9,7 @@ import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { attempt, checkAccess } from "../http/attempt.ts";
-import { modelErrorOf } from "../http/errors.ts";
+import { checkStream, modelErrorOf } from "../http/errors.ts";
 import { type Answer, eventData, post, textOf } from "../http/post.ts";
 import { type Dialect, encodeOpenai } from "./encoding.ts";
 import { answerError, streamError } from "./errors.ts";
@@ -107,12 +107,7 @@ async function begin(
   const answer = await post(endpoint(baseUrl || publicApi), { headers, body, signal });
   if (answer.status < 200 || answer.status > 299)
     throw answerError(answer.status, await textOf(answer), answer.headers, apiKey);
-  const type = answer.headers["content-type"] ?? "";
-  if (/html|^application\/json/.test(type))
-    throw new ModelError(
-      "bad_request",
-      `the server answered ${type} instead of a stream: check the base URL`,
-    );
+  checkStream(answer);
   return answer;
 }
 

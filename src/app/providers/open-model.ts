@@ -1,0 +1,89 @@
+/** Opens a model of a provider of the table: its wire, its address, its key. */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { duration } from "../../config/values.ts";
+import { StartError } from "../../core/errors.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import { type Model, ModelError } from "../../core/ports.ts";
+import { providerOfKey } from "../../credentials/forms.ts";
+import { type Access, accessOf, type Environment, missingOf } from "../../models/access.ts";
+import { anthropicModel } from "../../models/anthropic/anthropic.ts";
+import { encodeAnthropic } from "../../models/anthropic/encoding.ts";
+import { explained } from "../../models/http/explained.ts";
+import { withRetry } from "../../models/http/retry.ts";
+import { encodeOpenai } from "../../models/openai/encoding.ts";
+import { dialectOf, openaiModel } from "../../models/openai/openai.ts";
+import { type Provider, splitName } from "../../models/providers.ts";
+import type { Server } from "../../models/servers/ask.ts";
+
+/** Throws `StartError` when something is missing, or the key is another provider's: it is then sent to nobody. */
+export function checkUsable(row: Provider, id: string, env: Environment): void {
+  const missing = missingOf(row, env);
+  if (missing) throw new StartError(`no credentials for ${id}: ${missing}`, 4);
+  const { key, variable, isOwnHost } = accessOf(row, env);
+  const owner = key && isOwnHost ? providerOfKey(key) : undefined;
+  if (owner === undefined || owner === row.name) return;
+  throw new StartError(
+    `${variable} has the form of a key of ${owner}, so it was not sent to ${row.name}: set ${variable} to a key of ${row.name}, or name a model of ${owner} as ${owner}/<id> with this key`,
+    4,
+  );
+}
+
+/** Returns the model, which tries again after passing failures. */
+export function openModel(row: Provider, card: ModelCard, env: Environment): Model {
+  const access = accessOf(row, env);
+  const model = row.wire === "messages" ? messages(row, card, access, env) : chat(card, access, env);
+  const guarded = row.asks === "ollama" ? uncut(model, { ...access, asks: row.asks }) : model;
+  const retried = withRetry(guarded, { sleep: interruptibleSleep, random: Math.random });
+  return explained(retried, { row, access });
+}
+
+/** Refuses what Ollama would cut. Its window is looked at once, before the first request. */
+function uncut(model: Model, server: Server): Model {
+  let window: Promise<number | undefined> | undefined;
+  return {
+    ...model,
+    async send(request, body, onPart, signal) {
+      const { loadedWindow, refuseCut } = await import("../../models/servers/ollama.ts");
+      window ??= loadedWindow(server, splitName(model.card.id).id, signal);
+      refuseCut(body, (await window) ?? Number.POSITIVE_INFINITY);
+      return model.send(request, body, onPart, signal);
+    },
+  };
+}
+
+/** Returns the encoder of a provider's requests, which needs no key. OpenAI's own host takes fields that others do not. */
+export function encoderOf(row: Provider, env: Environment): Model["encode"] {
+  if (row.wire === "messages") return encodeAnthropic;
+  const dialect = dialectOf(accessOf(row, env).url);
+  return (request) => encodeOpenai(request, dialect);
+}
+
+function messages(row: Provider, card: ModelCard, { url, key, variable }: Access, env: Environment): Model {
+  const named = variable?.endsWith("_AUTH_TOKEN") ? { authToken: key } : { apiKey: key };
+  return anthropicModel({
+    ...{ card, baseUrl: url, ...idleTime(env) },
+    ...(key ? (named as { apiKey: string }) : {}),
+    headers: row.name === "anthropic" ? headersOf(env.ANTHROPIC_CUSTOM_HEADERS ?? "") : {},
+  });
+}
+
+function chat(card: ModelCard, { url, key }: Access, env: Environment): Model {
+  return openaiModel({ card, baseUrl: url, ...idleTime(env), ...(key ? { apiKey: key } : {}) });
+}
+
+/** Parses headers, one to a line as `Name: value`, for a gateway between us and the API. */
+function headersOf(lines: string): Record<string, string> {
+  const pairs = lines.split("\n").map((line) => /^\s*([^:]*?)\s*:(.*)$/s.exec(line));
+  return Object.fromEntries(pairs.flatMap((pair) => (pair?.[1] ? [[pair[1], (pair[2] ?? "").trim()]] : [])));
+}
+
+function idleTime({ SAWTOOTH_IDLE_TIMEOUT: time }: Environment): { idleMs?: number } {
+  return time ? { idleMs: duration("SAWTOOTH_IDLE_TIMEOUT", time) } : {};
+}
+
+async function interruptibleSleep(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {
+    throw new ModelError("aborted", "stopped while waiting to try again");
+  });
+}

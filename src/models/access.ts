@@ -1,0 +1,68 @@
+/** Where the requests of a provider go, and with which key: what the environment says about a row of the table. */
+
+import type { Provider } from "./providers.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `variable`: holds the key. `isOwnHost`: nobody named another base URL. */
+export type Access = { url: string; isOwnHost: boolean; key?: string; variable?: string };
+
+/** Returns the base URL and the key; either may be missing (`missingOf`). A URL without a path gets `/v1` when sent. */
+export function accessOf(row: Provider, env: Environment): Access {
+  const own = ownUrl(row, env);
+  const variable = row.keys.find((name) => env[name]);
+  const key = variable && env[variable];
+  return {
+    url: own ?? usualUrl(row, env),
+    isOwnHost: own === undefined,
+    ...(variable && key ? { key, variable } : {}),
+  };
+}
+
+/** Returns the name of the variable that holds another base URL. */
+export function urlVariableOf({ name, urlVariable }: Provider): string {
+  return urlVariable ?? `${name.toUpperCase().replace(/\W/g, "_")}_BASE_URL`;
+}
+
+function ownUrl(row: Provider, env: Environment): string | undefined {
+  const url = env[urlVariableOf(row)];
+  if (url) return url;
+  // Ollama's own variable: a host, as a rule without a scheme, and 0.0.0.0 where it listens everywhere.
+  const host = row.name === "ollama" ? env.OLLAMA_HOST : undefined;
+  if (!host) return undefined;
+  const whole = new URL(/^https?:\/\//.test(host) ? host : `http://${host}`);
+  whole.hostname = whole.hostname === "0.0.0.0" ? "127.0.0.1" : whole.hostname;
+  if (!whole.port && !/:\d+\/?$/.test(host)) whole.port = "11434";
+  return `${whole.origin}/v1`;
+}
+
+/** Google's hosts for groups of regions have names of their own. */
+const groupHosts: Record<string, string> = {
+  global: "https://aiplatform.googleapis.com/v1",
+  us: "https://aiplatform.us.rep.googleapis.com/v1",
+  eu: "https://aiplatform.eu.rep.googleapis.com/v1",
+};
+
+function usualUrl({ url, signer }: Provider, env: Environment): string {
+  const region = regionOf(signer, env) ?? "";
+  return (signer === "google" && groupHosts[region]) || url.replace("{region}", region);
+}
+
+/** Returns the region of a cloud; undefined where none is set. */
+export function regionOf(signer: Provider["signer"], env: Environment): string | undefined {
+  if (signer === "google") return env.CLOUD_ML_REGION || undefined;
+  return env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined;
+}
+
+/** Says what must be set before the provider can be used, in a few words; undefined when nothing is missing. */
+export function missingOf(row: Provider, env: Environment): string | undefined {
+  if (row.signer && !regionOf(row.signer, env))
+    return `set ${row.signer === "google" ? "CLOUD_ML_REGION and ANTHROPIC_VERTEX_PROJECT_ID" : "AWS_REGION"}`;
+  if (row.signer === "google" && !env.ANTHROPIC_VERTEX_PROJECT_ID) return "set ANTHROPIC_VERTEX_PROJECT_ID";
+  if (row.signer || row.local || row.keys.length === 0) return undefined;
+  const { key, isOwnHost } = accessOf(row, env);
+  // A server of one's own may ask for no key.
+  if (key || (row.wire === "chat" && !isOwnHost)) return undefined;
+  const names = row.keys.join(" or ");
+  return row.name === "openai" ? `set ${names}, or OPENAI_BASE_URL for another server` : `set ${names}`;
+}
