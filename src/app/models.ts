@@ -10,9 +10,9 @@ import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
 import { currentModel } from "../core/questions.ts";
-import { nearest } from "../core/text/nearest.ts";
+import { similar } from "../core/text/nearest.ts";
 import { whyUnwritable } from "../disk/error-words.ts";
-import { accessOf, type Environment, urlVariableOf } from "../models/access.ts";
+import { type Access, accessOf, type Environment, missingOf, urlVariableOf } from "../models/access.ts";
 import { findCard, listCards } from "../models/cards.ts";
 import { type OwnProviders, providersWith } from "../models/own-providers.ts";
 import { recordedModel, recording } from "../models/playback/recorded.ts";
@@ -75,8 +75,9 @@ function rowNamed(provider: string, name: string, { own }: Choice): Provider {
       `unknown model ${name}: name it as provider/id, such as anthropic/claude-sonnet-5-5, ollama/qwen3-coder or scripted/run.yaml (see sawtooth models ${name})`,
     );
   const names = rows.map((each) => each.name);
+  const meant = similar(provider, names);
   throw new UsageError(
-    `unknown provider ${provider} in ${name}: did you mean ${nearest(provider, names)}? There are ${names.join(", ")}; one of your own is a row in "providers" in settings: {"${provider}": {"wire": "chat", "url": "https://host/v1", "key": "NAME_OF_A_VARIABLE"}}`,
+    `unknown provider ${provider} in ${name}${meant ? `: did you mean ${meant}?` : ":"} There are ${names.join(", ")}; one of your own is a row in "providers" in settings: {"${provider}": {"wire": "chat", "url": "https://host/v1", "key": "NAME_OF_A_VARIABLE"}}`,
   );
 }
 
@@ -144,8 +145,9 @@ function ownProviders(env: Environment): OwnProviders {
 
 function defaultName(env: Environment): string {
   if (env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN) return "anthropic/claude-sonnet-5-5";
+  const isNamed = ({ key, isOwnHost }: Access) => key !== undefined || !isOwnHost;
   const found = providers.find(
-    (row) => !row.signer && (accessOf(row, env).key || !accessOf(row, env).isOwnHost),
+    (row) => !row.signer && missingOf(row, env) === undefined && isNamed(accessOf(row, env)),
   );
   if (found) {
     const set = accessOf(found, env).variable ?? urlVariableOf(found);

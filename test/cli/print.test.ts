@@ -102,7 +102,7 @@ describe("mistakes are one line and the right code", () => {
     ["unknown flag", ["--fly"], 2, /unknown option '--fly'/i],
     ["empty prompt", ["-p", "  "], 2, /prompt is empty/],
     ["no prompt", ["-p"], 2, /no prompt/],
-    ["unknown provider", ["-p", "x", "--model", "nobody/m"], 2, /unknown model nobody\/m/],
+    ["unknown provider", ["-p", "x", "--model", "nobody/m"], 2, /unknown provider nobody in nobody\/m/],
     ["missing script", ["-p", "x", "--model", "scripted/none.yaml"], 2, /cannot read the script none.yaml/],
     ["bad limit", ["-p", "x", "--max-turns", "0"], 2, /--max-turns 0/],
     ["bad time", ["-p", "x", "--max-time", "soon"], 2, /--max-time soon/],

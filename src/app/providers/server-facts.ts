@@ -105,6 +105,8 @@ function notesOn(card: ModelCard, row: Provider, told: Told | undefined): string
     const get = row.asks === "ollama" ? `, or get it with: ollama pull ${id}` : "";
     return [`${provider} has no model ${id} now: did you mean ${provider}/${meant}?${get}`];
   }
+  if (told?.[id]?.loading && !withoutLoading(told[id]) && card.window >= smallWindow)
+    return [`${card.id} is not loaded yet: its window is known only then. ${widening(row, id)}`];
   if (card.window >= smallWindow || !row.asks) return [];
   return [
     `${card.id} holds only ${formatInteger(card.window)} tokens: long files and outputs are cut short, and steps are forgotten soon; from ${formatInteger(smallWindow)} on it works well. ${widening(row, id)}`,
@@ -114,7 +116,7 @@ function notesOn(card: ModelCard, row: Provider, told: Told | undefined): string
 /** Says how the server gets a larger window. */
 function widening({ asks, local }: Provider, id: string): string {
   if (asks === "ollama")
-    return "Ollama cuts longer prompts without a word. To mend it: OLLAMA_CONTEXT_LENGTH=65536 ollama serve";
+    return "Ollama gives 4,096 tokens on most machines, and cuts longer prompts without a word. To mend it: OLLAMA_CONTEXT_LENGTH=65536 ollama serve";
   if (asks === "lmstudio") return `To mend it: lms load ${id} --context-length 32768`;
   if (asks === "llamacpp") return "To mend it: llama-server -c 32768";
   return local ? "To mend it: vllm serve --max-model-len 32768" : "Choose a model with more";

@@ -35,7 +35,7 @@ test("no model is guessed for another server: exit 2, the option is named", asyn
   const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
   const { code, stderr } = await sawtooth(workspace(), ["-p", "x"], { env });
   expect(code).toBe(2);
-  expect(stderr).toContain("--model openai/<id>");
+  expect(stderr).toContain("OPENAI_BASE_URL: name its model with --model openai/<id>");
 });
 
 test("without a key and a server: exit 4, the variable is named", async () => {
