@@ -19,7 +19,7 @@ const givenUpMs = 10_000;
 /** Windows and prices of a provider on the net are asked for once a day; those of a server on this machine each time. */
 const freshMs = 86_400_000;
 /** Below this many tokens it is said at once what does not fit. */
-export const smallWindow = 16_000;
+const smallWindow = 16_000;
 
 type Kept = Record<string, { at: number; models: Told }>;
 export type ServerFacts = {
