@@ -11,11 +11,8 @@ export type Prices = {
   tier?: { aboveTokens: number; input: number; output: number };
 };
 
-/** The lifetimes that a cache marker can ask for. */
-export type CacheTtl = "5m" | "1h";
-
-/** Lifetime of an unused prompt cache entry. */
-export type CacheLife = CacheTtl | "30m";
+/** Lifetime of an unused prompt cache entry, as a cache marker can ask for it: Anthropic's, and OpenAI's. */
+export type CacheLife = "5m" | "1h" | "30m" | "12h";
 
 /** The limits and features of a model's API (context-engine §2, provider-facts §2 and §3). */
 export type Contract = {
@@ -26,14 +23,14 @@ export type Contract = {
    * other content stay legal. `bound`: see `history`. `none`: it is not sent back. Absent in logs of earlier versions.
    */
   thinking?: "bound" | "carried" | "none";
-  /** The cheapest legal way to remind the model of something. */
-  reminders: "turn_scoped" | "tail" | "logged";
+  /** The cheapest legal way to remind the model of something. `developer`: `tail`, as a message of its own. */
+  reminders: "turn_scoped" | "tail" | "developer" | "logged";
   /** How a declared tool can be withheld without touching the tool array (context-engine §7). */
   toolGating: "none" | "tool_changes" | "allowed_tools";
   cache: {
     kind: "breakpoints" | "automatic" | "none";
     maxBreakpoints: number;
-    /** Positions that a cache read looks back from a breakpoint. */
+    /** Positions that a cache read looks back from a breakpoint; 1e9 where there is no limit. */
     lookback: number;
     /** Shorter prefixes are silently not cached. */
     minTokens: number;
@@ -43,6 +40,8 @@ export type Contract = {
 };
 
 export type ModelCard = {
+  /** Set when the session is spoken over Responses; another API would change what was sent. */
+  api?: "responses";
   /** `provider/id`, as the user names it. */
   id: string;
   window: number;
@@ -60,6 +59,7 @@ export const cacheLifeMs: Readonly<Record<CacheLife, number>> = {
   "5m": 300_000,
   "30m": 1_800_000,
   "1h": 3_600_000,
+  "12h": 43_200_000,
 };
 
 /** Returns the lifetime that entries of this model get by default. */

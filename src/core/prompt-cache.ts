@@ -103,7 +103,8 @@ export function billRequest(request: BilledRequest, cache: CacheState): { usage:
   for (const { block, ttl } of breakpoints) {
     const prefix = prefixes[block];
     if (!prefix || prefix.tokens <= paid || prefix.tokens < minTokens) continue;
-    usage[ttl === "1h" ? "cacheWrite1hTokens" : "cacheWrite5mTokens"] += prefix.tokens - paid;
+    usage[ttl === "1h" || ttl === "12h" ? "cacheWrite1hTokens" : "cacheWrite5mTokens"] +=
+      prefix.tokens - paid;
     after.set(prefix.hash, { ttl, usedAt: now });
     paid = prefix.tokens;
   }

@@ -1,7 +1,7 @@
 /** One request to a model, before any provider's encoding. Pure types. */
 
 import type { Message } from "./blocks.ts";
-import type { CacheTtl } from "./model-card.ts";
+import type { CacheLife } from "./model-card.ts";
 
 /** JSON Schema, the subset that `schema.ts` checks. */
 export type JsonSchema = {
@@ -20,8 +20,8 @@ export type ToolDefinition = { name: string; description: string; input_schema: 
 
 /** A cache breakpoint: after the system text, or after one block of one message. */
 export type CachePoint =
-  | { after: "system"; ttl: CacheTtl }
-  | { after: "block"; message: number; block: number; ttl: CacheTtl };
+  | { after: "system"; ttl: CacheLife }
+  | { after: "block"; message: number; block: number; ttl: CacheLife };
 
 export type ModelRequest = {
   /** `provider/id`. */

@@ -184,14 +184,14 @@ const overrideSchema = closedObject({
   contract: closedObject({
     history: { enum: ["free", "prefix_bound"] },
     thinking: { enum: ["bound", "carried", "none"] },
-    reminders: { enum: ["turn_scoped", "tail", "logged"] },
+    reminders: { enum: ["turn_scoped", "tail", "developer", "logged"] },
     toolGating: { enum: ["none", "tool_changes", "allowed_tools"] },
     cache: closedObject({
       kind: { enum: ["breakpoints", "automatic", "none"] },
       maxBreakpoints: count,
       lookback: count,
       minTokens: count,
-      ttls: { type: "array", items: { enum: ["5m", "30m", "1h"] } },
+      ttls: { type: "array", items: { enum: ["5m", "30m", "1h", "12h"] } },
     }),
   }),
 });

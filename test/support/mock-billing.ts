@@ -1,6 +1,6 @@
 /** Bills requests as the API does: cache markers, reads and writes, and why the cache missed (provider-facts §3). */
 
-import { type CacheTtl, inputTotal, type Usage } from "../../src/core/model-card.ts";
+import { inputTotal, type Usage } from "../../src/core/model-card.ts";
 import {
   type Breakpoint,
   billRequest,
@@ -82,7 +82,7 @@ function settingsOf({ thinking, output_config, tool_choice }: WireBody): unknown
 
 function breakpointsOf(body: WireBody, { messageStarts }: PromptLayout): Breakpoint[] {
   const found: Breakpoint[] = [];
-  const mark = (block: number, ttl: CacheTtl | undefined) => found.push({ block, ttl: ttl ?? "5m" });
+  const mark = (block: number, ttl: "5m" | "1h" | undefined) => found.push({ block, ttl: ttl ?? "5m" });
   for (const [index, block] of [...body.tools, ...body.system].entries()) {
     for (const marker of markersIn(block)) mark(index, marker.ttl);
   }

@@ -1,11 +1,10 @@
 /** Requests to the strict server after they were found valid: strings made into blocks. */
 
 import { hash } from "node:crypto";
-import type { CacheTtl } from "../../src/core/model-card.ts";
 
 export type WireBlock = {
   type: string;
-  cache_control?: { type: "ephemeral"; ttl?: CacheTtl };
+  cache_control?: { type: "ephemeral"; ttl?: "5m" | "1h" };
   text?: string;
   thinking?: string;
   signature?: string;

@@ -14,7 +14,8 @@ const lasting: readonly Topic[] = ["todo_changed", "unfold"];
 /** Returns the cheapest channel that the model's contract permits and that lasts long enough for the notes. */
 export function channelFor({ reminders, history }: Contract, notes: readonly Note[]): Channel {
   if (notes.some(({ topic }) => lasting.includes(topic))) return "logged";
-  return reminders === "tail" && history !== "free" ? "logged" : reminders;
+  if (reminders === "turn_scoped" || reminders === "logged") return reminders;
+  return history === "free" ? "tail" : "logged";
 }
 
 /**

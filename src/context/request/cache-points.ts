@@ -1,7 +1,7 @@
 /** Places the cache breakpoints of a request (context-engine §9.8). Pure. */
 
 import { isThinking } from "../../core/blocks.ts";
-import type { CacheTtl, Contract } from "../../core/model-card.ts";
+import { type CacheLife, type Contract, usualLife } from "../../core/model-card.ts";
 import { joinsRun } from "../../core/prompt-cache.ts";
 import type { CachePoint } from "../../core/request.ts";
 import type { LocatedMessage } from "../view/messages.ts";
@@ -10,10 +10,15 @@ import type { LocatedMessage } from "../view/messages.ts";
 export type Checkpoint = { seq: number; long: boolean };
 
 /**
- * After an edit: the last entry before what it changed. `points`: those of the request before. `written`: the newest
- * entry with which a request ended that is still as it was.
+ * After an edit: the last entry before what it changed. `marked`: the breakpoints of the newest answered requests, each
+ * with the last entry up to which it still is as it was sent. `written`: the newest entry with which a request ended
+ * that is still as it was.
  */
-export type Untouched = { seq: number; points: readonly CachePoint[]; written?: number };
+export type Untouched = {
+  seq: number;
+  marked: readonly { seq: number; points: readonly CachePoint[] }[];
+  written?: number;
+};
 
 /**
  * At most four, in order: end of system; the checkpoint, so that a fold or flush finds its prefix written; the newest
@@ -47,9 +52,12 @@ export function cachePoints(
     .map((position) => ({
       after: "block" as const,
       ...position,
-      ttl: ttlOf(long && inOrder(position, long) <= 0),
+      ttl: ttlOf(contract, long && inOrder(position, long) <= 0),
     }));
-  return [{ after: "system" as const, ttl: ttlOf(long) }, ...points].slice(0, contract.cache.maxBreakpoints);
+  return [{ after: "system" as const, ttl: ttlOf(contract, long) }, ...points].slice(
+    0,
+    contract.cache.maxBreakpoints,
+  );
 }
 
 /** Where the last entry before an edit ends; or, when nothing in the cache is within reach of that, what is in it. */
@@ -60,7 +68,10 @@ function foundIn(
 ): BlockPosition | undefined {
   const last = upTo(messages, untouched.seq);
   if (!last) return undefined;
-  const points = untouched.points.flatMap((point) => (point.after === "block" ? point : []));
+  const points = untouched.marked.flatMap((request) => {
+    const end = upTo(messages, Math.min(request.seq, untouched.seq));
+    return request.points.filter((point) => point.after === "block" && end && inOrder(point, end) <= 0);
+  }) as BlockPosition[];
   const ended = untouched.written === undefined ? [] : (upTo(messages, untouched.written) ?? []);
   const inCache = [...points, ...[ended].flat()]
     .filter((position) => inOrder(position, last) <= 0)
@@ -92,8 +103,8 @@ function inOrder(first: BlockPosition, other: BlockPosition): number {
   return first.message - other.message || first.block - other.block;
 }
 
-function ttlOf(long: unknown): CacheTtl {
-  return long ? "1h" : "5m";
+function ttlOf(contract: Contract, long: unknown): CacheLife {
+  return long ? "1h" : usualLife(contract);
 }
 
 /** The last block of a message that a breakpoint can stand at. */

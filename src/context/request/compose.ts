@@ -43,7 +43,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     model: model.id,
     system,
     tools,
-    messages: withTail(messages, sent),
+    messages: withTail(messages, sent, model.contract),
     cacheAfter: cachePoints(messages, model.contract, checkpoint(events, view), untouched(events, view)),
     ...withheld(view, model.contract),
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
@@ -95,10 +95,15 @@ function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
 }
 
 /** Adds the blocks that are sent once, behind the last cache breakpoint. */
-function withTail(located: readonly LocatedMessage[], entries: readonly Entry[]): Message[] {
+function withTail(
+  located: readonly LocatedMessage[],
+  entries: readonly Entry[],
+  { reminders }: Contract,
+): Message[] {
   const messages = located.map(({ message }) => message);
   const content = entries.flatMap((entry) => (entry.sentOnce ? entry.blocks : []));
   if (content.length === 0) return messages;
+  if (reminders === "developer") return [...messages, { role: "system", content }];
   const last = messages.at(-1);
   if (last?.role !== "user") return [...messages, { role: "user", content }];
   return [...messages.slice(0, -1), { ...last, content: [...last.content, ...content] }];
@@ -129,13 +134,17 @@ function isResult({ blocks }: Entry): boolean {
 /** In the request after an edit: up to where the view is as it was, and what of that is in the cache. */
 function untouched(events: readonly LogEvent[], view: View): Untouched | undefined {
   const { edited, newest, standing } = cached(events);
-  if (!edited || !newest) return undefined;
-  const { first, points } = newest;
-  const seq = view.entries[indexFrom(view.entries, first) - 1]?.seq ?? -1;
+  const last = newest.at(-1);
+  if (!edited || !last) return undefined;
+  const before = (first: number) => view.entries[indexFrom(view.entries, first) - 1]?.seq ?? -1;
+  const marked = newest.map(({ first, points }) => ({ seq: before(first), points }));
   const written = standing.at(-1);
   // All that this request ended with stands before what was edited since.
-  return { seq, points, ...(written === undefined ? {} : { written: written - 1 }) };
+  return { seq: before(last.first), marked, ...(written === undefined ? {} : { written: written - 1 }) };
 }
+
+/** Answered requests whose breakpoints are kept: an edit mostly leaves one of theirs standing. */
+const mostMarked = 12;
 
 /**
  * The answered requests, of which the cache holds what they were sent with. Of a request that failed nothing is known.
@@ -144,14 +153,14 @@ function untouched(events: readonly LogEvent[], view: View): Untouched | undefin
 type Cached = {
   /** Set when the newest reply was followed by an edit. */
   edited: boolean;
-  newest?: { first: number; points: readonly CachePoint[] };
+  newest: { first: number; points: readonly CachePoint[] }[];
   standing: number[];
   /** The request that has no reply yet. */
   asked?: { seq: number; first: number; points: readonly CachePoint[] } | undefined;
 };
 
 const cached = memoizedReduce<Cached>(
-  () => ({ edited: false, standing: [] }),
+  () => ({ edited: false, newest: [], standing: [] }),
   (state, event) => {
     if (event.type === "model_request")
       state.asked = { seq: event.seq, first: Number.POSITIVE_INFINITY, points: event.cacheAfter };
@@ -165,15 +174,15 @@ function answered(state: Cached): void {
   state.edited = false;
   const { asked } = state;
   if (!asked) return;
-  state.newest = { first: asked.first, points: asked.points };
+  state.newest = [...state.newest.slice(1 - mostMarked), { first: asked.first, points: asked.points }];
   if (asked.first >= asked.seq) state.standing.push(asked.seq);
   state.asked = undefined;
 }
 
 function cut(state: Cached, first: number): void {
   state.edited ||= first < Number.POSITIVE_INFINITY;
-  for (const request of [state.newest, state.asked])
-    if (request) request.first = Math.min(request.first, first);
+  for (const request of [...state.newest, ...(state.asked ? [state.asked] : [])])
+    request.first = Math.min(request.first, first);
   while ((state.standing.at(-1) ?? -1) > first) state.standing.pop();
 }
 

@@ -1,7 +1,7 @@
 /** The body of a Messages API request, and the beta names it needs (provider-facts §2, §3). Pure. */
 
 import type { Block, Message } from "../../core/blocks.ts";
-import type { CacheTtl } from "../../core/model-card.ts";
+import type { CacheLife } from "../../core/model-card.ts";
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
 
 /** The exact JSON body. What grows comes last, so that each body of a session begins like the one before. */
@@ -42,14 +42,14 @@ function thinkingOf(request: ModelRequest): object {
   return { ...thinking, block_binding: { prefix_mismatch_behavior: request.blockBinding } };
 }
 
-function marksOf(points: readonly CachePoint[], message: number): Map<number, CacheTtl> {
+function marksOf(points: readonly CachePoint[], message: number): Map<number, CacheLife> {
   const here = points.flatMap((point) =>
     point.after === "block" && point.message === message ? [[point.block, point.ttl] as const] : [],
   );
   return new Map(here);
 }
 
-function encodeMessage(message: Message, marks: ReadonlyMap<number, CacheTtl>): Message {
+function encodeMessage(message: Message, marks: ReadonlyMap<number, CacheLife>): Message {
   const content = message.content.some(isForeign) ? message.content.map(ownId) : message.content;
   if (marks.size === 0) return content === message.content ? message : { ...message, content };
   return { ...message, content: content.map((block, index) => marked(block, marks.get(index))) };
@@ -71,7 +71,7 @@ function ownId<T extends Block>(block: T): T {
 }
 
 /** 5 minutes is what the API takes a marker without a TTL for. */
-function marked<T extends Block>(block: T, ttl: CacheTtl | undefined): T {
+function marked<T extends Block>(block: T, ttl: CacheLife | undefined): T {
   if (!ttl) return block;
   return { ...block, cache_control: { type: "ephemeral", ...(ttl === "1h" ? { ttl } : {}) } };
 }

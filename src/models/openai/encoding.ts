@@ -1,8 +1,8 @@
 /** The body of a chat-completions request, as OpenAI and the servers that speak its language read it. Pure. */
 
-import { createHash } from "node:crypto";
 import { type ImageBlock, isToolUse, type Message, resultText, type UserBlock } from "../../core/blocks.ts";
 import type { ModelRequest } from "../../core/request.ts";
+import { cacheKey } from "./client.ts";
 
 /**
  * `official`: fields may be sent that only OpenAI's own host understands. `signedCalls`: the host refuses calls without
@@ -24,7 +24,7 @@ export function encodeOpenai(request: ModelRequest, dialect: Dialect): string {
     ...(official ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
     stream: true,
     stream_options: { include_usage: true },
-    ...(official ? { prompt_cache_key: cacheKey(request) } : {}),
+    ...(official ? { prompt_cache_key: cacheKey(system, tools, messages[0]) } : {}),
     ...(official && effort ? { reasoning_effort: effort } : {}),
     // OpenAI's reasoning models refuse it.
     ...(!official && temperature !== undefined ? { temperature } : {}),
@@ -32,12 +32,6 @@ export function encodeOpenai(request: ModelRequest, dialect: Dialect): string {
     ...(official && request.withdrawn ? { tool_choice: allowed(request, request.withdrawn) } : {}),
     messages: [...(system ? [{ role: "system", content: system }] : []), ...messages.flatMap(encode)],
   });
-}
-
-/** Sends requests with the same beginning to the same machine: without that beginning there is nothing to hit. */
-function cacheKey({ system, tools, messages }: ModelRequest): string {
-  const beginning = JSON.stringify([system, tools, messages[0]]);
-  return createHash("sha256").update(beginning).digest("base64url").slice(0, 24);
 }
 
 function encodeTool({ name, description, input_schema }: ModelRequest["tools"][number]): object {

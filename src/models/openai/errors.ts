@@ -38,6 +38,8 @@ function kindOf(status: number, code: string, message: string): ModelErrorKind |
   const full = /context_length_exceeded|exceed_context_size/.test(code);
   if (full || (status === 400 && /maximum context length|context (size|length)/i.test(message)))
     return "context_full";
+  // Reasoning of Responses that was altered, or made by another model.
+  if (/invalid_encrypted_content/.test(code)) return "bound_thinking";
   return undefined;
 }
 
@@ -48,7 +50,7 @@ function statusOf({ code, type }: WireError): number {
   if (/rate_limit|quota/.test(words)) return 429;
   if (/authentication|api_key|permission/.test(words)) return 401;
   if (/overloaded/.test(words)) return 529;
-  return /invalid_request|context/.test(words) ? 400 : 500;
+  return /invalid|context|policy|image|residency/.test(words) ? 400 : 500;
 }
 
 /** `{error: {…}}`, a list of it (Gemini), `{error: "…"}` or the error itself; anything else is the message. */

@@ -1,0 +1,197 @@
+/** The body of a request to the Responses API, which keeps nothing: each request holds the whole conversation. Pure. */
+
+import { createHash } from "node:crypto";
+import type { Block, ImageBlock, Message, MessageWire, TextBlock, ToolUseBlock } from "../../core/blocks.ts";
+import type { CachePoint, ModelRequest } from "../../core/request.ts";
+import { cacheKey } from "../openai/client.ts";
+
+/** `instructions`: the role of system text. Some hosts do not know OpenAI's word for it. */
+export type ResponsesDialect = { instructions?: "developer" | "system" };
+
+/** The API refuses a smaller limit (pi#6265). */
+const leastOutput = 16;
+/** The API refuses longer ids of calls; other makers' are. */
+const longestId = 64;
+
+/**
+ * The exact JSON body. Conversation comes before what changes with each request, so that each body of a session begins
+ * like the one before.
+ */
+export function encodeResponses(request: ModelRequest, dialect: ResponsesDialect = {}): string {
+  const { system, tools, messages, effort, carried, temperature, withdrawn } = request;
+  const role = dialect.instructions ?? "developer";
+  const marks = marksOf(request);
+  const reasoning = { ...(effort ? { effort } : {}), ...(carried ? { summary: "auto" } : {}) };
+  return JSON.stringify({
+    model: request.model.slice(request.model.indexOf("/") + 1),
+    stream: true,
+    store: false,
+    max_output_tokens: Math.max(leastOutput, request.maxTokens),
+    ...(carried ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
+    ...(!carried && temperature !== undefined ? { temperature } : {}),
+    prompt_cache_key: cacheKey(system, tools, messages[0]?.content[0]),
+    ...(tools.length > 0 ? { tools: tools.map(encodeTool) } : {}),
+    input: [
+      ...(system
+        ? [instruction(role, [marked({ type: "input_text", text: system }, marks.has("system"))])]
+        : []),
+      ...messages.flatMap((message, index) => encodeMessage(message, { role, index, marks })),
+    ],
+    ...(withdrawn ? { tool_choice: allowed(request, withdrawn) } : {}),
+    ...(request.cacheAfter.length > 0 ? { prompt_cache_options: cacheOptions(request) } : {}),
+  });
+}
+
+/** One life holds for all that a request writes. With marks of our own there is none of the server's choice. */
+function cacheOptions({ cacheAfter, previousMessageId }: ModelRequest): object {
+  return {
+    mode: "explicit",
+    ttl: cacheAfter.every(({ ttl }) => ttl === "12h") ? "12h" : "30m",
+    ...(previousMessageId ? { comparison_response_id: previousMessageId } : {}),
+  };
+}
+
+/** Schemas are taken as they are: left out, `strict` is true, and changes them. */
+function encodeTool({ name, description, input_schema }: ModelRequest["tools"][number]): object {
+  return { type: "function", name, description, parameters: input_schema, strict: false };
+}
+
+/** The tools themselves stay as they are, so that their cache entry does. */
+function allowed({ tools }: ModelRequest, withdrawn: readonly string[]): object | "none" {
+  const offered = tools.filter(({ name }) => !withdrawn.includes(name));
+  if (offered.length === 0) return "none";
+  return {
+    type: "allowed_tools",
+    mode: "auto",
+    tools: offered.map(({ name }) => ({ type: "function", name })),
+  };
+}
+
+/** Marked places: "system", or message and block as "3.1". */
+type Marks = ReadonlySet<string>;
+type Place = { role: string; index: number; marks: Marks };
+
+/** Only input takes a mark: one at a reply goes to the end of the input before it. */
+function marksOf({ messages, cacheAfter }: ModelRequest): Marks {
+  return new Set(
+    cacheAfter.map((point) => (point.after === "system" ? "system" : inputUpTo(messages, point))),
+  );
+}
+
+function inputUpTo(messages: readonly Message[], point: Extract<CachePoint, { after: "block" }>): string {
+  let { message, block } = point;
+  for (; message >= 0; message--) {
+    const { role, content } = messages[message] ?? { role: "system", content: [] };
+    if (role === "user" && content.length > 0) return `${message}.${Math.min(block, content.length - 1)}`;
+    block = Number.POSITIVE_INFINITY;
+  }
+  return "system";
+}
+
+function marked(part: object, mark: boolean): object {
+  return mark ? { ...part, prompt_cache_breakpoint: { mode: "explicit" } } : part;
+}
+
+function instruction(role: string, content: readonly object[]): object {
+  return { type: "message", role, content };
+}
+
+function encodeMessage(message: Message, place: Place): object[] {
+  switch (message.role) {
+    case "user":
+      return encodeUser(message.content, place);
+    case "assistant":
+      return encodeReply(message.content);
+    case "system":
+      return encodeSystem(message.content, place.role);
+  }
+}
+
+function encodeSystem(content: readonly Block[], role: string): object[] {
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
+  return text ? [instruction(role, [{ type: "input_text", text }])] : [];
+}
+
+/** Results are items of their own, what was said one message after them. */
+function encodeUser(content: readonly Block[], { index, marks }: Place): object[] {
+  const items: object[] = [];
+  const said: object[] = [];
+  for (const [at, block] of content.entries()) {
+    const mark = marks.has(`${index}.${at}`);
+    if (block.type === "tool_result") {
+      const parts =
+        typeof block.content === "string" ? [{ type: "text" as const, text: block.content }] : block.content;
+      // Always a list: a text that became one for a mark would not be what the cache has.
+      const output = parts.map((part, last) => marked(inputPart(part), mark && last === parts.length - 1));
+      items.push({ type: "function_call_output", call_id: callId(block.tool_use_id), output });
+    } else if (block.type === "text" || block.type === "image") said.push(marked(inputPart(block), mark));
+  }
+  return said.length > 0 ? [...items, { type: "message", role: "user", content: said }] : items;
+}
+
+function inputPart(block: TextBlock | ImageBlock): object {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  const { media_type, data } = block.source;
+  return { type: "input_image", detail: "auto", image_url: `data:${media_type};base64,${data}` };
+}
+
+/**
+ * The items of a reply in the order in which they came, each once. Reasoning needs an item after it; and other items
+ * have their ids only beside their reasoning, as the API pairs them by these.
+ */
+function encodeReply(content: readonly Block[]): object[] {
+  const last = content.findLastIndex(({ type }) => type === "text" || type === "tool_use");
+  const reasoned = content.some((block, at) => at < last && isReasoning(block));
+  const items: object[] = [];
+  let open: { id: string; parts: object[] } | undefined;
+  for (const [at, block] of content.entries()) {
+    const wire = block.type === "text" ? block.wire : undefined;
+    if (block.type === "text" && wire && open?.id === wire.id) open.parts.push(outputPart(block));
+    else if (block.type === "text") {
+      const parts = [outputPart(block)];
+      open = wire && { id: wire.id, parts };
+      items.push(replyMessage(parts, reasoned ? wire : wire && withoutId(wire)));
+    } else open = undefined;
+    if (block.type === "tool_use") items.push(callItem(block, reasoned));
+    if (isReasoning(block) && at < last) {
+      const { item } = block.wire;
+      items.push({ type: "reasoning", ...item, encrypted_content: block.data });
+    }
+  }
+  return items;
+}
+
+function isReasoning(
+  block: Block,
+): block is Extract<Block, { type: "redacted_thinking" }> & { wire: object } {
+  return block.type === "redacted_thinking" && block.wire !== undefined;
+}
+
+function withoutId({ id: _, ...wire }: MessageWire): Omit<MessageWire, "id"> {
+  return wire;
+}
+
+function replyMessage(content: readonly object[], wire: Partial<MessageWire> = {}): object {
+  return {
+    type: "message",
+    role: "assistant",
+    ...(wire.id ? { id: wire.id, status: "completed" } : {}),
+    content,
+    ...(wire.phase ? { phase: wire.phase } : {}),
+  };
+}
+
+function outputPart({ text, wire }: TextBlock): object {
+  return wire?.refusal ? { type: "refusal", refusal: text } : { type: "output_text", text, annotations: [] };
+}
+
+function callItem({ id, name, input, wire }: ToolUseBlock, reasoned: boolean): object {
+  const own = reasoned && wire?.api === "responses" ? { id: wire.id } : {};
+  return { type: "function_call", ...own, call_id: callId(id), name, arguments: JSON.stringify(input) };
+}
+
+function callId(id: string): string {
+  if (id.length <= longestId) return id;
+  return `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
+}
