@@ -48,6 +48,10 @@ export async function runCommand(command: Headless): Promise<number> {
       );
     case "undo":
       return undo(command);
+    case "models": {
+      const { modelsOutput } = await import("./commands/models.ts");
+      return say(await modelsOutput(command.operands, command.flags, { env: process.env, warn: complain }));
+    }
     case "doctor":
       return doctor(command.flags, configuredRoot(command));
     case "login":

@@ -21,14 +21,15 @@ Commands
   sessions [list]                  stored sessions of this folder, newest first; list --verbose: of every folder
   sessions show|export [session]   one to read; export writes it to stdout as a file
   undo [session]                   restore the files that the last turn changed
+  models [search]                  models that can be used now, with window and prices; with a search, all known ones
   doctor                           what works on this machine, and what to do about the rest
   login [provider]                 store an API key for you alone, pasted or from stdin; logout [provider] removes it
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch
   demo                             repair a small repository in a temporary folder; needs no API key
 `;
 
-const environment = `Keys come from the environment: ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL;
-OPENAI_API_KEY, OPENAI_BASE_URL (any server with chat completions: Ollama, vLLM, llama.cpp, OpenRouter; no key needed).
+const environment = `Keys come from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …) or from sawtooth login; servers on
+this machine (Ollama, LM Studio, llama.cpp, vLLM) need none. OPENAI_BASE_URL names any other such server.
 Exit codes: 0 done, 1 could not finish, 2 usage, 3 limit reached, 4 credentials, 5 blocked by permissions,
 6 model or network, 130 SIGINT, 143 SIGTERM.
 `;

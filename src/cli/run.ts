@@ -40,6 +40,7 @@ async function dispatch(command: Command): Promise<number> {
     case "egress":
     case "sessions":
     case "undo":
+    case "models":
     case "doctor":
     case "login":
     case "logout":

@@ -28,7 +28,7 @@ const options = {
   print: flag({ short: "p", help: "headless: never asks, prints the answer, exits" }),
   model: text({
     value: "<provider/id>",
-    help: "anthropic/claude-sonnet-5-5 (default), openai/<id>, scripted/<file>, recorded/<file>",
+    help: "anthropic/claude-sonnet-5-5 (default), openai/<id>, ollama/<id> and others (see sawtooth models), scripted/<file>, recorded/<file>",
     task: true,
   }),
   effort: choice(efforts, { value: "<level>", help: efforts.join(", "), task: true }),
@@ -36,6 +36,7 @@ const options = {
     value: "<f>",
     help: "text (default), json (one result object), stream-json (JSON Lines)",
     otherwise: "text",
+    readers: ["models"],
   }),
   inputFormat: choice(inputFormats, {
     value: "<f>",
@@ -116,7 +117,7 @@ const options = {
     oneSession: true,
   }),
   loose: flag({ help: "play a cassette by order, not by request" }),
-  bare: flag({ help: "no user settings, no project instructions", task: true }),
+  bare: flag({ help: "no user settings, no project instructions", task: true, readers: ["models"] }),
   appendSystemPrompt: text({ value: "<text>", help: "text to add to the system prompt", task: true }),
   sessionDir: text({
     value: "<folder>",

@@ -1,0 +1,77 @@
+/** Finds what can be used now: keys in the environment, stored keys, servers on this machine that answer. Sends no key anywhere but to its own provider. */
+
+import { join } from "node:path";
+import { folders } from "../../config/folders.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { ModelCard } from "../../core/model-card.ts";
+import { accessOf, missingOf } from "../../models/access.ts";
+import { findCard, listCards } from "../../models/cards.ts";
+import { providersWith } from "../../models/own-providers.ts";
+import { type Provider, splitName } from "../../models/providers.ts";
+import type { Told } from "../../models/servers/ask.ts";
+import type { SessionOptions } from "../options.ts";
+import { withStoredKeys } from "../stored-keys.ts";
+import { askWithin } from "./server-facts.ts";
+
+/** How a provider was found. `variable`: its name, never what it holds. */
+export type Way =
+  | { by: "variable"; variable: string }
+  | { by: "stored_key" }
+  | { by: "server"; url: string }
+  | { by: "cloud" }
+  | { by: "no_key_needed"; url: string };
+
+/** `way`: undefined where it cannot be used now, and `missing` says what to do. */
+export type ProviderState = { row: Provider; way: Way | undefined; missing?: string; models: ModelCard[] };
+
+type Context = {
+  flags: Pick<SessionOptions, "bare">;
+  env: Record<string, string | undefined>;
+  settings: Settings;
+  warn(text: string): void;
+  /** Milliseconds that a server is waited for. */
+  waitMs: number;
+};
+
+/** Returns each provider of the table with what was found of it, in the table's order. All servers are asked at once. */
+export async function findProviders(context: Context): Promise<ProviderState[]> {
+  const env = withStoredKeys(context);
+  const rows = providersWith(context.settings.providers);
+  return Promise.all(rows.map((row) => stateOf(row, env, context)));
+}
+
+async function stateOf(row: Provider, env: Context["env"], context: Context): Promise<ProviderState> {
+  const { settings, waitMs } = context;
+  const access = accessOf(row, env);
+  const missing = missingOf(row, env);
+  if (missing !== undefined)
+    return { row, way: undefined, missing, models: cardsOf(row, undefined, settings) };
+  // A maker's own host lists models that no agent can use; its cards say more.
+  const tellsMore =
+    row.local || !access.isOwnHost || !listCards().some(({ id }) => splitName(id).provider === row.name);
+  const file = join(folders(env).state, "servers.json");
+  const told = tellsMore ? await askWithin(row, env, { file, waitMs }) : undefined;
+  const models = cardsOf(row, told, settings);
+  if (row.local && !told)
+    return { row, way: undefined, missing: `no server answers at ${access.url}`, models };
+  return { row, way: wayOf(row, access, context.env), models };
+}
+
+function wayOf(row: Provider, access: ReturnType<typeof accessOf>, plain: Context["env"]): Way {
+  const { variable, url } = access;
+  if (row.local) return { by: "server", url };
+  if (variable && plain[variable]) return { by: "variable", variable };
+  if (variable) return { by: "stored_key" };
+  return row.signer ? { by: "cloud" } : { by: "no_key_needed", url };
+}
+
+/** Returns the cards of a provider's models: those of the server where it tells them, else of the file, and those of the settings. */
+function cardsOf(row: Provider, told: Told | undefined, { models = {} }: Settings): ModelCard[] {
+  const isOwn = (id: string) => splitName(id).provider === row.name;
+  const listed = told ? Object.keys(told).map((id) => `${row.name}/${id}`) : listCards().map(({ id }) => id);
+  const ids = new Set([...listed, ...Object.keys(models)].filter(isOwn));
+  return [...ids].map((id) => {
+    const { loading: _, ...facts } = told?.[splitName(id).id] ?? {};
+    return findCard(id, { overrides: models, row, told: facts }).card;
+  });
+}
