@@ -12,8 +12,11 @@ export type Admission =
   | { allowed: true; rule: string; full: boolean; trusted?: true }
   | { allowed: false; reason: EgressReason; rule?: string };
 
-/** A person's answer. `kept`: rules that allow the host were added by the one who asked. */
-export type HostAnswer = { decision: "once" | "kept" | "no" };
+/**
+ * A person's answer. `kept`: rules that allow the host were added by the one who asked. `plan`: the mode lets nobody be
+ * asked.
+ */
+export type HostAnswer = { decision: "once" | "kept" | "no" | "plan" };
 
 /** A question to the person. `send`: the host is allowed, but the session has seen both of two things. */
 export type HostQuestion = Wanted & { kind: "unknown" | "send"; pattern: string };

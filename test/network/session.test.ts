@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createSessionNetwork, type SessionNetwork } from "../../src/app/network/session-network.ts";
 import type { EgressSettings } from "../../src/config/settings.ts";
+import type { PermissionMode } from "../../src/core/decision.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import type { BackgroundJob, EventLog, Tool, ToolContext } from "../../src/core/ports.ts";
 import type { Answer, Question } from "../../src/tui/ports/session.ts";
@@ -24,6 +25,8 @@ type World = {
   add(rule: string): void;
   /** Runs a command as a call of the model; returns its result. */
   call(command: string): Promise<string>;
+  /** Default: accept-edits. */
+  mode?: PermissionMode;
   append(body: EventBody): LogEvent;
   close(): void;
 };
@@ -73,6 +76,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
       settings: { egress },
       ...{ env: {}, workspace: ["/w"], jobs: () => world.jobs, warn: () => {} },
       rules: () => ({ allow: world.allow, deny: [] }),
+      mode: () => world.mode ?? "accept-edits",
       standing: {
         add: (rule) => world.add(rule),
         subscribe(listener) {
@@ -169,6 +173,17 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     );
     await world.call(twice("once.example"));
     expect(world.questions).toHaveLength(4);
+  });
+
+  test("S39 live-question: in plan mode nobody is asked, and the note says so", async () => {
+    const world = await open(true);
+    world.mode = "plan";
+    const said = await world.call("curl -sS http://new.example/a");
+    expect(said).toContain(
+      "[sandbox: no connection to new.example:80: plan mode connects only to hosts on the list",
+    );
+    expect(world.questions).toEqual([]);
+    expect(ledger(world)).toMatchObject([{ host: "new.example", decision: "deny", reason: "plan" }]);
   });
 
   test("S39 live-question: a question closes when its program gives up, and is told once as withdrawn", async () => {

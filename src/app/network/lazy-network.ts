@@ -14,9 +14,11 @@ export type LazyNetwork = {
 export function lazyNetwork(parts: NetworkParts, ready: () => Promise<unknown>): LazyNetwork {
   let loaded: SessionNetwork | undefined;
   let loading: Promise<SessionNetwork> | undefined;
+  let closed = false;
   const load = () => {
     loading ??= import("./session-network.ts").then(({ createSessionNetwork }) => {
       loaded = createSessionNetwork(parts);
+      if (closed) loaded.close();
       return loaded;
     });
     return loading;
@@ -30,6 +32,9 @@ export function lazyNetwork(parts: NetworkParts, ready: () => Promise<unknown>):
         return (loaded?.watched(tool) ?? tool).run(input, context);
       },
     }),
-    close: () => loaded?.close(),
+    close() {
+      closed = true;
+      loaded?.close();
+    },
   };
 }

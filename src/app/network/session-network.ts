@@ -2,6 +2,7 @@
 
 import { hostname } from "node:os";
 import type { Settings } from "../../config/settings.ts";
+import type { PermissionMode } from "../../core/decision.ts";
 import { type Egress, egressNote, hostText } from "../../core/network/egress.ts";
 import type { BackgroundJob, EventLog, Tool } from "../../core/ports.ts";
 import { lineage, startedAt, upTime } from "../../network/attribution.ts";
@@ -26,6 +27,7 @@ export type NetworkParts = {
   /** Real paths. */
   workspace: readonly string[];
   rules(): { allow: readonly string[]; deny: readonly string[] };
+  mode(): PermissionMode;
   /** `subscribe`: calls the listener after each change of the rules, until the function that it returns is called. */
   standing: Pick<StandingRules, "add" | "locations"> & { subscribe(listener: () => void): () => void };
   person?: Pick<Person, "ask"> | undefined;
@@ -60,6 +62,7 @@ type State = {
   served: boolean;
   /** The call that runs, and when it began, in seconds since the start of the machine. */
   running: { id: string; since: number } | undefined;
+  closed: boolean;
 };
 
 const mostNotes = 5;
@@ -69,7 +72,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
   const { egress = {} } = settings;
   const seen = exposureBy({ private: egress.private ?? "workspace", workspace });
   const exposed = () => egress.rule !== "off" && isExposed(seen(log.events()));
-  const state = { parts, served: false, running: undefined } as State;
+  const state = { parts, served: false, closed: false, running: undefined } as State;
   state.network = createNetwork({
     rules: () => hostRules(parts),
     exposed,
@@ -101,7 +104,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
       state.served = await network.serve(pid).then(
         () => true,
         (error: Error) => {
-          warn(`${error.message}; commands have no network`);
+          if (!state.closed) warn(`${error.message}; commands have no network`);
           return false;
         },
       );
@@ -110,6 +113,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     watched: (tool) => watched(state, tool),
     publish: state.ports.publish,
     close() {
+      state.closed = true;
       for (const stop of unfollow) stop();
       network.close();
       state.ports.close();
@@ -174,9 +178,10 @@ type Ask = GateOptions["ask"];
 
 /** Returns the way to somebody who can be asked; undefined where nobody is there. */
 function asker(state: State, seen: () => Exposure): Ask {
-  const { person, driver, standing } = state.parts;
+  const { person, driver, standing, mode } = state.parts;
   if (person)
     return async (wanted, signal, onShown) => {
+      if (mode() === "plan") return { decision: "plan" };
       const answer = await person.ask(questionOf(state, wanted, seen()), signal, onShown);
       if (answer.decision === "deny") return { decision: "no" };
       const { remember } = answer;
@@ -186,6 +191,7 @@ function asker(state: State, seen: () => Exposure): Ask {
     };
   if (driver)
     return async (wanted, signal, onShown) => {
+      if (mode() === "plan") return { decision: "plan" };
       onShown();
       const { toolName, input, reason, suggestion = "" } = questionOf(state, wanted, seen());
       const denied = { decision: "deny" as const, rule: suggestion, by: "headless" as const, reason };

@@ -23,11 +23,11 @@ export function sandboxWithNetwork(parts: Parts): { sandbox: NetworkedSandbox; n
     allow: [...standing.allow(), ...standing.allowEverywhere()],
     deny: standing.deny(),
   });
+  const { home, own, folders, mode, onFound } = parts;
   const network = lazyNetwork(
-    { log, settings, env, workspace, rules, standing, person, driver, jobs, warn },
+    { log, settings, env, workspace, rules, mode, standing, person, driver, jobs, warn },
     () => sandbox.settled(),
   );
-  const { home, own, folders, mode, onFound } = parts;
   const sandbox = sessionSandbox({
     choice: flags.sandbox ?? settings.sandbox ?? "auto",
     ...{ log, env, workspace, home, own, folders, mode, onFound, rules, network: network.load },

@@ -28,6 +28,8 @@ export type EgressReason =
   | "budget"
   /** The session has read private data and text from outside, and nobody confirmed. */
   | "exposure"
+  /** In plan mode nobody is asked. */
+  | "plan"
   /** The question about it was shown, and not answered in time. */
   | "unanswered"
   /** Its program gave it up, or the session ended, before there was an answer. */
@@ -74,6 +76,7 @@ const reasons: Record<EgressReason, string> = {
   protocol: "the connection did not speak the protocol of its port",
   budget: "more was sent than a host may get that is only fetched from",
   exposure: "the session has read private data and text from outside",
+  plan: "plan mode connects only to hosts on the list",
   unanswered: "nobody answered the question about it in time",
   withdrawn: "the program gave up before anybody answered the question about it",
   crowded: "there were too many connections at once",
