@@ -146,7 +146,6 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     async close() {
       process.off("exit", killAll);
       reportRest();
-      // First: a sandbox that is ended while its network starts is no news.
       network.close();
       await shell.close();
       await fileSnapshots.snapshots.close();

@@ -19,6 +19,8 @@ export type SandboxStatus = {
   network: NetworkWall;
   /** Why no better engine was used. */
   reason?: string;
+  /** The person wants none. */
+  isOff?: true;
 };
 
 /** Returns true when files, secrets, processes and network are all walled off: what runs inside needs no question. */

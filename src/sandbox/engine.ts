@@ -67,7 +67,7 @@ export async function findEngine(
 
 async function findBubblewrap(question: EngineQuestion): Promise<Bubblewrap | { reason: string }> {
   const program = programIn(question);
-  if (program === undefined) return { reason: "bubblewrap is not installed" };
+  if (program === undefined) return { reason: "bubblewrap is not installed (apt-get install bubblewrap)" };
   const key = cacheKey(program);
   const known = remembered(question.cache, key);
   if (known !== undefined) return engineOf(program, known);

@@ -45,7 +45,7 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
     words: ["--permission-mode", "auto"],
     others: { sandbox: undefined },
     turns: touch,
-    shows: ({ events }) => lastOf(events, "sandbox")?.status.reason === "it is switched off",
+    shows: ({ events }) => lastOf(events, "sandbox")?.status.isOff === true,
     as: true,
   },
   allow: { value: ["bash(touch made)"], turns: touch, shows: isMade, as: true },

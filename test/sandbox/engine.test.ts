@@ -39,7 +39,7 @@ describe.runIf(process.platform === "linux")("S49 cannot-start", () => {
     const { status } = await ask(path);
     expect(status).toMatchObject({
       engine: "none",
-      reason: "bubblewrap is not installed; this kernel has no Landlock",
+      reason: "bubblewrap is not installed (apt-get install bubblewrap); this kernel has no Landlock",
     });
     expect(() => rmSync(join(root, "taken"))).toThrow("ENOENT");
   });
@@ -74,7 +74,7 @@ describe.runIf(process.platform === "linux")("S49 cannot-start", () => {
     const question = { env: {}, writable: [], cache: "/nonexistent/cache", system: [] };
     expect((await findEngine(question, async () => landlock)).status).toEqual({
       ...{ engine: "landlock", version: "6", files: true, hidden: true, processes: true, network: "open" },
-      reason: "bubblewrap is not installed",
+      reason: "bubblewrap is not installed (apt-get install bubblewrap)",
     });
   });
 });

@@ -64,7 +64,7 @@ type Known = { status: SandboxStatus; sandbox: Sandbox | undefined };
 
 const off: SandboxStatus = {
   ...{ engine: "none", files: false, hidden: false, processes: false, network: "open" },
-  reason: "it is switched off",
+  ...{ reason: "it is switched off", isOff: true },
 };
 
 /** Creates the sandbox of a session. Nothing is loaded or started before it is asked for. */
@@ -146,7 +146,7 @@ async function found(parts: SandboxParts): Promise<Known> {
 }
 
 function cannotStart({ reason }: SandboxStatus): string {
-  return `sandbox: on, but bubblewrap cannot start here (${reason ?? "reason unknown"}): install bubblewrap, or use --sandbox auto`;
+  return `sandbox: on, but no engine with every wall works here: ${reason ?? "the reason is unknown"}; --sandbox auto takes what there is`;
 }
 
 function placesOf({ folders, own, workspace }: SandboxParts) {

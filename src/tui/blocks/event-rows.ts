@@ -4,6 +4,7 @@ import { formatDuration, formatTokens, plural } from "../../context/report/amoun
 import { isToolUse } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
+import { isFullSandbox } from "../../core/sandbox.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { shellOutput } from "../../core/text/tags.ts";
 import { gist } from "../rows/markdown.ts";
@@ -74,7 +75,12 @@ const refusedKey =
 
 const summaryWords = { accepted: "was made", rejected: "was refused", failed: "failed" };
 
-export function noteOf(event: LogEvent): Note | undefined {
+/** A path in the folder of the session is shown without it. */
+function near(path: string, cwd: string): string {
+  return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+export function noteOf(event: LogEvent, { cwd }: RowContext): Note | undefined {
   switch (event.type) {
     case "context_edited":
       return ["accent", editText(event)];
@@ -97,16 +103,19 @@ export function noteOf(event: LogEvent): Note | undefined {
     case "summary_call":
       return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
     case "sandbox":
-      return ["dim", sandboxText(event.status)];
+      return [isFullSandbox(event.status) || event.status.isOff ? "dim" : "warn", sandboxText(event.status)];
     case "quarantined":
       return event.accepted
-        ? ["dim", `${event.path} was restored from quarantine`]
+        ? ["dim", `${near(event.path, cwd)} was restored from quarantine`]
         : [
             "warn",
-            `${event.path} appeared, and other programs would run it: it is in quarantine; /sandbox accept puts it back`,
+            `${near(event.path, cwd)} appeared, and other programs would run it: it is in quarantine; /sandbox accept puts it back`,
           ];
     case "runs_elsewhere":
-      return ["dim", `changed files that other programs run: ${event.paths.join(", ")}`];
+      return [
+        "dim",
+        `changed files that other programs run: ${event.paths.map((path) => near(path, cwd)).join(", ")}`,
+      ];
     case "session_started":
     case "settings_changed":
     case "user_message":

@@ -126,7 +126,7 @@ export function addEvent(
     case "turn_ended":
       return endTurn(transcript, event, context);
     default: {
-      const note = noteOf(event);
+      const note = noteOf(event, context);
       return note ? block(transcript, "note", noteRows(note, context)) : still(transcript);
     }
   }
