@@ -176,7 +176,7 @@ describe.skipIf(!engine || !hasTerminal)("the screen by default", () => {
     const made = () => ["one", "two", "three"].filter((name) => existsSync(join(workspace.home, name)));
     const terminal = await again(workspace, ["--permission-mode", "auto"]);
     terminal.send("go\r");
-    await terminal.until("Run this command outside of the sandbox?");
+    await terminal.until("Run this outside of the sandbox?");
     await terminal.until("because: it belongs there");
     terminal.send("1");
     await terminal.until("first");

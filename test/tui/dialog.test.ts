@@ -109,7 +109,7 @@ test("S47 outside-edited-script: before a command leaves the sandbox it is seen 
   const screen = screenOf(asking(bash("sh scripts/deploy.sh", { outside }), 80, 24))
     .join(" ")
     .replaceAll(/\s+/g, " ");
-  expect(screen).toContain("? Run this command outside of the sandbox?");
+  expect(screen).toContain("? Run this outside of the sandbox?");
   expect(screen).toContain("sh scripts/deploy.sh");
   for (const note of outside) expect(screen).toContain(note);
   const small = screenOf(asking(bash("sh scripts/deploy.sh", { outside }), 60, 10)).join("\n");

@@ -115,19 +115,21 @@ export function statusHeight({ tokens }: Facts, columns: number): number {
 
 /** Returns two rows where there is room for them, else one. */
 export function statusRows(facts: Facts, mode: PermissionMode, place: StatusContext, columns: number): Row[] {
+  const walls = facts.sandbox ? [sandboxPart(facts.sandbox, mode)] : [];
+  const money = moneyParts(facts);
   const first: Part[] = [
     { spans: [{ text: mode, tone: modeTone(mode) }], rank: 0 },
     { spans: [{ text: facts.model.replace(/^.*\//, ""), tone: "dim" }], rank: 2 },
     ...(facts.effort ? [{ spans: [dim(`effort ${facts.effort}`)], rank: 5 }] : []),
     { spans: [dim(place.branch ? `${place.cwd} (${place.branch})` : place.cwd)], rank: 4 },
     ...(facts.name ? [{ spans: [dim(cut(safe(facts.name), 30))], rank: 3.5 }] : []),
-    ...(facts.sandbox ? [{ spans: [sandboxSpan(facts.sandbox, mode)], rank: 2.5 }] : []),
-    ...moneyParts(facts),
+    ...walls,
+    ...money,
   ];
   const second = contextParts(facts, columns);
   if (second.length === 0) return [fitted(first, columns)];
   return columns < 60
-    ? [fitted([...first.slice(0, 1), ...second, ...first.slice(-1)], columns)]
+    ? [fitted([...first.slice(0, 1), ...walls, ...second, ...money.slice(-1)], columns)]
     : [fitted(first, columns), fitted(second, columns)];
 }
 
@@ -135,11 +137,13 @@ function dim(text: string): Span {
   return { text, tone: "dim" };
 }
 
-/** Says whether walls stand. In the mode that asks nothing their absence is a warning. */
-function sandboxSpan(status: SandboxStatus, mode: PermissionMode): Span {
-  if (isFullSandbox(status)) return dim("sandbox");
-  if (status.engine !== "none") return dim(`sandbox: ${engineNames[status.engine]}, not full`);
-  return mode === "auto" ? { text: "no sandbox", tone: "bad" } : dim("no sandbox");
+/** Says whether walls stand. In the mode that asks nothing their absence is a warning, for which there is always room. */
+function sandboxPart(status: SandboxStatus, mode: PermissionMode): Part {
+  if (isFullSandbox(status)) return { spans: [dim("sandbox")], rank: 2.5 };
+  if (status.engine !== "none")
+    return { spans: [dim(`sandbox: ${engineNames[status.engine]}, not full`)], rank: 2.5 };
+  if (mode === "auto") return { spans: [{ text: "no sandbox", tone: "bad" }], rank: 0 };
+  return { spans: [dim("no sandbox")], rank: 2.5 };
 }
 
 function modeTone(mode: PermissionMode): Tone {

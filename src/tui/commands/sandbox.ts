@@ -2,7 +2,7 @@
 
 import type { SandboxPlan } from "../../core/sandbox.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
-import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
+import { cutRow, ending, type Row, safe, width, wrap } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 
 export const sandboxCommands: readonly Command[] = [
@@ -38,6 +38,14 @@ async function show({ host, columns, print }: CommandContext): Promise<void> {
 /** More entries than this are counted. */
 const mostShown = 12;
 
+/** Columns that a path gets however long its reason is. */
+const leastPath = 20;
+
+function entryRow(path: string, why: string, columns: number): Row {
+  const room = Math.max(leastPath, columns - 4 - (why ? width(why) + 2 : 0));
+  return cutRow([{ text: `    ${ending(path, room)}` }, { text: why && `  ${why}`, tone: "dim" }], columns);
+}
+
 function planRows(plan: SandboxPlan, denials: readonly string[], columns: number): Row[] {
   const { writable, readOnly, hidden, withoutTokens, why, sockets, environment, hosts, ports } = plan;
   const listed = (title: string, paths: readonly string[]): Row[] => {
@@ -45,14 +53,7 @@ function planRows(plan: SandboxPlan, denials: readonly string[], columns: number
     const more = paths.length - mostShown;
     return [
       [{ text: `  ${title}`, tone: "strong" }],
-      ...paths
-        .slice(0, mostShown)
-        .map((path) =>
-          cutRow(
-            [{ text: `    ${safe(path)}` }, { text: `  ${safe(why[path] ?? "")}`, tone: "dim" }],
-            columns,
-          ),
-        ),
+      ...paths.slice(0, mostShown).map((path) => entryRow(safe(path), safe(why[path] ?? ""), columns)),
       ...(more > 0 ? [[{ text: `    and ${more} more`, tone: "dim" as const }]] : []),
     ];
   };
@@ -75,13 +76,14 @@ function planRows(plan: SandboxPlan, denials: readonly string[], columns: number
 
 function accept({ host, notice }: CommandContext): void {
   const { accepted, problems } = host.sandbox.acceptQuarantined();
-  if (accepted.length + problems.length === 0) notice("Nothing is in quarantine.");
-  for (const problem of problems) notice(problem);
-  if (accepted.length > 0) notice(`Put back: ${accepted.join(", ")}. Other programs may run it.`);
+  const put = accepted.length > 0 ? [`Put back: ${accepted.join(", ")}. Other programs may run it.`] : [];
+  notice([...problems, ...put].join(" ") || "Nothing is in quarantine.");
 }
 
 async function switchOff({ host, busy, notice, confirm }: CommandContext): Promise<void> {
   if (busy) return notice(busyNotice);
+  const status = await host.sandbox.status();
+  if (status.engine === "none") return notice(`There is nothing to switch off: ${sandboxText(status)}.`);
   const rows: Row[] = [
     [{ text: "Commands then run in a new shell with all your permissions. Background jobs are ended." }],
   ];

@@ -8,6 +8,7 @@ import {
   type Caret,
   cut,
   cutRow,
+  ending,
   literal,
   type Row,
   rowWidth,
@@ -167,18 +168,6 @@ function endOf(row: Row, columns: number): Row {
   return kept;
 }
 
-/** Keeps the end of a path that is too long, which says most. */
-function ending(path: string, most: number): string {
-  const chars = [...path];
-  if (width(path) <= most) return path;
-  let kept = "";
-  for (const char of chars.toReversed()) {
-    if (width(char + kept) > most - 1) break;
-    kept = char + kept;
-  }
-  return `…${kept}`;
-}
-
 function titleRow(question: Any, context: RowContext): Row {
   return [
     { text: "  ? ", tone: "warn" },
@@ -192,7 +181,7 @@ function titleOf(question: Any, context: RowContext): string {
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };
   if (toolName === toolNames.bash)
-    return question.outside ? "Run this command outside of the sandbox?" : "Run this command?";
+    return question.outside ? "Run this outside of the sandbox?" : "Run this command?";
   const { kind } = touchesOf(call, facts);
   const { verb, subject } = callTitle(call, context, facts);
   const action = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);

@@ -147,6 +147,18 @@ export function cut(text: string, columns: number): string {
   return `${kept}…`;
 }
 
+/** Keeps the end of a path that is too long, which says most. */
+export function ending(path: string, most: number): string {
+  const chars = [...path];
+  if (width(path) <= most) return path;
+  let kept = "";
+  for (const char of chars.toReversed()) {
+    if (width(char + kept) > most - 1) break;
+    kept = char + kept;
+  }
+  return `…${kept}`;
+}
+
 export function cutRow(row: Row, columns: number): Row {
   let left = columns;
   const kept: Row = [];
