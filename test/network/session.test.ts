@@ -75,8 +75,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
       log,
       settings: { egress },
       ...{ env: {}, workspace: ["/w"], jobs: () => world.jobs, warn: () => {} },
-      rules: () => ({ allow: world.allow, deny: [] }),
-      mode: () => world.mode ?? "accept-edits",
+      ...{ rules: () => ({ allow: world.allow, deny: [] }), mode: () => world.mode ?? "accept-edits" },
       standing: {
         add: (rule) => world.add(rule),
         subscribe(listener) {
