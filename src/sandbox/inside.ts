@@ -222,6 +222,13 @@ const cacheVariables: Readonly<Record<string, string>> = {
   CCACHE_DIR: "ccache",
 };
 
+/** Keeps package managers from asking for news of themselves, which no host on the list gives. */
+const noNews: Readonly<Record<string, string>> = {
+  npm_config_update_notifier: "false",
+  NO_UPDATE_NOTIFIER: "1",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
+};
+
 function environmentInside(
   env: Readonly<Record<string, string>>,
   plan: SandboxPlan,
@@ -236,6 +243,7 @@ function environmentInside(
   );
   const caches = Object.entries(cacheVariables).filter(([name]) => !isWritable(plan, env[name]));
   return Object.fromEntries([
+    ...(hasOwnWorld ? Object.entries(noNews) : []),
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
