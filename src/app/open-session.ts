@@ -22,7 +22,7 @@ import { withheldNames } from "../core/secrets/secrets.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import { realTarget } from "../disk/real-path.ts";
-import { programsInGit } from "../git/configured-programs.ts";
+import { programsInGit, trackedFiles } from "../git/configured-programs.ts";
 import { ancestorFolders } from "../session/listing.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
@@ -276,7 +276,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const paths = folders(env);
   const readable = readableFolders(session);
   const rules = () => ({
-    ...{ standing, programsInGit },
+    ...{ standing, programsInGit, tracked: trackedFiles },
     leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { realTarget } from "../disk/real-path.ts";
-import { gitlinks } from "./index-file.ts";
+import { gitlinks, indexedPaths } from "./index-file.ts";
 
 /** Settings that only change how git prints or stores; any other may run a program. */
 const harmless = new RegExp(
@@ -130,6 +130,18 @@ function hookIn(repository: Repository): string | undefined {
   return folders.some((folder) => existsSync(join(folder, "post-index-change")))
     ? "it has the hook post-index-change"
     : undefined;
+}
+
+/** Returns the files that git tracks in the repository around a folder, absolute; none where that cannot be told. */
+export function trackedFiles(folder: string): string[] {
+  try {
+    const repository = repositoryAt(folder);
+    const { tree } = repository ?? {};
+    if (repository === undefined || tree === undefined) return [];
+    return indexedPaths(readFileSync(join(repository.folder, "index"))).map((path) => join(tree, path));
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the checked-out submodules: git looks into them as well, and their settings are their own. */

@@ -1,4 +1,4 @@
-/** Reads from git's index which paths are repositories of their own. Format: gitformat-index(5). Pure. */
+/** Reads paths from git's index: all, and those that are repositories of their own. Format: gitformat-index(5). Pure. */
 
 const header = 12;
 const gitlink = 0o160000;
@@ -6,10 +6,20 @@ const gitlink = 0o160000;
 /** Returns the paths of the submodules. Throws when the index has an unknown format that may hold one. */
 export function gitlinks(index: Buffer): string[] {
   if (!index.includes(Buffer.from([0, 0, gitlink >> 8, 0]))) return [];
+  return entriesOf(index).flatMap(({ mode, path }) => (mode === gitlink ? [path] : []));
+}
+
+/** Returns the paths of all entries. Throws when the index has an unknown format. */
+export function indexedPaths(index: Buffer): string[] {
+  return entriesOf(index).map(({ path }) => path);
+}
+
+function entriesOf(index: Buffer): { mode: number; path: string }[] {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4)
     throw new Error("the index has an unknown form");
-  const paths: string[] = [];
+  if (index.readUInt32BE(8) === 0) return [];
+  const entries: { mode: number; path: string }[] = [];
   let path = "";
   let at = header;
   const idBytes = idLength(index, version);
@@ -20,9 +30,9 @@ export function gitlinks(index: Buffer): string[] {
     const entry = version === 4 ? unpacked(index, start, path) : named(index, at, start);
     path = entry.path;
     at = entry.next;
-    if (mode === gitlink) paths.push(path);
+    entries.push({ mode, path });
   }
-  return paths;
+  return entries;
 }
 
 /** Returns the length of object ids: 20 bytes, or 32 when the first entry makes no sense with 20. */

@@ -2,6 +2,7 @@
 
 import type { Candidate } from "./bash/programs.ts";
 import { onlyReads } from "./bash/read-only.ts";
+import { gitGlobals } from "./bash/readers/git.ts";
 import { neverWrites } from "./bash/readers/table.ts";
 import type { SimpleCommand } from "./bash/scanner.ts";
 import { withoutUnknown } from "./bash/words.ts";
@@ -138,6 +139,19 @@ function firstReason(folders: string[], targets: string[], judge: Judge): string
     }
   }
   return undefined;
+}
+
+/** Lists the paths, perhaps globs, that a program deletes or moves away, absolute. */
+export function deletions({ words, folders }: Candidate): string[] {
+  if (/^(?:chmod|chown|chgrp|mv)$/.test(words[0] ?? "")) return [];
+  const targets = words[0] === "git" ? deletedByGit(words.slice(1).map(plain)) : deleted(words);
+  return targets.flatMap((target) => folders.map((folder) => resolvePath(folder, withoutUnknown(target))));
+}
+
+/** Lists the paths of `git rm`, also where it has options in front; `--cached` keeps the files. */
+function deletedByGit(args: string[]): string[] {
+  const own = args.slice(gitGlobals(args).length);
+  return own[0] === "rm" && !own.includes("--cached") ? operandsOf(own.slice(1)) : [];
 }
 
 function redirectTargets({ redirects }: SimpleCommand): string[] {

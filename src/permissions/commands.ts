@@ -1,7 +1,7 @@
 /** Decides whether a command may run. Pure. */
 
 import type { Access } from "../core/ports.ts";
-import { deniedCommand } from "./always-denied.ts";
+import { deletions, deniedCommand } from "./always-denied.ts";
 import { readCommandLine } from "./bash/command-line.ts";
 import { type AgreedReading, isDoubtful, parseTwice } from "./bash/cross-check.ts";
 import { withoutLoops } from "./bash/loops.ts";
@@ -14,7 +14,7 @@ import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { decidePaths } from "./files.ts";
 import { isInWorkspace, type NotFree, notFree, pathsOf, runsInGit, streams } from "./free.ts";
 import { decideOutside } from "./outside.ts";
-import { plain, resolvePath } from "./paths.ts";
+import { globExpression, hasGlob, isInside, plain, resolvePath, withAncestors } from "./paths.ts";
 import { allowsCommand, type Certainty, coverage, deniesCommand, type Rule } from "./rules.ts";
 import { suggestCommand } from "./suggestions.ts";
 
@@ -176,11 +176,28 @@ function insideByMode(query: PermissionQuery, programs: Candidate[]): Permission
       return byMode(query, "allow", "In plan mode the sandbox lets commands write nothing of the project.");
     case "auto":
       return byMode(query, "allow", "Auto mode allows it.");
-    case "accept-edits":
-      return programs.some(({ words }) => sendsOut(words.map(plain)))
-        ? undefined
+    case "accept-edits": {
+      if (programs.some(({ words }) => sendsOut(words.map(plain)))) return undefined;
+      const lost = trackedAmong(query, programs.flatMap(deletions));
+      return lost > mostDeleted
+        ? byMode(query, "ask", `This deletes ${lost} files that git tracks.`)
         : byMode(query, "allow", "What stays inside of the sandbox needs no permission.");
+    }
   }
+}
+
+/** Deleting more files that git tracks needs permission although it stays inside. */
+const mostDeleted = 50;
+
+/** Counts the files that git tracks at or below these paths, perhaps globs. */
+function trackedAmong({ workspace, tracked }: PermissionQuery, paths: readonly string[]): number {
+  if (paths.length === 0 || !tracked) return 0;
+  const plainPaths = [...new Set(paths.filter((path) => !hasGlob(path)).map(plain))];
+  const globs = [...new Set(paths.filter(hasGlob))].map(globExpression);
+  const isLost = (file: string) =>
+    plainPaths.some((path) => isInside(file, path)) ||
+    (globs.length > 0 && withAncestors(file).some((path) => globs.some((glob) => glob.test(path))));
+  return [...new Set(workspace.flatMap((root) => [...tracked(root)]))].filter(isLost).length;
 }
 
 /** Returns true for `git push`, which publishes. */

@@ -43,6 +43,8 @@ export type PermissionInput = {
   survey?: ((folder: string) => FolderSurvey) | undefined;
   /** Returns the reason why git in an absolute folder may run a program that the repository names, or undefined. */
   programsInGit?: ((folder: string) => string | undefined) | undefined;
+  /** Returns the files, absolute, that git tracks in the repository around a folder. Without it nothing is tracked. */
+  tracked?: ((folder: string) => readonly string[]) | undefined;
 };
 
 /**
@@ -70,7 +72,7 @@ export type PermissionQuery = PermissionScope & {
   /** The rules of `allow` that were given for every folder. */
   general: Rule[];
   deny: Rule[];
-} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey" | "sandbox">;
+} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey" | "sandbox" | "tracked">;
 
 export function byRule(decision: "allow" | "deny", { text }: Rule): PermissionDecision {
   const reason = decision === "allow" ? `The rule ${text} allows this.` : `The rule ${text} denies this.`;

@@ -243,7 +243,7 @@ function environmentInside(
   );
   const caches = Object.entries(cacheVariables).filter(([name]) => !isWritable(plan, env[name]));
   return Object.fromEntries([
-    ...(hasOwnWorld ? Object.entries(noNews) : []),
+    ...(hasOwnWorld(options) ? Object.entries(noNews) : []),
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),

@@ -13,13 +13,13 @@ const plan: SandboxPlan = {
 function decide(
   access: Access,
   mode: PermissionMode,
-  more: { full?: boolean; deny?: string[] } = {},
+  more: { full?: boolean; deny?: string[]; tracked?: () => string[] } = {},
 ): string {
   return decidePermission({
     ...{ mode, allow: [], deny: more.deny ?? [], workspace: ["/w/app"], home: "/h/me", protectedPaths: [] },
     ...{ toolName: access.kind === "execute" ? "bash" : "str_replace_editor", access },
     sandbox: { plan, full: more.full ?? true },
-    temporary: "/s/temp",
+    ...{ temporary: "/s/temp", tracked: more.tracked },
   }).decision;
 }
 
@@ -42,6 +42,27 @@ describe("inside of a sandbox with every wall", () => {
     ["echo x > .git/hooks/pre-commit", "accept-edits", "deny"],
   ])("%s in %s: %s", (command, mode, decision) => {
     expect(run(command, mode)).toBe(decision);
+  });
+
+  test.each([
+    ["rm -rf src", "ask"],
+    ["rm -r /w/app/src/*", "ask"],
+    ["rm -rf s*", "ask"],
+    ["cd src && rm -f *.ts", "ask"],
+    ["git rm -rq src", "ask"],
+    ["git -C src rm -rq .", "ask"],
+    ["find src -delete", "ask"],
+    ["ls | xargs rm -rf src", "ask"],
+    ["rm -rf src/1.ts build node_modules", "allow"],
+    ["rm -rf docs", "allow"],
+    ["git rm -rq --cached src", "allow"],
+    ["mv src lib", "allow"],
+  ])("deleting more than 50 files that git tracks: %s is %s in accept-edits", (command, decision) => {
+    const files = (folder: string, count: number) =>
+      Array.from({ length: count }, (_, index) => `/w/app/${folder}/${index}.ts`);
+    const tracked = () => [...files("src", 51), ...files("docs", 50)];
+    expect(run(command, "accept-edits", { tracked })).toBe(decision);
+    expect(run(command, "auto", { tracked })).toBe("allow");
   });
 
   test("a wall that is missing leaves every question as it was", () => {
