@@ -27,5 +27,10 @@ export const startFast: Plugin = {
         if (!contents.includes(text)) throw new Error(`${path} no longer holds ${text}: see slowStarts`);
         return { contents: contents.replaceAll(text, instead) };
       });
+    // As text it is half as long as an object written out, and is read faster.
+    onLoad({ filter: /models[\\/]cards\.json$/ }, ({ path }) => {
+      const text = JSON.stringify(JSON.stringify(JSON.parse(readFileSync(path, "utf8"))));
+      return { contents: `export default JSON.parse(${text})`, loader: "js" };
+    });
   },
 };

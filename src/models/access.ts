@@ -49,7 +49,7 @@ function usualUrl({ url, signer }: Provider, env: Environment): string {
 }
 
 /** Returns the region of a cloud; undefined where none is set. */
-function regionOf(signer: Provider["signer"], env: Environment): string | undefined {
+export function regionOf(signer: Provider["signer"], env: Environment): string | undefined {
   if (signer === "google") return env.CLOUD_ML_REGION || undefined;
   return env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined;
 }

@@ -30,7 +30,10 @@ export async function startListServer(routes: Routes, chat?: string): Promise<Li
     const route = routes[name];
     const reply = typeof route === "function" ? route(body) : route;
     if (reply === undefined) return;
-    response.writeHead(200, { "content-type": typeof reply === "string" ? "text/html" : "application/json" });
+    const type = typeof reply === "string" ? "text/html" : "application/json";
+    // Google's client takes a token from a machine only with this.
+    const google = request.url?.startsWith("/computeMetadata/") ? { "metadata-flavor": "Google" } : {};
+    response.writeHead(200, { "content-type": type, ...google });
     response.end(typeof reply === "string" ? reply : JSON.stringify(reply));
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));

@@ -6,15 +6,16 @@ import { StartError } from "../../core/errors.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { providerOfKey } from "../../credentials/forms.ts";
-import { type Access, accessOf, type Environment, missingOf } from "../../models/access.ts";
+import { type Access, accessOf, type Environment, missingOf, regionOf } from "../../models/access.ts";
 import { anthropicModel } from "../../models/anthropic/anthropic.ts";
-import { encodeAnthropic } from "../../models/anthropic/encoding.ts";
+import { type Cloud, encodeAnthropic, modelId } from "../../models/anthropic/encoding.ts";
 import { explained } from "../../models/http/explained.ts";
 import { withRetry } from "../../models/http/retry.ts";
 import { encodeOpenai } from "../../models/openai/encoding.ts";
 import { dialectOf, openaiModel } from "../../models/openai/openai.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
 import type { Server } from "../../models/servers/ask.ts";
+import type { Sign } from "../../models/signers/signer.ts";
 
 /** Throws `StartError` when something is missing, or the key is another provider's: it is then sent to nobody. */
 export function checkUsable(row: Provider, id: string, env: Environment): void {
@@ -54,7 +55,8 @@ function uncut(model: Model, server: Server): Model {
 
 /** Returns the encoder of a provider's requests, which needs no key. OpenAI's own host takes fields that others do not. */
 export function encoderOf(row: Provider, env: Environment): Model["encode"] {
-  if (row.wire === "messages") return encodeAnthropic;
+  if (row.wire === "messages")
+    return (request) => encodeAnthropic(request, row.signer ? { cloud: row.signer } : {});
   const dialect = dialectOf(accessOf(row, env).url);
   return (request) => encodeOpenai(request, dialect);
 }
@@ -64,8 +66,33 @@ function messages(row: Provider, card: ModelCard, { url, key, variable }: Access
   return anthropicModel({
     ...{ card, baseUrl: url, ...idleTime(env) },
     ...(key ? (named as { apiKey: string }) : {}),
+    ...(row.signer ? cloudOptions(row.signer, { url, env, id: modelId(card.id), isSigned: !key }) : {}),
     headers: row.name === "anthropic" ? headersOf(env.ANTHROPIC_CUSTOM_HEADERS ?? "") : {},
   });
+}
+
+type CloudAccess = { url: string; env: Environment; id: string; isSigned: boolean };
+
+/** The vendor's package is loaded when the first request is signed. A bearer token needs none. */
+function cloudOptions(cloud: Cloud, { url, env, id, isSigned }: CloudAccess) {
+  const region = regionOf(cloud, env) ?? "";
+  const signer = once(async () =>
+    cloud === "aws"
+      ? (await import("../../models/signers/aws.ts")).signAws(env, region)
+      : (await import("../../models/signers/google.ts")).signGoogle(),
+  );
+  const sign: Sign = async (request) => (await signer())(request);
+  const project = `projects/${env.ANTHROPIC_VERTEX_PROJECT_ID}/locations/${region}`;
+  const endpoint = `${url}/${project}/publishers/anthropic/models/${encodeURIComponent(id)}:streamRawPredict`;
+  return { cloud, ...(isSigned ? { sign } : {}), ...(cloud === "google" ? { endpoint } : {}) };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 function chat(card: ModelCard, { url, key }: Access, env: Environment): Model {

@@ -4,25 +4,26 @@ import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { attempt, checkAccess } from "../http/attempt.ts";
 import { type Access, streamEvents } from "./client.ts";
-import { betasOf, encodeAnthropic } from "./encoding.ts";
+import { betasOf, type Cloud, encodeAnthropic } from "./encoding.ts";
 import { assembleReply } from "./stream.ts";
 
 /** Without a key or a token every `send` fails with `credentials`. */
 export type AnthropicOptions = Access & {
   card: ModelCard;
+  cloud?: Cloud;
   /** Milliseconds without a content event after which a request is given up. Default 90,000. */
   idleMs?: number;
 };
 
 /** A Claude model. */
 export function anthropicModel(options: AnthropicOptions): Model {
-  const { card, apiKey, authToken, baseUrl, idleMs } = options;
+  const { card, apiKey, authToken, baseUrl, idleMs, cloud, sign } = options;
   return {
     card,
-    encode: encodeAnthropic,
+    encode: (request) => encodeAnthropic(request, cloud ? { cloud } : {}),
     async send(request, body, onPart, signal) {
       const credential = apiKey || authToken;
-      if (!credential)
+      if (!credential && !sign)
         throw new ModelError("credentials", "no API key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN");
       checkAccess(credential, baseUrl);
       const betas = betasOf(request);

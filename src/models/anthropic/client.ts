@@ -7,6 +7,8 @@ import type { BetaRawMessageStreamEvent } from "@anthropic-ai/sdk/resources/beta
 import { ModelError } from "../../core/ports.ts";
 import { checkStream, modelErrorOf, serverError, statusOfType } from "../http/errors.ts";
 import { type Answer, eventData, post, textOf } from "../http/post.ts";
+import type { Sign, Unsigned } from "../signers/signer.ts";
+import { apiVersion } from "./encoding.ts";
 
 /** One of `apiKey` and `authToken`, the key first. `baseUrl`: default the public API. `headers`: of the user. */
 export type Access = {
@@ -14,6 +16,10 @@ export type Access = {
   authToken?: string;
   baseUrl?: string;
   headers?: Readonly<Record<string, string>>;
+  /** The whole address, where it is not the base URL and `/v1/messages`. */
+  endpoint?: string;
+  /** Signs in place of a key. */
+  sign?: Sign;
 };
 type Outgoing = { body: string; betas: readonly string[]; signal: AbortSignal };
 type StreamEvent = BetaRawMessageStreamEvent | { type: "ping" } | { type: "error"; error?: WireError };
@@ -40,21 +46,31 @@ export async function* streamEvents(
 }
 
 async function begin(access: Access, { body, betas, signal }: Outgoing, secret: string): Promise<Answer> {
-  const url = new URL(`${(access.baseUrl || publicApi).replace(/\/$/, "")}/v1/messages`);
+  const url = new URL(access.endpoint ?? `${(access.baseUrl || publicApi).replace(/\/$/, "")}/v1/messages`);
   const headers = {
     accept: "application/json",
     "user-agent": "sawtooth",
-    "anthropic-version": "2026-10-21",
-    authorization: `Bearer ${secret}`,
+    "anthropic-version": apiVersion,
+    ...(secret ? { authorization: `Bearer ${secret}` } : {}),
     ...lowerCase(access.headers),
     "content-type": "application/json",
     ...(betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {}),
   };
-  const answer = await post(url, { headers, body, signal });
+  const signed = access.sign ? await signedHeaders(access.sign, { url, headers, body }) : headers;
+  const answer = await post(url, { headers: signed, body, signal });
   if (answer.status < 200 || answer.status > 299)
     throw refusal(answer.status, await textOf(answer), answer, secret);
   checkStream(answer);
   return answer;
+}
+
+async function signedHeaders(sign: Sign, request: Unsigned): Promise<Record<string, string>> {
+  try {
+    return await sign(request);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ModelError("credentials", `no credentials were found to sign with: ${reason}`);
+  }
 }
 
 /** Names of headers know no case, keys of objects do. */

@@ -4,22 +4,38 @@ import type { Block, Message } from "../../core/blocks.ts";
 import type { CacheLife } from "../../core/model-card.ts";
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
 
-/** The exact JSON body. What grows comes last, so that each body of a session begins like the one before. */
-export function encodeAnthropic(request: ModelRequest): string {
+/** The version of the API, in a header or, at Google, in the body. */
+export const apiVersion = "2026-10-21";
+
+/** The cloud that serves the model in Anthropic's place, where one does. */
+export type Cloud = "aws" | "google";
+
+/**
+ * The exact JSON body. What grows comes last, so that each body of a session begins like the one before. Google takes
+ * the model in the path and the version in the body.
+ */
+export function encodeAnthropic(request: ModelRequest, { cloud }: { cloud?: Cloud } = {}): string {
   const { system, tools, cacheAfter } = request;
   const atSystem = cacheAfter.find((point) => point.after === "system");
   return JSON.stringify({
-    model: request.model.slice(request.model.indexOf("/") + 1),
+    ...(cloud === "google" ? { anthropic_version: apiVersion } : { model: modelId(request.model) }),
     max_tokens: request.maxTokens,
     stream: true,
     ...(request.thinking === "adaptive" ? { thinking: thinkingOf(request) } : {}),
-    ...(request.previousMessageId ? { diagnostics: { previous_message_id: request.previousMessageId } } : {}),
+    ...(request.previousMessageId && !cloud
+      ? { diagnostics: { previous_message_id: request.previousMessageId } }
+      : {}),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.effort ? { output_config: { effort: request.effort } } : {}),
     ...(tools.length > 0 ? { tools } : {}),
     ...(system ? { system: [marked({ type: "text", text: system }, atSystem?.ttl)] } : {}),
     messages: request.messages.map((message, index) => encodeMessage(message, marksOf(cacheAfter, index))),
   });
+}
+
+/** Returns a model's id on its server. */
+export function modelId(name: string): string {
+  return name.slice(name.indexOf("/") + 1);
 }
 
 /** Names for the `anthropic-beta` header, each only when the request uses it. */

@@ -29,6 +29,11 @@ function told(error: ModelError, id: string, from: From): ModelError {
   });
 }
 
+const signIn = {
+  aws: "Set AWS_BEARER_TOKEN_BEDROCK, or sign in with the aws tools (AWS_PROFILE names a profile)",
+  google: "Sign in: gcloud auth application-default login",
+};
+
 function hostOf({ url }: Access): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
@@ -39,6 +44,7 @@ function remedyFor({ kind, status }: ModelError, id: string, { row, access }: Fr
   const key = access.variable ?? row.keys[0] ?? "the key";
   switch (kind) {
     case "credentials":
+      if (row.signer && !access.key && status === undefined) return signIn[row.signer];
       if (status === 402 || status === 429) return `Add credit with ${row.name}, or choose another model`;
       if (status === 403) return `Check that ${key} may use ${id}${host}`;
       return `Check ${key}${host}`;
