@@ -64,7 +64,7 @@ export function warningsOf(flags: Flags) {
     begin(opened: Run): void {
       run = opened;
       for (const text of early.splice(0)) log(opened, text);
-      warnOfNoWalls(opened, (text) => log(opened, text));
+      if (flags.outputFormat !== "stream-json") tellOfNoWalls(opened);
     },
     /** Writes what was warned of to stderr: no session could be opened. */
     flush(): void {
@@ -73,17 +73,19 @@ export function warningsOf(flags: Flags) {
   };
 }
 
-/** Warns once when the mode that asks nothing runs its commands without every wall. */
-function warnOfNoWalls({ mode, agent }: Run, warn: (text: string) => void): void {
-  if (mode !== "auto") return;
+/**
+ * Says once on standard error when the mode that asks nothing runs its commands without every wall; not when somebody
+ * chose to have none.
+ */
+function tellOfNoWalls({ mode, agent, sandbox }: Run): void {
+  if (mode !== "auto" || sandbox.choice === "off") return;
   const stop = agent.log.subscribe((event) => {
     if (event.type !== "sandbox") return;
     stop();
-    if (isFullSandbox(event.status)) return;
-    // Behind the event that is being told.
-    setImmediate(() =>
-      warn(`mode auto asks nothing, and commands are not held: ${sandboxText(event.status)}`),
-    );
+    if (!isFullSandbox(event.status))
+      writeError(
+        `sawtooth: mode auto asks nothing, and not every wall stands: ${sandboxText(event.status)}\n`,
+      );
   });
 }
 
