@@ -6,7 +6,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { interpreterIn } from "../disk/interpreter.ts";
 
 /** The messages of the door; each but `failed` comes with its socket. */
 export type DoorMessage =
@@ -107,33 +107,7 @@ for n in range(handed): lines.readline()`;
 
 /** Returns true when this machine has what a door is made of. */
 export function canOpenDoors(): boolean {
-  return interpreterIn(systemFolders) !== undefined;
-}
-
-/** System folders in which the interpreters are looked for: never PATH, which a workspace may have a part in. */
-const systemFolders = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
-
-/** Returns the program and its first arguments; undefined when this machine has neither Perl nor Python. */
-function interpreterIn(folders: readonly string[]): { command: string; args: string[] } | undefined {
-  const known = [
-    { name: "perl", args: ["-e", perl] },
-    { name: "python3", args: ["-I", "-c", python] },
-  ];
-  for (const { name, args } of known)
-    for (const folder of folders) {
-      const command = `${folder}/${name}`;
-      if (isProgram(command)) return { command, args };
-    }
-  return undefined;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return interpreterIn({ perl, python }) !== undefined;
 }
 
 /**
@@ -147,11 +121,12 @@ export type DoorJob = ["listen" | "more", ...places: string[]] | ["connect"];
  * ends; a place that is taken is left out. With "connect" it stays, and hands over a connection to a port inside for each
  * message. Throws when neither Perl nor Python is here. What it cannot do it says on standard error.
  */
-export function startDoor(pid: number, job: DoorJob, folders = systemFolders): ChildProcess {
-  const found = interpreterIn(folders);
-  if (!found) throw new Error("neither perl nor python3 is in the system folders: install one of them");
+export function startDoor(pid: number, job: DoorJob, folders?: readonly string[]): ChildProcess {
+  const [command, ...args] = interpreterIn({ perl, python }, folders) ?? [];
+  if (command === undefined)
+    throw new Error("neither perl nor python3 is in the system folders: install one of them");
   // Nothing of our environment: it holds secrets, and may name programs and options for Perl.
-  return spawn(found.command, [...found.args, String(pid), ...job], {
+  return spawn(command, [...args, String(pid), ...job], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {},
     cwd: "/",

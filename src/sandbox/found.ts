@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { realTarget } from "../disk/real-path.ts";
 import { canBe, hasGlob, isInside, plain } from "../permissions/paths.ts";
 import type { Found, Repository } from "../permissions/sandbox/plan.ts";
+import { boundSockets, pathsOf } from "./late-sockets.ts";
 
 /** Nested repositories are looked for this deep, in this many folders, and so many are protected. */
 const limits = { depth: 4, folders: 4_000, repositories: 60, names: 2_000 };
@@ -101,12 +102,9 @@ function repositoryAt(folder: string): Repository | undefined {
   };
 }
 
-/** Lists sockets that are bound to a path, from the kernel's table. */
+/** Lists sockets that are bound to a path. */
 function socketsOfMachine(): string[] {
-  const paths = textOf("/proc/net/unix", 4 * 1024 * 1024)
-    .split("\n")
-    .flatMap((line) => /^\S+: (?:\S+ ){6}\s*(\/.*)$/.exec(line)?.[1] ?? []);
-  return [...new Set(paths)].filter((path) => safely(() => statSync(path).isSocket()) ?? false);
+  return pathsOf(boundSockets()).filter((path) => safely(() => statSync(path).isSocket()) ?? false);
 }
 
 function namedSockets(env: Look["env"], home: string): Record<string, string[]> {

@@ -22,6 +22,7 @@ import {
   landlockWords,
   rulesText,
 } from "./landlock.ts";
+import { type BoundSocket, boundSockets, type LateSockets, watchSockets } from "./late-sockets.ts";
 
 /** Folders of a session, real and existing. */
 export type SessionPlaces = {
@@ -50,6 +51,8 @@ export type InsideOptions = {
   rules(): { allow: readonly string[]; deny: readonly string[] };
   /** Called with each plan that a sandbox is started with. `hides`: the engine hides all that the plan does. */
   onPlan(plan: SandboxPlan, hides: boolean): void;
+  /** Shows one line to the person. */
+  warn?: (text: string) => void;
   /** Serves names inside; without it there is no network. */
   network?: BoxNetwork | undefined;
 };
@@ -70,6 +73,7 @@ const emptied = ["/run"];
 /** Returns the way into the sandbox. Nothing is started before the shell opens it. */
 export function sandboxOf(options: InsideOptions): Sandbox {
   const plans = new WeakMap<Box, string>();
+  const watches = new WeakMap<Box, LateSockets>();
   let newest: { key: string; plan: SandboxPlan } | undefined;
   const renewed = (key: string): SandboxPlan => {
     const { places } = options;
@@ -87,6 +91,7 @@ export function sandboxOf(options: InsideOptions): Sandbox {
     },
     async open({ terminal, env }) {
       const key = planKey(options);
+      const before = boundSockets();
       const plan = renewed(key);
       const { engine } = options;
       const start =
@@ -94,14 +99,30 @@ export function sandboxOf(options: InsideOptions): Sandbox {
           ? landlockStart(engine.landlock, plan, options, terminal)
           : bubblewrapStart(engine, plan, options, terminal);
       const box = await startBox({ ...start, env: environmentInside(env, plan, options) });
+      if (engine.name === "namespaces") watches.set(box, watchOf(box, before, plan, options));
       await options.network?.serve(box.pid);
       plans.set(box, key);
       options.onPlan(plan, engine.name === "namespaces" || canHide(plan));
       return box;
     },
     isCurrent: (box) => plans.get(box) === planKey(options),
+    closeLate: async (box) => watches.get(box)?.look(),
     hostPath: (path) => hostPath(options, path),
   };
+}
+
+/** Watches for sockets that appear in what a sandbox shows of the machine. */
+function watchOf(box: Box, before: readonly BoundSocket[], plan: SandboxPlan, options: InsideOptions) {
+  const { pass } = plan.sockets;
+  const shown = [...shownFolders(options), ...plan.writable];
+  const own = [...temps, ...emptied, ...plan.hidden];
+  const deepest = (path: string, roots: readonly string[]) =>
+    Math.max(-1, ...roots.filter((root) => isInside(path, root)).map((root) => root.length));
+  return watchSockets(before, {
+    ...{ pid: box.pid, isAlive: box.isAlive },
+    isLeft: (path) => pass.includes(path) || deepest(path, own) > deepest(path, shown),
+    onFailure: options.warn ?? (() => {}),
+  });
 }
 
 function planKey({ mode, rules }: InsideOptions): string {
@@ -170,13 +191,19 @@ function landlockStart(
   return { program, arguments: words, filter: undefined, terminal, hasOwnPids: false };
 }
 
+/** Lists the folders that stay visible where the machine's are replaced. */
+function shownFolders({ env, home, workspace, main }: InsideOptions): string[] {
+  const path = (env.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"));
+  return [...path, home, ...workspace, ...ownPrograms(main, [])];
+}
+
 function setupOf(
   engine: Bubblewrap,
-  { env, home, workspace, places, network, main }: InsideOptions,
+  options: InsideOptions,
   plan: SandboxPlan,
   terminal: string | undefined,
 ) {
-  const path = (env.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"));
+  const { places, network } = options;
   const shownFiles = (network?.files ?? []).map(({ path: at, text }, index) => {
     const file = join(places.copies, `network-${index}`);
     writeFileSync(file, text, { mode: 0o644 });
@@ -188,7 +215,7 @@ function setupOf(
   ]);
   return {
     ...{ kind: kindOf, temp: places.temp, temps, emptied, terminal },
-    shown: [...path, home, ...workspace, ...ownPrograms(main, [])],
+    shown: shownFolders(options),
     copies: Object.fromEntries(copies) as Record<string, string>,
     files: Object.fromEntries(shownFiles) as Record<string, string>,
     forbidsNamespaces: engine.forbidsNamespaces,

@@ -5,9 +5,9 @@
  */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import type { SandboxPlan, SandboxStatus } from "../core/sandbox.ts";
+import { interpreterIn, systemFolders } from "../disk/interpreter.ts";
 import { isInside } from "../permissions/paths.ts";
 
 /**
@@ -17,8 +17,6 @@ export type Landlock = { abi: number; words: string[] };
 
 /** The smallest version that guards every write: before 3 a file that is closed to writing can be truncated. */
 const leastAbi = 3;
-/** Folders in which the interpreters are looked for; never those of `PATH`, which a project may have put first. */
-const systemFolders = ["/usr/bin", "/bin", "/usr/local/bin"];
 /** Numbers of `prctl`; those of Landlock are the same on all of them. */
 const prctlNumbers: Readonly<Record<string, number>> = {
   ...{ x64: 157, ia32: 172, arm: 172, arm64: 167, riscv64: 167, loong64: 167, ppc64: 171, s390x: 172 },
@@ -80,7 +78,7 @@ export async function probeLandlock(
   if (platform !== "linux") return { reason: "Landlock is a part of Linux" };
   const prctl = prctlNumbers[arch];
   if (prctl === undefined) return { reason: `Landlock is not known here on ${arch}` };
-  const interpreter = interpreterIn(folders);
+  const interpreter = interpreterIn({ perl, python }, folders);
   if (!interpreter) return { reason: "Landlock needs perl or python3, and neither is installed" };
   const words = [...interpreter, String(prctl)];
   const abi = await versionFrom(words);
@@ -169,23 +167,6 @@ export function entriesOf(folder: string): string[] {
 export function rulesText(rules: readonly LandlockRule[]): string {
   const letters = { names: "d", read: "r", write: "w" } as const;
   return rules.map(({ allow, path }) => `${letters[allow]} ${path}\0`).join("");
-}
-
-function interpreterIn(folders: readonly string[]): string[] | undefined {
-  const [ofPerl, ofPython] = ["perl", "python3"].map((name) =>
-    folders.map((folder) => join(folder, name)).find(isProgram),
-  );
-  if (ofPerl !== undefined) return [ofPerl, "-e", perl];
-  return ofPython === undefined ? undefined : [ofPython, "-I", "-c", python];
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Asks the kernel for its version of Landlock; 0 where it has none, or where the program does not run. */

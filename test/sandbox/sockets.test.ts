@@ -19,8 +19,9 @@ def serve(s):
 for line in sys.stdin:
     path = line.strip()
     s = socket.socket(socket.AF_UNIX)
-    if not path.startswith("@"): os.makedirs(os.path.dirname(path), exist_ok=True)
-    s.bind("\\0" + path[1:] if path.startswith("@") else path); s.listen(8)
+    if not path.startswith("@"): os.makedirs(os.path.dirname(path), exist_ok=True); os.chdir(os.path.dirname(path))
+    name = os.path.basename(path) if "relative" in path else path
+    s.bind("\\0" + path[1:] if path.startswith("@") else name); s.listen(8)
     threading.Thread(target=serve, args=(s,), daemon=True).start()
     print(path, flush=True)
 `;
@@ -110,6 +111,45 @@ describe.skipIf(!engine)("S30 sockets", () => {
       ...closed.map((path) => `${path} refused`),
       `${join(home, "passed.sock")} reached`,
     ]);
+  });
+
+  test("S30 sockets: one that a program of the machine makes after the start is closed, and again when it is made anew", async () => {
+    const { home, work } = session;
+    const late = [
+      join(home, ".tool/late.sock"),
+      join(work, "late.sock"),
+      `/srv/${own}-late`,
+      // The folder of its program is this one.
+      join(home, ".tool/relative.sock"),
+    ];
+    elsewhere.push(...late);
+    // The sandbox runs by now.
+    await session.run("true");
+    await listen(late);
+    expect(await tried(late)).toEqual(late.map((path) => `${path} refused`));
+    // Another one takes the place of the first: what covered that is gone with it.
+    const [first = ""] = late;
+    rmSync(first);
+    heard.delete(first);
+    await listen([first]);
+    expect(await tried([first])).toEqual([`${first} refused`]);
+  });
+
+  test("S30 sockets: one that is made while a command runs is closed while it runs", async () => {
+    const during = join(session.home, ".tool/during.sock");
+    const running = session.run(
+      `python3 - ${during} <<'END'
+import os, socket, sys, time
+for tries in range(2000):
+    time.sleep(0.02)
+    s = socket.socket(socket.AF_UNIX)
+    try: s.connect(sys.argv[1])
+    except FileNotFoundError: continue
+    except ConnectionRefusedError: print("closed"); break
+END`,
+    );
+    await listen([during]);
+    expect((await running).trim()).toBe("closed");
   });
 
   test("S30 sockets: programs inside can use sockets of their own", async () => {

@@ -30,7 +30,7 @@ export function sandboxWithNetwork(parts: Parts): { sandbox: NetworkedSandbox; n
   );
   const sandbox = sessionSandbox({
     choice: flags.sandbox ?? settings.sandbox ?? "auto",
-    ...{ log, env, workspace, home, own, folders, mode, onFound, rules, network: network.load },
+    ...{ log, env, workspace, home, own, folders, mode, onFound, rules, warn, network: network.load },
   });
   const open = async (port: number) => {
     if ((await sandbox.status()).network === "open")

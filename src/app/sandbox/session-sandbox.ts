@@ -53,6 +53,8 @@ export type SandboxParts = {
   /** Lists the session's own folder, and those of the sessions that it was branched from. */
   folders(): readonly string[];
   mode(): PermissionMode;
+  /** Shows one line to the person. */
+  warn(text: string): void;
   rules(): { allow: readonly string[]; deny: readonly string[] };
   /** Called once, when there is a sandbox to start ahead of the first command. */
   onFound(): void;
@@ -128,11 +130,11 @@ async function found(parts: SandboxParts): Promise<Known> {
   if (choice === "on" && !isFullSandbox(status)) throw new UsageError(cannotStart(status));
   if (!("name" in engine)) return { status, sandbox: undefined };
   const { sandboxOf } = await import("../../sandbox/inside.ts");
-  const { home, mode, rules, log } = parts;
+  const { home, mode, rules, log, warn } = parts;
   const network = engine.name === "landlock" ? undefined : await parts.network();
   const known: Known = { status: network ? { ...status, network: "names" } : status, sandbox: undefined };
   known.sandbox = sandboxOf({
-    ...{ engine, env, workspace, home, mode, rules, network, main: process.argv[1] },
+    ...{ engine, env, workspace, home, mode, rules, network, warn, main: process.argv[1] },
     own: Object.values(own),
     places: placesOf(parts),
     onPlan({ writable }, hides) {

@@ -111,6 +111,8 @@ export function createLifecycle(options: LifecycleOptions) {
 
 async function ensure(state: State): Promise<string[]> {
   const current = await isCurrent(state);
+  const { boxed } = state;
+  if (current && boxed?.box.isAlive()) await boxed.sandbox.closeLate(boxed.box);
   if (state.living && !state.living.bash.death() && current) return [];
   const reason = current ? state.next : "changed";
   const restored = await start(state, "restore");
