@@ -344,7 +344,7 @@ function readableFolders({ folder, log }: OpenSession): string[] {
   return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
 }
 
-function realHome(env: OpenOptions["env"]): string {
+export function realHome(env: OpenOptions["env"]): string {
   const home = env.HOME ?? homedir();
   return existsSync(home) ? realpathSync(home) : home;
 }
@@ -362,7 +362,7 @@ function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Run["ag
 }
 
 /** Returns the folder that the agent works in, with links resolved. */
-function workspaceOf(cwd: string, { flags, cwd: here }: OpenOptions): string[] {
+export function workspaceOf(cwd: string, { flags, cwd: here }: Pick<OpenOptions, "flags" | "cwd">): string[] {
   return [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, here))];
 }
 

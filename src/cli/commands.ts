@@ -24,11 +24,11 @@ export async function runCommand(command: Headless): Promise<number> {
   switch (command.name) {
     case "run":
       return runPrint(command.prompt, command.flags, openRun);
-    case "fix":
-      return (await import("./fix/fix.ts")).runFix(command.flags, {
-        openRun,
-        processes: checkProcesses,
-      });
+    case "fix": {
+      const { checkSandbox } = await import("../app/sandbox/check-sandbox.ts");
+      const { runFix } = await import("./fix/fix.ts");
+      return runFix(command.flags, { openRun, processes: checkProcesses, checkSandbox });
+    }
     case "batch": {
       const { batchPorts } = await import("./batch/run.ts");
       const { runBatch } = await import("./batch/batch.ts");

@@ -8,6 +8,8 @@ export type LazyNetwork = {
   /** Returns the tool: once the network is loaded, connections of its calls stand in the log and in their results. */
   watched(tool: Tool): Tool;
   /** Call it before the sandbox is ended: what ends while its network starts is no news then. */
+  /** Writes what happened since the last call into the log. */
+  flush(): void;
   close(): void;
 };
 
@@ -33,6 +35,7 @@ export function lazyNetwork(parts: NetworkParts, ready: () => Promise<unknown>):
         return (loaded?.watched(tool) ?? tool).run(input, context);
       },
     }),
+    flush: () => loaded?.flush(),
     close() {
       closed = true;
       loaded?.close();

@@ -52,6 +52,8 @@ export type SessionNetwork = {
   watched(tool: Tool): Tool;
   /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
   publish(port: number): Promise<void>;
+  /** Writes what happened since the last call into the log. */
+  flush(): void;
   close(): void;
 };
 
@@ -112,6 +114,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     },
     watched: (tool) => watched(state, tool),
     publish: state.ports.publish,
+    flush: () => void flush(state),
     close() {
       state.closed = true;
       for (const stop of unfollow) stop();

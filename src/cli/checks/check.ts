@@ -2,10 +2,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckProcesses } from "../../app/machine.ts";
+import type { CheckBox, CheckSandbox } from "../../app/sandbox/check-sandbox.ts";
 import { countTests, type TestCount } from "./counts.ts";
 
 export type CheckRun = {
@@ -21,7 +22,13 @@ export type CheckRun = {
   tests?: TestCount;
 };
 
-export type CheckContext = { cwd: string; processes: CheckProcesses; signal: AbortSignal };
+export type CheckContext = {
+  cwd: string;
+  processes: CheckProcesses;
+  signal: AbortSignal;
+  /** The walls around checks, if any. */
+  sandbox?: CheckSandbox | undefined;
+};
 
 const longestMs = 30 * 60_000;
 const mostBytes = 200 * 1024 * 1024;
@@ -30,23 +37,22 @@ const headBytes = 1024 * 1024;
 const tailBytes = 7 * 1024 * 1024;
 
 /** Runs the check once. Its background processes end with it. An aborted run has not passed. */
-export async function runCheck(command: string, { cwd, processes, signal }: CheckContext): Promise<CheckRun> {
+export async function runCheck(command: string, context: CheckContext): Promise<CheckRun> {
+  const { processes, signal, sandbox } = context;
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-check-"));
   const mark = `check-${randomUUID()}`;
-  const fd = openSync(join(folder, "output"), "wx+", 0o600);
+  const env = processes.environment(mark);
+  const inside = await sandbox?.open(env);
+  const path = join(inside?.outFolder ?? folder, mark);
+  const fd = openSync(path, "wx+", 0o600);
   const began = Date.now();
   try {
-    const child = spawn("bash", ["-c", command], {
-      cwd,
-      env: processes.environment(mark),
-      stdio: ["ignore", fd, fd],
-      // A process group of its own can be ended as a whole.
-      detached: true,
-    });
-    const end = await ended(child, fd, signal);
-    endGroup(child, "SIGKILL");
+    const run = { command, cwd: context.cwd, env, mark, output: { path, fd } };
+    const running = inside ? inBox(inside, run) : onMachine(run);
+    const end = await ended(running, fd, signal);
+    running.stop("SIGKILL");
     await processes.endMarked(mark);
-    const output = readOutput(fd);
+    const output = [readOutput(fd), ...(sandbox?.takeNotes() ?? []).map((note) => `[${note}]\n`)].join("");
     const tests = countTests(output);
     return { command, ...end, durationMs: Date.now() - began, output, ...(tests ? { tests } : {}) };
   } finally {
@@ -55,15 +61,61 @@ export async function runCheck(command: string, { cwd, processes, signal }: Chec
   }
 }
 
+type Start = {
+  command: string;
+  cwd: string;
+  env: Record<string, string>;
+  mark: string;
+  output: { path: string; fd: number };
+};
+
+/** A check that runs. `code`: null when a signal ended it. */
+type Running = {
+  end: Promise<{ code: number | null; killedBy?: string | null }>;
+  stop(name: NodeJS.Signals): void;
+};
+
+function onMachine({ command, cwd, env, output: { fd } }: Start): Running {
+  const child = spawn("bash", ["-c", command], {
+    ...{ cwd, env, stdio: ["ignore", fd, fd] },
+    // A process group of its own can be ended as a whole.
+    detached: true,
+  });
+  const end = new Promise<{ code: number | null; killedBy: string | null }>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code, killedBy) => resolve({ code, killedBy }));
+  });
+  return { end, stop: (name) => endGroup(child, name) };
+}
+
+/** Runs a check as the one shell of a sandbox, with which everything that it starts ends. */
+function inBox({ box, inFolder }: CheckBox, { command, cwd, mark, output }: Start): Running {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  const init = join(inFolder, mark);
+  const lines = `exec </dev/null >>${quoted(output.path)} 2>&1; builtin cd -- ${quoted(cwd)} && exec bash -c ${quoted(command)}\nexit 1\n`;
+  writeFileSync(init, lines, { mode: 0o600 });
+  // A sandbox does not keep our process alive.
+  const awake = setInterval(() => {}, 1000);
+  const end = new Promise<{ code: number | null; killedBy?: string }>((resolve) => {
+    box.listen({
+      bytes() {},
+      shellEnded: (code) => resolve({ code }),
+      ended: () => resolve({ code: null, killedBy: "SIGKILL" }),
+    });
+  });
+  box.startShell(init);
+  return { end: end.finally(() => clearInterval(awake)), stop: () => box.kill() };
+}
+
 type End = Pick<CheckRun, "passed" | "exitCode" | "how">;
 
-function ended(child: ChildProcess, fd: number, signal: AbortSignal): Promise<End> {
+function ended(running: Running, fd: number, signal: AbortSignal): Promise<End> {
   return new Promise((resolve, reject) => {
     let why: string | undefined;
     const stop = (reason: string): void => {
       why ??= reason;
-      endGroup(child, "SIGTERM");
-      setTimeout(() => endGroup(child, "SIGKILL"), 1000).unref();
+      running.stop("SIGTERM");
+      setTimeout(() => running.stop("SIGKILL"), 1000).unref();
     };
     const abort = () => stop("stopped");
     const timer = setTimeout(() => stop(`timed out after ${longestMs / 1000} s`), longestMs);
@@ -77,16 +129,11 @@ function ended(child: ChildProcess, fd: number, signal: AbortSignal): Promise<En
       clearInterval(size);
       signal.removeEventListener("abort", abort);
     };
-    child.on("error", (error) => {
-      tidy();
-      reject(error);
-    });
-    child.on("exit", (code, killedBy) => {
-      tidy();
+    running.end.finally(tidy).then(({ code, killedBy }) => {
       if (why !== undefined) resolve({ passed: false, how: why });
       else if (code === null) resolve({ passed: false, how: `killed by ${killedBy}` });
       else resolve({ passed: code === 0, exitCode: code, how: `exit ${code}` });
-    });
+    }, reject);
   });
 }
 

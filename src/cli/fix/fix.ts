@@ -7,7 +7,8 @@ import { resolve } from "node:path";
 import type { Permission } from "../../agent/agent.ts";
 import { runTurn } from "../../agent/loop.ts";
 import type { CheckProcesses } from "../../app/machine.ts";
-import type { OpenRun, Run } from "../../app/session.ts";
+import type { CheckSandbox } from "../../app/sandbox/check-sandbox.ts";
+import type { OpenOptions, OpenRun, Run } from "../../app/session.ts";
 import { watchUncaught } from "../../app/uncaught.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -29,7 +30,12 @@ import { type ProgressReporter, progressReporter } from "./result.ts";
 import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./task.ts";
 
-export type FixPorts = { openRun: OpenRun; processes: CheckProcesses };
+export type FixPorts = {
+  openRun: OpenRun;
+  processes: CheckProcesses;
+  /** Creates the walls around the checks. */
+  checkSandbox(options: Pick<OpenOptions, "flags" | "env" | "cwd" | "warn">): CheckSandbox;
+};
 
 /** Additional runs of a check that fails, or that passes after a repair, to detect flaky ones. */
 const moreRuns = 2;
@@ -74,9 +80,10 @@ async function fixed(
   const cwd = realpathSync(process.cwd());
   const deadline = flags.maxTimeMs === undefined ? undefined : Date.now() + flags.maxTimeMs;
   stop.stopAt(deadline);
-  const context = { cwd, processes: ports.processes, signal: stop.signal };
   const warnings = warningsOf(flags);
   const tree = await openTree(workspaceRoot(cwd), ports.processes.environment("fix"), warnings.warn);
+  const sandbox = ports.checkSandbox({ flags, env: process.env, cwd, warn: warnings.warn });
+  const context = { cwd, processes: ports.processes, signal: stop.signal, sandbox };
   try {
     const target = await prepareTarget(flags, tree, cwd);
     const definitions = definitionsOf(flags.checks, cwd, readText);
@@ -95,6 +102,7 @@ async function fixed(
     }
     return progress.end(ending);
   } finally {
+    sandbox.close();
     tree.close();
   }
 }
