@@ -38,7 +38,11 @@ export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: 
 export type ProposedCall = { tool: Tool; input: Record<string, unknown>; access: Access };
 
 /** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
-export type OtherModels = { cards: readonly ModelCard[]; always: boolean; open(card: ModelCard): Model };
+export type OtherModels = {
+  cards: readonly ModelCard[];
+  always: boolean;
+  open(card: ModelCard): Model | Promise<Model>;
+};
 
 /** Composed once, by the composition root; what changes in the middle of a session is read through a getter. */
 export type Agent = Readonly<{

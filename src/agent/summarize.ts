@@ -58,7 +58,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<{ prose?: string; isOff?: boolean }> {
   const events = agent.log.events();
-  const model = card ? agent.summaries.open(card) : agent.model;
+  const model = card ? await agent.summaries.open(card) : agent.model;
   const question = agent.summaryPrompt;
   const request = summaryRequest(events, view, { question, card });
   const body = model.encode(request);

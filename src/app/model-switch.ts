@@ -39,7 +39,7 @@ export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
     const lacking = isUsable(card.id, usable) ? undefined : lackingOf(card.id, usable);
     return lacking === undefined ? [] : [{ card, lacking }];
   });
-  const own = rows.filter((row) => row.wire === "chat" && !accessOf(row, usable.env).isOwnHost);
+  const own = rows.filter((row) => row.wire !== "messages" && !accessOf(row, usable.env).isOwnHost);
   return {
     listed: [
       { card: model },

@@ -12,7 +12,14 @@ import type { Model } from "../core/ports.ts";
 import { currentModel } from "../core/questions.ts";
 import { similar } from "../core/text/nearest.ts";
 import { whyUnwritable } from "../disk/error-words.ts";
-import { type Access, accessOf, type Environment, missingOf, urlVariableOf } from "../models/access.ts";
+import {
+  type Access,
+  accessOf,
+  type Environment,
+  missingOf,
+  spokenRow,
+  urlVariableOf,
+} from "../models/access.ts";
 import { findCard, listCards } from "../models/cards.ts";
 import { type OwnProviders, providersWith } from "../models/own-providers.ts";
 import { recordedModel, recording } from "../models/playback/recorded.ts";
@@ -22,6 +29,8 @@ import { type Provider, providers, splitName } from "../models/providers.ts";
 import type { SessionOptions } from "./options.ts";
 import { checkUsable, encoderOf, openModel } from "./providers/open-model.ts";
 
+/** The model that answered a stored session. `calls`: also after a call, so its server takes calls as they are sent. */
+type Stored = { card: ModelCard; calls: boolean };
 type Choice = {
   /** `provider/id`; undefined: the model that the environment has a key for. */
   name: string | undefined;
@@ -33,6 +42,7 @@ type Choice = {
   /** The keys `models` and `providers` of the settings. */
   overrides: Readonly<Record<string, unknown>> | undefined;
   own: OwnProviders;
+  stored?: Stored | undefined;
   /** True when a cassette of this run has begun, which then continues. */
   recording?: boolean;
   warn(text: string): void;
@@ -59,10 +69,26 @@ async function make(provider: string, id: string, name: string, choice: Choice):
   }
   if (provider === "recorded")
     return recordedModel({ cassette: readText(id, cwd, "cassette"), loose: flags.loose, fileName: id });
-  const row = rowNamed(provider, name, choice);
+  const stored = choice.stored?.card.id === `${provider}/${id}` ? choice.stored : undefined;
+  const row = spokenRow(rowNamed(provider, name, choice), env, stored?.card);
   checkUsable(row, `${provider}/${id}`, env);
   const card = await askedCard(row, `${provider}/${id}`, choice);
-  return openModel(row, card, env);
+  return openModel(row, stored ? asBefore(card, stored) : card, env);
+}
+
+/** The model of a session, once it answered; undefined before. */
+export function storedModel(events: readonly LogEvent[]): Stored | undefined {
+  const isReply = ({ type }: LogEvent) => type === "assistant_message";
+  if (!events.some(isReply)) return undefined;
+  const called = events.findIndex(({ type }) => type === "tool_result");
+  return { card: currentModel(events).model, calls: called >= 0 && events.slice(called).some(isReply) };
+}
+
+/** Calls that a server took without their thinking keep being sent so: what was added now would change them. */
+function asBefore(card: ModelCard, { card: before, calls }: Stored): ModelCard {
+  if (!calls || before.contract.thinking !== undefined || card.api) return card;
+  const { thinking: _, ...contract } = card.contract;
+  return { ...card, contract };
 }
 
 /** Throws `UsageError`. */
@@ -103,8 +129,9 @@ async function askedCard(row: Provider, id: string, choice: Choice): Promise<Mod
 export function summaryModels(own: ModelCard, wanted: string | undefined, choice: Choice): OtherModels {
   const { provider } = splitName(own.id);
   const { env, overrides } = choice;
-  const row = providersWith(choice.own).find(({ name }) => name === provider);
-  const open = (card: ModelCard): Model => {
+  const known = providersWith(choice.own).find(({ name }) => name === provider);
+  const row = known && spokenRow(known, env, own);
+  const open = async (card: ModelCard): Promise<Model> => {
     if (!row) throw new Error(`${provider} opens no other models`);
     return openModel(row, card, env);
   };
@@ -113,7 +140,7 @@ export function summaryModels(own: ModelCard, wanted: string | undefined, choice
     throw new UsageError(
       `summaryModel ${wanted}: must be "auto", "own" or a model of ${provider}, which this session talks to`,
     );
-  if (always) return { cards: [cardOf(wanted, choice)], always, open };
+  if (always) return { cards: [cardOf(wanted, row, choice)], always, open };
   const isOffered = row !== undefined && accessOf(row, env).isOwnHost && choice.flags.record === undefined;
   const cards = wanted === "own" || !isOffered ? [] : listCards();
   const others = cards.filter(({ id }) => id.startsWith(`${provider}/`) && id !== own.id);
@@ -121,17 +148,22 @@ export function summaryModels(own: ModelCard, wanted: string | undefined, choice
 }
 
 /** Encodes each request of a session as the model of its step does. It needs no key; OpenAI's depend on the host of `env`. */
-export function encodingOf(events: readonly LogEvent[], env: Environment = process.env): Model["encode"] {
-  const encoder = ({ id }: ModelCard): Model["encode"] => {
-    const { provider } = splitName(id);
-    const row = providersWith(ownProviders(env)).find(({ name }) => name === provider);
-    return row ? encoderOf(row, env) : JSON.stringify;
+export async function encodingOf(
+  events: readonly LogEvent[],
+  env: Environment = process.env,
+): Promise<Model["encode"]> {
+  const rows = providersWith(ownProviders(env));
+  const encoder = async (card: ModelCard): Promise<Model["encode"]> => {
+    const row = rows.find(({ name }) => name === splitName(card.id).provider);
+    return row ? encoderOf(row, card, env) : JSON.stringify;
   };
-  const cards = events.flatMap((event) =>
-    "model" in event && typeof event.model === "object" ? [event.model] : [],
-  );
   const { model } = currentModel(events);
-  return (request) => encoder(cards.find((card) => card.id === request.model) ?? model)(request);
+  const cards = new Map([[model.id, model]]);
+  for (const event of events)
+    if ("model" in event && typeof event.model === "object") cards.set(event.model.id, event.model);
+  const encoders = new Map<string, Model["encode"]>();
+  for (const [id, card] of cards) encoders.set(id, await encoder(card));
+  return (request) => (encoders.get(request.model) ?? encoders.get(model.id) ?? JSON.stringify)(request);
 }
 
 /** Reads the rows of the settings; none where they cannot be read, which other commands tell. */
@@ -161,8 +193,8 @@ function defaultName(env: Environment): string {
   );
 }
 
-function cardOf(id: string, { overrides, warn }: Choice): ModelCard {
-  const { card, warning } = findCard(id, { overrides });
+function cardOf(id: string, row: Provider | undefined, { overrides, warn }: Choice): ModelCard {
+  const { card, warning } = findCard(id, { overrides, row });
   if (warning) warn(warning);
   return card;
 }

@@ -35,7 +35,7 @@ import { parserFor } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
 import { environmentPreamble, today } from "./first-message.ts";
-import { chooseModel, summaryModels } from "./models.ts";
+import { chooseModel, storedModel, summaryModels } from "./models.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import { offloadPastes } from "./paste.ts";
@@ -247,10 +247,11 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   const { flags, cwd, warn } = options;
   const env = withStoredKeys(options);
   const events = session.log.events();
-  const stored = events.length > 0 ? currentModel(events).model.id : undefined;
+  const current = events.length > 0 ? currentModel(events).model.id : undefined;
   const startAt = events.filter((event) => event.type === "assistant_message").length;
-  const name = flags.model ?? stored ?? settings.model;
-  return { name, flags, env, cwd, startAt, overrides: settings.models, own: settings.providers, warn };
+  const name = flags.model ?? current ?? settings.model;
+  const facts = { startAt, stored: storedModel(events), overrides: settings.models, own: settings.providers };
+  return { name, flags, env, cwd, warn, ...facts };
 }
 
 type AgentParts = {

@@ -92,7 +92,7 @@ async function report(command: Extract<Headless, { name: "report" }>): Promise<n
   const events = storedEvents(configuredRoot(command), command.operands[0] ?? resume, complain);
   if (html !== undefined) return writePage(html, events);
   if (step === undefined) return say(reportText(events, { verbose }));
-  return say(`${stepBody(events, step, encodingOf(events))}\n`);
+  return say(`${stepBody(events, step, await encodingOf(events))}\n`);
 }
 
 async function egress(command: Extract<Headless, { name: "egress" }>): Promise<number> {
@@ -104,7 +104,7 @@ async function egress(command: Extract<Headless, { name: "egress" }>): Promise<n
 /** Writes for the owner only, like the session. Throws `UsageError` when the file cannot be written. */
 async function writePage(file: string, events: readonly LogEvent[]): Promise<number> {
   const { reportHtml } = await import("../report/page/html.ts");
-  const page = reportHtml(events, encodingOf(events));
+  const page = reportHtml(events, await encodingOf(events));
   try {
     saveFile(file, page, { mode: 0o600, make: false });
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Where the requests of a provider go, and with which key: what the environment says about a row of the table. */
 
+import type { ModelCard } from "../core/model-card.ts";
 import type { Provider } from "./providers.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,6 +18,18 @@ export function accessOf(row: Provider, env: Environment): Access {
     isOwnHost: own === undefined,
     ...(variable && key ? { key, variable } : {}),
   };
+}
+
+/**
+ * The row as it is spoken to: of the hosts that stand in for OpenAI most speak chat completions alone. `stored`: the card
+ * of a session that was answered; another API would change all that was sent.
+ */
+export function spokenRow(row: Provider, env: Environment, stored?: ModelCard): Provider {
+  if (row.wire !== "responses") return row;
+  const { url } = accessOf(row, env);
+  const isForeign = row.name === "openai" && !/^https:\/\/api\.openai\.com(\/|$)/.test(url);
+  const isOlder = stored !== undefined && stored.api !== "responses";
+  return isForeign || isOlder ? { ...row, wire: "chat", contract: "automatic" } : row;
 }
 
 /** Returns the name of the variable that holds another base URL. */
@@ -62,7 +75,7 @@ export function missingOf(row: Provider, env: Environment): string | undefined {
   if (row.signer || row.local || row.keys.length === 0) return undefined;
   const { key, isOwnHost } = accessOf(row, env);
   // A server of one's own may ask for no key.
-  if (key || (row.wire === "chat" && !isOwnHost)) return undefined;
+  if (key || (row.wire !== "messages" && !isOwnHost)) return undefined;
   const names = row.keys.join(" or ");
   return row.name === "openai" ? `set ${names}, or OPENAI_BASE_URL for another server` : `set ${names}`;
 }

@@ -8,9 +8,10 @@ import { similar } from "../core/text/nearest.ts";
 import data from "./cards.json" with { type: "json" };
 import { type Provider, providers, splitName } from "./providers.ts";
 
-/** A card as the file has it: a contract by name, and where the model departs from it. */
+/** A card as the file has it: a contract by name, where the model departs from it, and the one that it has over Responses. */
 type FiledCard = Omit<ModelCard, "contract"> & {
   contract: string;
+  responses?: string;
   minTokens?: number;
   ttls?: CacheLife[];
 } & Partial<Pick<Contract, "reminders" | "toolGating">>;
@@ -22,7 +23,8 @@ export const cardSource: { package: string; version: string; date: string } = da
 
 /** All known models, in the order of the file. */
 export function listCards(): ModelCard[] {
-  return (data.cards as FiledCard[]).map(({ contract, minTokens, ttls, reminders, toolGating, ...card }) => {
+  return (data.cards as FiledCard[]).map((filed) => {
+    const { contract, responses: _, minTokens, ttls, reminders, toolGating, ...card } = filed;
     const base = contractNamed(contract);
     return {
       ...card,
@@ -42,7 +44,7 @@ export type ToldFacts = { window?: number; maxOutput?: number; prices?: Partial<
 export type Sources = {
   /** The key `models` of the settings; it beats everything else. */
   overrides?: Readonly<Record<string, unknown>> | undefined;
-  /** The row of the model's provider; by default that of the table. */
+  /** The row of the model's provider; by default that of the table, and over Responses only where it is given. */
   row?: Provider | undefined;
   /** Facts told by the server; they beat the card. */
   told?: ToldFacts | undefined;
@@ -54,13 +56,15 @@ export type Sources = {
  */
 export function findCard(
   id: string,
-  { overrides = {}, row = rowOf(id), told = {} }: Sources = {},
+  { overrides = {}, row: given, told = {} }: Sources = {},
 ): { card: ModelCard; warning?: string } {
+  const row = given ?? rowOf(id);
   const known = knownCard(id, row);
   const override = (overrides[id] ?? {}) as object;
   const wrong = overrideProblem({ [id]: override });
   if (wrong) throw new UsageError(`${wrong}: correct or remove it in settings`);
-  const base = { ...(known ?? unknownCard(id, row)), id };
+  const made = { ...(known ?? unknownCard(id, row)), id };
+  const base = given?.wire === "responses" ? overResponses(made, given) : made;
   const card = merge(merge(base, withReply(base, told)), override) as ModelCard;
   const facts = { ...told, ...override };
   if (known || ("window" in facts && ("prices" in facts || row?.local))) return { card };
@@ -80,6 +84,12 @@ export function overrideProblem(overrides: Readonly<Record<string, unknown>>): s
   return Object.entries(overrides).flatMap(([id, override]) =>
     violations(overrideSchema, override, `models.${id}`),
   )[0];
+}
+
+/** The same model over Responses. */
+function overResponses(card: ModelCard, { contract }: Provider): ModelCard {
+  const filed = (data.cards as FiledCard[]).find(({ id }) => splitName(id).id === splitName(card.id).id);
+  return { ...card, api: "responses", contract: contractNamed(filed?.responses ?? contract) };
 }
 
 function rowOf(id: string): Provider | undefined {

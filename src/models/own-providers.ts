@@ -4,7 +4,13 @@ import type { JsonSchema } from "../core/request.ts";
 import { closedObject, violations } from "../core/schema.ts";
 import { type Asking, type Provider, providers, type Wire } from "./providers.ts";
 
-const wires = ["messages", "chat"] as const;
+const wires = ["messages", "chat", "responses"] as const;
+/** Contracts of models without a card, by wire: what every host that speaks it accepts. */
+const contracts = {
+  messages: "claude_unknown",
+  chat: "automatic",
+  responses: "responses_automatic",
+} as const;
 
 /** A row of the settings: of a new provider, or what differs from a known one. */
 type OwnProvider = { wire?: Wire; url?: string; key?: string; asks?: Asking };
@@ -46,7 +52,7 @@ function blank(name: string): Provider {
 function changed(row: Provider, { wire, url, key, asks }: OwnProvider): Provider {
   return {
     ...row,
-    ...(wire ? { wire, contract: wire === "messages" ? "claude_unknown" : "automatic" } : {}),
+    ...(wire ? { wire, contract: contracts[wire] } : {}),
     ...(url ? { url } : {}),
     ...(key ? { keys: [key] } : {}),
     ...(asks ? { asks } : {}),

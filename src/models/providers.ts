@@ -1,7 +1,7 @@
 /** The table of providers, one row each. Pure. */
 
 /** The API that a provider speaks. */
-export type Wire = "messages" | "chat";
+export type Wire = "messages" | "chat" | "responses";
 
 /** How a server says which models it has and how large their windows are. */
 export type Asking = "ollama" | "lmstudio" | "llamacpp" | "models";
@@ -43,7 +43,7 @@ export const providers: readonly Provider[] = [
   },
   {
     ...{
-      ...chat,
+      ...{ wire: "responses", contract: "responses_automatic" },
       name: "openai",
       title: "OpenAI",
       url: "https://api.openai.com/v1",

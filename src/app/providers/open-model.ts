@@ -7,12 +7,9 @@ import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { providerOfKey } from "../../credentials/forms.ts";
 import { type Access, accessOf, type Environment, missingOf, regionOf } from "../../models/access.ts";
-import { anthropicModel } from "../../models/anthropic/anthropic.ts";
-import { type Cloud, encodeAnthropic, modelId } from "../../models/anthropic/encoding.ts";
+import type { Cloud } from "../../models/anthropic/encoding.ts";
 import { explained } from "../../models/http/explained.ts";
 import { withRetry } from "../../models/http/retry.ts";
-import { encodeOpenai } from "../../models/openai/encoding.ts";
-import { dialectOf, openaiModel } from "../../models/openai/openai.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
 import type { Server } from "../../models/servers/ask.ts";
 import type { Sign } from "../../models/signers/signer.ts";
@@ -30,10 +27,10 @@ export function checkUsable(row: Provider, id: string, env: Environment): void {
   );
 }
 
-/** Returns the model, which tries again after passing failures. */
-export function openModel(row: Provider, card: ModelCard, env: Environment): Model {
+/** Returns the model, which tries again after passing failures. Only the wire that it speaks is loaded. */
+export async function openModel(row: Provider, card: ModelCard, env: Environment): Promise<Model> {
   const access = accessOf(row, env);
-  const model = row.wire === "messages" ? messages(row, card, access, env) : chat(card, access, env);
+  const model = await wireModel(row, card, access, env);
   const guarded = row.asks === "ollama" ? uncut(model, { ...access, asks: row.asks }) : model;
   const retried = withRetry(guarded, { sleep: interruptibleSleep, random: Math.random });
   return explained(retried, { row, access });
@@ -53,15 +50,39 @@ function uncut(model: Model, server: Server): Model {
   };
 }
 
-/** Returns the encoder of a provider's requests, which needs no key. OpenAI's own host takes fields that others do not. */
-export function encoderOf(row: Provider, env: Environment): Model["encode"] {
-  if (row.wire === "messages")
+/**
+ * Returns the encoder of the requests to a model, which needs no key. OpenAI's own host takes fields that others do not;
+ * over Responses only a card goes that says so.
+ */
+export async function encoderOf(row: Provider, card: ModelCard, env: Environment): Promise<Model["encode"]> {
+  if (card.api === "responses") return (await import("../../models/responses/encoding.ts")).encodeResponses;
+  if (row.wire === "messages") {
+    const { encodeAnthropic } = await import("../../models/anthropic/encoding.ts");
     return (request) => encodeAnthropic(request, row.signer ? { cloud: row.signer } : {});
+  }
+  const { dialectOf } = await import("../../models/openai/openai.ts");
+  const { encodeOpenai } = await import("../../models/openai/encoding.ts");
   const dialect = dialectOf(accessOf(row, env).url);
   return (request) => encodeOpenai(request, dialect);
 }
 
-function messages(row: Provider, card: ModelCard, { url, key, variable }: Access, env: Environment): Model {
+async function wireModel(row: Provider, card: ModelCard, access: Access, env: Environment): Promise<Model> {
+  if (row.wire === "messages") return messages(row, card, access, env);
+  const { url, key } = access;
+  const options = { card, baseUrl: url, ...idleTime(env), ...(key ? { apiKey: key } : {}) };
+  if (card.api === "responses")
+    return (await import("../../models/responses/responses.ts")).responsesModel(options);
+  return (await import("../../models/openai/openai.ts")).openaiModel(options);
+}
+
+async function messages(
+  row: Provider,
+  card: ModelCard,
+  { url, key, variable }: Access,
+  env: Environment,
+): Promise<Model> {
+  const { anthropicModel } = await import("../../models/anthropic/anthropic.ts");
+  const { modelId } = await import("../../models/anthropic/encoding.ts");
   const named = variable?.endsWith("_AUTH_TOKEN") ? { authToken: key } : { apiKey: key };
   return anthropicModel({
     ...{ card, baseUrl: url, ...idleTime(env) },
@@ -93,10 +114,6 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
-}
-
-function chat(card: ModelCard, { url, key }: Access, env: Environment): Model {
-  return openaiModel({ card, baseUrl: url, ...idleTime(env), ...(key ? { apiKey: key } : {}) });
 }
 
 /** Parses headers, one to a line as `Name: value`, for a gateway between us and the API. */

@@ -24,7 +24,7 @@ export async function writeReport(
 ): Promise<{ file: string; opened: boolean }> {
   const file = join(folder, "report.html");
   const events = agent.log.events();
-  write(file, reportHtml(events, encodingOf(events)));
+  write(file, reportHtml(events, await encodingOf(events)));
   return { file, opened: await openPage(file, env) };
 }
 

@@ -226,4 +226,4 @@ test(`of ${count} random conversations with edits none makes a request that is r
   const sum = (key: "requests" | "edits") => played.reduce((all, one) => all + one[key], 0);
   expect(sum("requests")).toBeGreaterThan(7 * count);
   expect(sum("edits")).toBeGreaterThan(2 * count);
-});
+}, 900_000);
