@@ -2,15 +2,18 @@
 
 import { type KeyRow, keyRows, removeStored, storedNames, storeFor } from "../../app/stored-keys.ts";
 import { UsageError } from "../../core/errors.ts";
-import { readSecret } from "../read-secret.ts";
 import { writeError, writeOut } from "../terminal-output.ts";
+import { readSecret } from "../typed-line.ts";
 
 /** Runs `sawtooth login`; returns the exit code. Throws `UsageError` and `CredentialsError`. */
 export async function runLogin(operands: readonly string[]): Promise<number> {
   const [provider, stray] = operands;
   if (stray !== undefined) throw new UsageError(`login takes one provider; unexpected: ${stray}`);
   if (provider === undefined) throw new UsageError(`login needs a provider: ${known()}`);
-  if (isChatgpt(provider)) return (await import("./login-chatgpt.ts")).loginChatgpt(process.env);
+  if (isChatgpt(provider)) {
+    await (await import("./login-chatgpt.ts")).loginChatgpt(process.env);
+    return 0;
+  }
   const row = rowOf(provider);
   const key = await readSecret(`Paste the API key of ${row.title} (it is not shown), then Enter: `);
   const file = storeFor(row, key, process.env);

@@ -23,6 +23,8 @@ type Input = {
   /** Keys typed before there was a session, between two, or while a picked item is carried out. */
   early: Key[];
   timer: NodeJS.Timeout | undefined;
+  /** True while keys belong to whoever the terminal was lent to. */
+  lent: boolean;
 };
 
 /** Work that the user started. */

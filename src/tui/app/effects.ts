@@ -152,19 +152,28 @@ async function workOn(app: App, what: string, action: (signal: AbortSignal) => P
   await work;
 }
 
-/** Gives the terminal to another program for a while; the agent works on, and its output is shown afterwards. */
 async function editOutside(app: App, host: Host): Promise<void> {
   const text = app.state?.editor.text ?? "";
-  app.display.screen.clear();
-  app.terminal.release();
-  app.display.terminalLent = true;
-  const edited = await host.editText(text).catch((error: Error) => {
+  const edited = await lend(app, () => host.editText(text)).catch((error: Error) => {
     dispatch(app, { type: "notice", text: error.message });
     return undefined;
   });
-  app.terminal.take();
-  app.display.screen.locate();
-  app.display.terminalLent = false;
   if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
-  draw(app);
+}
+
+/** Gives the terminal to `use` for a while; the agent works on, and its output is shown afterwards. */
+export async function lend<T>(app: App, use: () => Promise<T>): Promise<T> {
+  app.display.screen.clear();
+  app.terminal.release();
+  app.display.terminalLent = true;
+  app.input.lent = true;
+  try {
+    return await use();
+  } finally {
+    app.input.lent = false;
+    app.terminal.take();
+    app.display.screen.locate();
+    app.display.terminalLent = false;
+    draw(app);
+  }
 }

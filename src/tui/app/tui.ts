@@ -14,7 +14,7 @@ import { cutRow } from "../rows/rows.ts";
 import { mountLiveArea } from "../screen/frame.ts";
 import { createScreen } from "../screen/screen.ts";
 import { type App, dispatch, draw, print, streamMs, type TuiOptions } from "./app.ts";
-import { perform } from "./effects.ts";
+import { lend, perform } from "./effects.ts";
 import { ask } from "./permission-prompt.ts";
 import { onPickingKey, pick } from "./picking.ts";
 import { initialState, reduce, rowContextOf } from "./state.ts";
@@ -43,7 +43,7 @@ export function createTui(options: TuiOptions): Tui {
       terminalLent: false,
       settling: false,
     },
-    input: { keys: createKeyReader(screen.located), early: [], timer: undefined },
+    input: { keys: createKeyReader(screen.located), early: [], timer: undefined, lent: false },
     work: { stops: new Set(), running: new Set(), receivedMessages: [] },
     questions: { answers: new Map(), unseen: new Map(), lastId: 0, modeTimer: undefined },
     state: undefined,
@@ -67,6 +67,7 @@ export function createTui(options: TuiOptions): Tui {
     person: personOf(app),
     attach: (host, beginning) => attach(app, host, beginning),
     pick: (request) => pick(app, request),
+    lend: (use) => lend(app, use),
     warn: (text) =>
       void (app.state
         ? dispatch(app, { type: "print", rows: noteRows(["warn", text], rowContextOf(app.state)) })
@@ -133,6 +134,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
 }
 
 function onData(app: App, chunk: string): void {
+  if (app.input.lent) return;
   const ours = typed(app, chunk);
   if (!ours) return;
   clearTimeout(app.input.timer);

@@ -50,6 +50,8 @@ type Plain = {
   picking: Picking | undefined;
   stops: Set<AbortController>;
   works: Set<Promise<unknown>>;
+  /** True while lines belong to whoever the terminal was lent to. */
+  lent: boolean;
   /** Time of the last Ctrl-C, in milliseconds since 1970. */
   interruptedAt: number;
   leave: (exit: Leave) => void;
@@ -68,6 +70,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     picking: undefined,
     stops: new Set(),
     works: new Set(),
+    lent: false,
     interruptedAt: 0,
     leave: () => {},
   };
@@ -76,11 +79,14 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     app.picking?.settle(undefined);
     app.leave({ type: "quit" });
   });
-  process.on("SIGINT", () => onInterrupt(app));
+  process.on("SIGINT", () => {
+    if (!app.lent) onInterrupt(app);
+  });
   return {
     person: personOf(app),
     attach: (host, beginning) => attach(app, host, beginning),
     pick: (request) => pick(app, request),
+    lend: (use) => lend(app, use),
     warn: (text) => say([`! ${text}`]),
     stopped: () => stopped(app),
     close: () => app.lines.close(),
@@ -139,6 +145,7 @@ function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): 
 }
 
 function onLine(app: Plain, line: string): void {
+  if (app.lent) return;
   const { host } = app;
   const [pending] = app.questions;
   const text = line.trim();
@@ -152,6 +159,16 @@ function onLine(app: Plain, line: string): void {
   else {
     app.queue.push({ content: [{ type: "text", text: line }] });
     say(["queued for the next step"]);
+  }
+}
+
+async function lend<T>(app: Plain, use: () => Promise<T>): Promise<T> {
+  app.lent = true;
+  try {
+    return await use();
+  } finally {
+    app.lent = false;
+    app.lines.resume();
   }
 }
 

@@ -118,6 +118,8 @@ export type Tui = {
   attach(host: Host, beginning?: Beginning): Promise<Leave>;
   /** Lets the user choose from a list; undefined when nothing was chosen. */
   pick(request: PickRequest): Promise<string | undefined>;
+  /** Gives the terminal to `use` for a while: in its usual modes, with nothing of ours on it. */
+  lend<T>(use: () => Promise<T>): Promise<T>;
   /** Shows one line to the user. */
   warn(text: string): void;
   /** Interrupts running work, and waits a while for its end. */
