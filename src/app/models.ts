@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { OtherModels } from "../agent/agent.ts";
 import { folders } from "../config/folders.ts";
 import { readSettings } from "../config/settings.ts";
-import { StartError, UsageError } from "../core/errors.ts";
+import { NoModel, UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type { Model } from "../core/ports.ts";
@@ -183,11 +183,12 @@ function defaultName(env: Environment): string {
   );
   if (found) {
     const set = accessOf(found, env).variable ?? urlVariableOf(found);
-    throw new UsageError(
+    throw new NoModel(
       `there is ${set}: name its model with --model ${found.name}/<id> (sawtooth models ${found.name} lists them)`,
+      2,
     );
   }
-  throw new StartError(
+  throw new NoModel(
     "no credentials: set ANTHROPIC_API_KEY, store a key with sawtooth login, or name another model with --model (sawtooth models lists what can be used)",
     4,
   );

@@ -58,6 +58,12 @@ export function changeUserRules(
   replace(file, { ...settings, [kind]: change(settings[kind] ?? []) });
 }
 
+/** Makes a model the one that sessions begin with, unless the settings name another. Throws `SettingsError`. */
+export function rememberModel(file: string, model: string): void {
+  const settings = readSettings(file);
+  if (settings.model === undefined) replace(file, { ...settings, model });
+}
+
 /** Writes all or nothing. A settings file that is a link stays one. */
 function replace(file: string, value: object): void {
   const target = existsSync(file) ? realpathSync(file) : file;

@@ -27,6 +27,16 @@ export class StartError extends Error {
   }
 }
 
+/** No model can be used as things stand: a person at a terminal chooses one instead. */
+export class NoModel extends StartError {
+  /** The provider of the model that was named, which lacks a key; undefined when none was named. */
+  readonly provider: string | undefined;
+  constructor(message: string, exitCode: number, provider?: string) {
+    super(message, exitCode);
+    this.provider = provider;
+  }
+}
+
 /** Returns the exit code of an error that the user can fix; undefined for a bug, which crashes. */
 export function exitCodeOf(error: unknown): number | undefined {
   return error instanceof Error && "exitCode" in error && typeof error.exitCode === "number"

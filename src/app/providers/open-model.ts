@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { duration } from "../../config/values.ts";
-import { StartError } from "../../core/errors.ts";
+import { NoModel, StartError } from "../../core/errors.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { providerOfKey } from "../../credentials/forms.ts";
@@ -17,7 +17,7 @@ import type { Sign } from "../../models/signers/signer.ts";
 /** Throws `StartError` when something is missing, or the key is another provider's: it is then sent to nobody. */
 export function checkUsable(row: Provider, id: string, env: Environment): void {
   const missing = missingOf(row, env);
-  if (missing) throw new StartError(`no credentials for ${id}: ${missing}`, 4);
+  if (missing) throw new NoModel(`no credentials for ${id}: ${missing}`, 4, row.name);
   const { key, variable, isOwnHost } = accessOf(row, env);
   const owner = key && isOwnHost ? providerOfKey(key) : undefined;
   if (owner === undefined || owner === row.name) return;

@@ -29,7 +29,7 @@ import { createTerminal } from "../../tui/screen/terminal.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeOut, writeStack } from "../terminal-output.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
-import { listBefore, type NextSession, nextAfter, openOr } from "./next-session.ts";
+import { listBefore, type NextSession, nextAfter, openFirst, openOr } from "./next-session.ts";
 import { sessionActions } from "./slash-commands.ts";
 import { undoOf } from "./undo.ts";
 import { workspaceFiles } from "./workspace-files.ts";
@@ -63,7 +63,8 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     };
     let last: string | undefined;
     for (;;) {
-      const run = await openOr(next, { flags, last, person, warn: tui.warn, crashed: end.crashed });
+      const context = { flags, last, person, warn: tui.warn, crashed: end.crashed };
+      const run = await (last === undefined ? openFirst(next, context, { tui, chosen }) : openOr(next, context));
       end.watching = false;
       end.cleanUp = () => tui.stopped().then(run.close);
       const host = hostOf(run, chosen, { flags: next.flags, root });

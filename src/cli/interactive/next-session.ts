@@ -3,10 +3,10 @@
 import { openRun, sessionRoot } from "../../app/open-session.ts";
 import type { OpenOptions, Person, Run } from "../../app/session.ts";
 import { sessionsUnder } from "../../app/stored-sessions.ts";
-import { exitCodeOf, UsageError } from "../../core/errors.ts";
+import { exitCodeOf, NoModel, UsageError } from "../../core/errors.ts";
 import type { EventBody } from "../../core/events.ts";
 import { isEmpty, sessionsRequest } from "../../tui/dialogs/stored.ts";
-import type { Beginning } from "../../tui/ports/session.ts";
+import type { Beginning, Tui } from "../../tui/ports/session.ts";
 import type { Open, PickRequest } from "../../tui/ports/sessions.ts";
 import type { Flags } from "../arguments/options.ts";
 
@@ -40,6 +40,30 @@ type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {
   last: string | undefined;
   person: Person;
 };
+
+/**
+ * Opens the first session. Where no model can be used the person chooses one, which `chosen` gets; who leaves instead
+ * gets the error.
+ */
+export async function openFirst(
+  next: NextSession,
+  context: SessionContext,
+  { tui, chosen }: { tui: Tui; chosen: { model?: string } },
+): Promise<Run> {
+  for (let { flags } = next; ; ) {
+    try {
+      return await openOr({ ...next, flags }, context);
+    } catch (error) {
+      if (!(error instanceof NoModel)) throw error;
+      const { firstStart } = await import("./first-start.ts");
+      const way = await firstStart({ tui, flags, env: process.env, missing: error });
+      if (way === undefined) throw error;
+      if (way === "named") continue;
+      flags = { ...flags, model: way.model };
+      chosen.model = way.model;
+    }
+  }
+}
 
 /** Opens the next session. On failure it continues the last one, if there was one, and reports the reason. */
 export async function openOr(next: NextSession, { flags, last, ...rest }: SessionContext): Promise<Run> {

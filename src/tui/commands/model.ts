@@ -60,11 +60,16 @@ function modelsRequest(
     items: listed.map(({ card, lacking }) => ({
       id: card.id,
       label: safe(card.id),
-      facts: [formatTokens(card.window), ...pricesOf(card)],
+      facts: modelFacts(card),
       mark: card.id === current ? "current" : lacking,
     })),
     preview: (id) => ({ rows: previewOf(cards.get(id), { events, current, now }), keep: "beginning" }),
   };
+}
+
+/** Returns window and prices of a model, as lists show them. */
+export function modelFacts(card: ModelCard): string[] {
+  return [formatTokens(card.window), ...pricesOf(card)];
 }
 
 function pricesOf({ prices: { input, output, cacheRead } }: ModelCard): string[] {
