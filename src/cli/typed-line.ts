@@ -16,10 +16,13 @@ export async function readSecret(prompt: string): Promise<string> {
   return lines[0] ?? "";
 }
 
-/** Reads keys until Enter. Esc, Ctrl-C and the signal cancel: undefined. `shown`: what is typed appears. */
+/**
+ * Reads keys until Enter. Esc, Ctrl-C and the signal cancel: undefined. `shown`: what is typed appears; `typed`: keys
+ * that came before.
+ */
 export function typedLine(
   prompt: string,
-  { shown, signal }: { shown: boolean; signal?: AbortSignal },
+  { shown, signal, typed = "" }: { shown: boolean; signal?: AbortSignal; typed?: string },
 ): Promise<string | undefined> {
   const { stdin, stderr } = process;
   // Before the prompt: what is typed from then on is not shown by the terminal itself.
@@ -43,6 +46,7 @@ export function typedLine(
       else if (read.end === "cancelled") cancel();
     };
     stdin.on("data", onData);
+    if (typed !== "") onData(typed);
     signal?.addEventListener("abort", cancel, { once: true });
   });
 }

@@ -139,7 +139,7 @@ async function pasteKey(provider: string, door: Door): Promise<Way | undefined> 
   const { tui, env, missing } = door;
   const row = keyRows.find((each) => each.provider === provider) as KeyRow;
   const prompt = `Paste the API key of ${row.title} (it is not shown), then Enter; Esc goes back: `;
-  const key = await tui.lend(() => typedLine(prompt, { shown: false }));
+  const key = await tui.lend((typed) => typedLine(prompt, { shown: false, typed }));
   if (key === undefined) return undefined;
   tui.warn(`the key of ${row.title} is stored in ${storeFor(row, key, env)}, for you alone`);
   if (missing.provider === provider) return "named";

@@ -64,7 +64,9 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     let last: string | undefined;
     for (;;) {
       const context = { flags, last, person, warn: tui.warn, crashed: end.crashed };
-      const run = await (last === undefined ? openFirst(next, context, { tui, chosen }) : openOr(next, context));
+      const run = await (last === undefined
+        ? openFirst(next, context, { tui, chosen })
+        : openOr(next, context));
       end.watching = false;
       end.cleanUp = () => tui.stopped().then(run.close);
       const host = hostOf(run, chosen, { flags: next.flags, root });

@@ -5,6 +5,7 @@ import { noteRows } from "../blocks/event-rows.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
 import { commandsOf } from "../commands/commands.ts";
 import { prepareFiles } from "../input/completion.ts";
+import type { Key } from "../input/keys.ts";
 import type { Host } from "../ports/session.ts";
 import { type App, dispatch, draw, streamMs } from "./app.ts";
 import { ask } from "./permission-prompt.ts";
@@ -161,14 +162,20 @@ async function editOutside(app: App, host: Host): Promise<void> {
   if (edited !== undefined) dispatch(app, { type: "written", text: edited.replace(/\n$/, "") });
 }
 
+function typedBy(key: Key): string {
+  if (key.type !== "key") return key.text;
+  return key.key === "enter" ? "\r" : "";
+}
+
 /** Gives the terminal to `use` for a while; the agent works on, and its output is shown afterwards. */
-export async function lend<T>(app: App, use: () => Promise<T>): Promise<T> {
+export async function lend<T>(app: App, use: (typed: string) => Promise<T>): Promise<T> {
+  const typed = app.input.early.splice(0).map(typedBy).join("");
   app.display.screen.clear();
   app.terminal.release();
   app.display.terminalLent = true;
   app.input.lent = true;
   try {
-    return await use();
+    return await use(typed);
   } finally {
     app.input.lent = false;
     app.terminal.take();

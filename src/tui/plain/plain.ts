@@ -52,6 +52,8 @@ type Plain = {
   works: Set<Promise<unknown>>;
   /** True while lines belong to whoever the terminal was lent to. */
   lent: boolean;
+  /** Reads on after somebody else has paused the input. */
+  resume(): void;
   /** Time of the last Ctrl-C, in milliseconds since 1970. */
   interruptedAt: number;
   leave: (exit: Leave) => void;
@@ -71,6 +73,7 @@ export function createPlain(options: { version: string; input: NodeJS.ReadableSt
     stops: new Set(),
     works: new Set(),
     lent: false,
+    resume: () => void options.input.resume(),
     interruptedAt: 0,
     leave: () => {},
   };
@@ -162,13 +165,13 @@ function onLine(app: Plain, line: string): void {
   }
 }
 
-async function lend<T>(app: Plain, use: () => Promise<T>): Promise<T> {
+async function lend<T>(app: Plain, use: (typed: string) => Promise<T>): Promise<T> {
   app.lent = true;
   try {
-    return await use();
+    return await use("");
   } finally {
     app.lent = false;
-    app.lines.resume();
+    app.resume();
   }
 }
 

@@ -118,8 +118,11 @@ export type Tui = {
   attach(host: Host, beginning?: Beginning): Promise<Leave>;
   /** Lets the user choose from a list; undefined when nothing was chosen. */
   pick(request: PickRequest): Promise<string | undefined>;
-  /** Gives the terminal to `use` for a while: in its usual modes, with nothing of ours on it. */
-  lend<T>(use: () => Promise<T>): Promise<T>;
+  /**
+   * Gives the terminal to `use` for a while: in its usual modes, with nothing of ours on it. `typed`: what was typed
+   * before that, and nobody took.
+   */
+  lend<T>(use: (typed: string) => Promise<T>): Promise<T>;
   /** Shows one line to the user. */
   warn(text: string): void;
   /** Interrupts running work, and waits a while for its end. */
