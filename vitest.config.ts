@@ -11,6 +11,8 @@ export default defineConfig({
     globalSetup: "test/support/build.ts",
     pool: "forks",
     maxWorkers: 4,
+    // React as the program has it.
+    env: { NODE_ENV: "production" },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [

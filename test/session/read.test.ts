@@ -129,5 +129,5 @@ test("opening a session costs in proportion to its size, up to 40 MB", () => {
     return session.log.events().length;
   };
   expect(open(4_200)).toBe(4_201);
-  expect(growthOver4(open, 1_050)).toBeLessThan(9);
+  expect(growthOver4(open, 1_050, 9)).toBeLessThan(9);
 });

@@ -85,7 +85,7 @@ describe("a paste", () => {
     const pasted = (lines: number) =>
       read("\x1b[200~", ...Array.from({ length: lines }, () => line), "\x1b[201~");
     expect(pasted(10_000)).toMatchObject([{ type: "paste" }]);
-    expect(growthOver4(pasted, 2_500)).toBeLessThan(9);
+    expect(growthOver4(pasted, 2_500, 9)).toBeLessThan(9);
   });
 });
 
