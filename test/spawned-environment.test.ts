@@ -7,6 +7,7 @@ import { batchWorkspace, script, words, writeTasks } from "./cli/batch/batch-wor
 import { drive } from "./support/pty-drive.ts";
 import { sawtooth, type Workspace } from "./support/sawtooth.ts";
 import { bash, serve } from "./support/served.ts";
+import { inOneProcess } from "./support/size.ts";
 import { until } from "./support/until.ts";
 
 const canary = "canary-5d1f0a7be2";
@@ -105,7 +106,7 @@ test("the demo's tests and the programs that doctor asks for their version have 
   const workspace = batchWorkspace();
   const watch = watched(workspace);
   await sawtooth({ ...workspace, env: watch.env }, ["doctor"]);
-  await sawtooth({ ...workspace, env: watch.env }, ["demo"]);
+  await sawtooth({ ...workspace, env: { ...watch.env, ...inOneProcess } }, ["demo"]);
   expect(caught(watch)).toEqual(expect.arrayContaining(["bash", "git", "npm"]));
 });
 

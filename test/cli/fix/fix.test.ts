@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { jsonLines, sawtooth, start } from "../../support/sawtooth.ts";
 import { bash } from "../../support/served.ts";
+import { inOneProcess } from "../../support/size.ts";
 import { until } from "../../support/until.ts";
 import {
   exampleWorkspace,
@@ -44,14 +45,8 @@ describe("the three example projects", () => {
     async ({ name, command, attempts, refused, changed }) => {
       const workspace = exampleWorkspace(name);
       onTestFinished(workspace.remove);
-      const { code, result } = await fix(workspace, [
-        "--check",
-        command,
-        "--model",
-        workspace.model,
-        "--patch",
-        "out.diff",
-      ]);
+      const words = ["--check", command, "--model", workspace.model, "--patch", "out.diff"];
+      const { code, result } = await fix(workspace, words, inOneProcess);
       expect(result.errors).toEqual([]);
       expect({ code, state: result.fix.state, attempts: result.fix.attempts.length }).toEqual({
         code: 0,
