@@ -10,6 +10,7 @@ import { allOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
+import { seededRandom } from "../support/random.ts";
 import { jsonLines, makeWorkspace, sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 
 const goal = "Goal GOAL-91: make `make check` pass. Never touch `vendor/`. Use tabs.";
@@ -37,7 +38,7 @@ function worker(workspace: Workspace, words: string): (body: WireBody) => Script
         },
       ],
     },
-    { calls: [{ bash: { command: "sleep 0.7; echo the job ended > job.txt", background: true } }] },
+    { calls: [{ bash: { command: "sh job.sh", background: true } }] },
     { calls: [{ start_focus: { objective: "find out why the check fails" } }] },
   ];
   return (body) => {
@@ -49,10 +50,14 @@ function worker(workspace: Workspace, words: string): (body: WireBody) => Script
       return { calls: [{ complete_focus: { attempted: "all", learned: "LEARNED-7", outcome: "done" } }] };
     if (step % 15 === 0) return { text: "resting" };
     // The job in the background outlasts the first compaction, and the turn outlasts the job.
-    const command = `${step === 14 ? "sleep 0.8; " : ""}seq 1 60; sh check.sh ${step}`;
+    const command = `${step === 14 ? "sh job-ends.sh; " : ""}seq 1 60; sh check.sh ${step}`;
     return { thinking: `why ${step}`, ...(words ? { text: words } : {}), calls: [{ bash: { command } }] };
   };
 }
+
+/** The job runs until `job-ends.sh` lets it end; that one waits until its process is gone. */
+const job = "echo $$ > job.pid\nuntil [ -e go ]; do sleep 0.05; done\necho the job ended > job.txt\n";
+const jobEnds = "touch go\nwhile kill -0 $(cat job.pid) 2>/dev/null; do sleep 0.05; done\n";
 
 async function setUp(id: string, words: string, engine: object) {
   const workspace = makeWorkspace();
@@ -65,6 +70,8 @@ async function setUp(id: string, words: string, engine: object) {
   onTestFinished(() => server.close());
   writeFileSync(join(workspace.cwd, "AGENTS.md"), "RULE-17: say please.\n");
   writeFileSync(join(workspace.cwd, "check.sh"), 'echo "check $1: AssertionError: 3 != 4"\nexit 2\n');
+  writeFileSync(join(workspace.cwd, "job.sh"), job);
+  writeFileSync(join(workspace.cwd, "job-ends.sh"), jobEnds);
   const models = { [`anthropic/${id}`]: { window: 40_000 } };
   writeSettings(workspace, { models, engine, summaryModel: "own" });
   return { workspace, server };
@@ -88,10 +95,18 @@ function textsOf(body: WireBody): string[] {
   return said.flatMap(({ type, text = "" }) => (type === "text" ? [text] : []));
 }
 
+/** About 1,400 tokens without a repetition, which would be cut. */
+function manyWords(): string {
+  const random = seededRandom(7);
+  const letter = () => "abcdefghijklmnopqrstuvwxyz"[Math.floor(random() * 26)];
+  const word = () => Array.from({ length: 7 }, letter).join("");
+  return Array.from({ length: 700 }, word).join(" ");
+}
+
 const stacks: [string, string, string, object][] = [
   ["summary, by count", "summary", "", { summaryTurns: 5, summaryKeep: 3 }],
   // What is said cannot be masked, so that only a summary helps.
-  ["economist, by size", "economist", "because ".repeat(700), {}],
+  ["economist, by size", "economist", manyWords(), {}],
 ];
 const cases = ["claude-sonnet-4-6", "claude-sonnet-5-5"].flatMap((id) =>
   stacks.map((stack) => [id, ...stack] as const),
@@ -126,7 +141,7 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
         join(workspace.home, log),
       ])
         expect(whole).toContain(fact);
-      expect(whole).toMatch(/## Last check\nbash: (sleep 0.8; )?seq 1 60; sh check\.sh \d+ → exit 2/);
+      expect(whole).toMatch(/## Last check\nbash: (sh job-ends\.sh; )?seq 1 60; sh check\.sh \d+ → exit 2/);
       expect(whole).toContain('It does: item 2, "part 2", is done.');
       expect(whole).toContain("## Open focus (still running)\nfind out why the check fails");
       // Nothing pretends that the person spoke.
