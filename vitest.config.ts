@@ -13,8 +13,8 @@ export default defineConfig({
     maxWorkers: 4,
     // React as the program has it.
     env: { NODE_ENV: "production" },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     projects: [
       {
         extends: true,

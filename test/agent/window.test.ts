@@ -110,6 +110,6 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])(
       for (const item of [1, 2, 3]) expect(last).toContain(`[x] part ${item}`);
       expect(allOf(made.log.events(), "warning")).toEqual([]);
       expect(allOf(made.log.events(), "context_edited").length).toBeGreaterThan(10);
-    }, 180_000);
+    });
   },
 );

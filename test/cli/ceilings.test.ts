@@ -93,9 +93,7 @@ describe(`${3 * rounds} runs into a slow reader`, () => {
     text = Array.from({ length: 24_000 }, line).join("\n");
   });
 
-  test("each gives one complete result of two megabytes, as its last line", {
-    timeout: 180_000,
-  }, async () => {
+  test("each gives one complete result of two megabytes, as its last line", async () => {
     const workspace = tempWorkspace();
     writeFileSync(join(workspace.cwd, "long.json"), JSON.stringify({ turns: [{ text }] }));
     const words = [...prompt, "--model", "scripted/long.json"];

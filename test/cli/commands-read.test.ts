@@ -94,4 +94,4 @@ test("in the default mode a folder can be looked through; links, odd names and s
   const result = JSON.parse(stdout) as { permission_denials: { tool_input: { command: string } }[] };
   expect(result.permission_denials.map(({ tool_input }) => tool_input.command)).toEqual(held);
   expect(existsSync(join(workspace.cwd, "made.txt"))).toBe(false);
-}, 180_000);
+});

@@ -104,7 +104,6 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       expect(told[0]?.text).toContain("The largest items: line ");
       expect(server.rawBodies.at(-1)).toContain("[Handoff:");
     },
-    60_000,
   );
 
   test("(d) a fixed part of nine tenths of the window is told at the start, with both numbers", async () => {
@@ -145,7 +144,6 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
       expect(server.rawBodies.at(-1)).toContain("ORDER-1");
       expect(server.rawBodies.at(-1)).toContain("ORDER-2");
     },
-    60_000,
   );
 
   test("(g) without policies nothing is asked for, until a request would not fit: then the run ends with the reason", async () => {
@@ -157,7 +155,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
     expect(server.rawBodies.filter(isSummary)).toEqual([]);
     expect(refusals(server)).toEqual([]);
     expect(Math.max(...server.rawBodies.map((body) => body.length / 4))).toBeGreaterThan(0.75 * usualWindow);
-  }, 60_000);
+  });
 
   const slowly = (): Setting => ({ summary: { text: "late", fault: { delayMs: 900_000 } }, steps: 40 });
 
@@ -179,7 +177,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
     expect(server.rawBodies[before]).toContain("GOAL-91");
     expect(server.rawBodies[before]).toContain("go on");
     expect(refusals(server)).toEqual([]);
-  }, 60_000);
+  });
 
   test("(h) so does a signal without a screen: exit 130, the history as it was", async () => {
     const { server, workspace, flags } = await setUp(id, slowly());
@@ -189,7 +187,7 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
     expect((await run.ended).code).toBe(130);
     expect(allOf(eventsOf(workspace), "context_edited")).toEqual([]);
     expect(lastOf(eventsOf(workspace), "turn_ended")?.reason).toBe("interrupted");
-  }, 60_000);
+  });
 });
 
 const compacting = ({ rawBodies }: MockServer) => until(() => rawBodies.some(isSummary), "a summary");

@@ -163,5 +163,5 @@ describe.each(cases)("a session on %s with a window of 40,000 under %s", (id, _,
       const printed = await sawtooth(workspace, ["report", "--step", `summary-${index + 1}`]);
       expect(printed.stdout).toBe(`${body}\n`);
     }
-  }, 180_000);
+  });
 });

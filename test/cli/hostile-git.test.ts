@@ -44,7 +44,6 @@ test.each([[], ["--permission-mode", "accept-edits"], ["--permission-mode", "pla
     expect(hostile.ran()).toBeUndefined();
     expect(denials(ended)).toHaveLength(looks.length);
   },
-  180_000,
 );
 
 test("an honest repository is read without a question", async () => {
@@ -52,7 +51,7 @@ test("an honest repository is read without a question", async () => {
   hostile.configure("[user]\n\temail = a@b.example\n[core]\n\tfsmonitor = true\n");
   const ended = await run("--permission-mode", "accept-edits");
   expect(denials(ended)).toEqual([]);
-}, 180_000);
+});
 
 test("in the mode auto the monitor and the pager of the repository are off all the same", async () => {
   const { hostile, run } = await setUp();
@@ -60,4 +59,4 @@ test("in the mode auto the monitor and the pager of the repository are off all t
   const ended = await run("--permission-mode", "auto");
   expect(denials(ended)).toEqual([]);
   expect(hostile.ran()).toBeUndefined();
-}, 180_000);
+});

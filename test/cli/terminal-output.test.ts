@@ -91,7 +91,7 @@ test("steps, lists, reports and exports of a session name hostile texts without 
     [`--${hostile}`],
   ])
     expect(await onTerminal(workspace, words), words.join(" ")).not.toMatch(steering);
-}, 120_000);
+});
 
 test("fix shows the names, outputs and words of checks cleaned", async () => {
   const workspace = await setUp([{ text: hostile }]);

@@ -48,7 +48,7 @@ describe.skipIf(!there)("real recordings (skipped where ../shared/trajectories i
     expect(problems).toEqual([]);
     expect(new Set(rows.map(({ history }) => history))).toEqual(new Set(["free", "prefix_bound"]));
     expect(rows.flatMap(({ broken }) => broken)).toEqual([]);
-  }, 240_000);
+  });
 
   test("cost under masking and the economist what was to be expected", async () => {
     const contexts = ["raw", "masking", "masking:maskBatch=20", "economist"];
@@ -72,5 +72,5 @@ describe.skipIf(!there)("real recordings (skipped where ../shared/trajectories i
     expect(change("masking:maskBatch=20")).toBeLessThan(change("masking") - 0.3);
     expect(change("economist")).toBeLessThan(change("masking:maskBatch=20"));
     expect(change("economist")).toBeLessThan(-0.15);
-  }, 240_000);
+  });
 });

@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)("the network of a sandbox", () => {
       inside.routes.set(`${address}:22`, ssh.port);
     }
     for (const port of [22, 53, 80, 443]) inside.routes.set(`203.0.113.66:${port}`, evil.port);
-  }, 60_000);
+  });
 
   beforeEach(() => {
     inside.rules = ["ok.example", "full.example full"];

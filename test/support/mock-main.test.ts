@@ -25,7 +25,7 @@ test("it says how to reach it, logs each request in a line, and ends with Ctrl-C
   child.stdout.on("data", (chunk) => {
     output += chunk;
   });
-  const seen = (pattern: RegExp) => expect.poll(() => output, { timeout: 15_000 }).toMatch(pattern);
+  const seen = (pattern: RegExp) => expect.poll(() => output, { timeout: 100_000 }).toMatch(pattern);
   await seen(/export ANTHROPIC_API_KEY=\w+/);
   const url = /^export ANTHROPIC_BASE_URL=(http:\S+)$/m.exec(output)?.[1] ?? "";
   await post({ url }, requestOf());

@@ -183,7 +183,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
       shown: seen.shown,
     }),
     raw: () => seen.raw,
-    async until(wanted: string | RegExp, withinMs = 90_000) {
+    async until(wanted: string | RegExp, withinMs = 280_000) {
       const deadline = Date.now() + withinMs;
       for (;;) {
         const { promise: change } = seen.next;

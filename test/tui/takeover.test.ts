@@ -191,7 +191,6 @@ const hasVim = spawnSync("sh", ["-c", "command -v vim"]).status === 0;
 
 test.skipIf(!hasTerminal)(
   "a hostile full-screen program draws, and neither writes the clipboard and the title nor asks the terminal",
-  { timeout: 180_000 },
   async () => {
     const attack = String.raw`\033]52;c;cm0gLXJm\007\033]0;owned\033\\\033P$qm\033\\\033]1337;File=:QQ==\007\033[21t\033[?1004h`;
     const program = `exec </dev/tty >/dev/tty; printf '\\033[?1049h${attack}ready> '; read x; printf '${attack}drawn %s> ' "$x"; read y; printf '\\033[?1049l'`;
@@ -218,7 +217,7 @@ describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window"
     return fixture;
   }
 
-  test("gets it, in its size, and leaves everything as it was", { timeout: 180_000 }, async () => {
+  test("gets it, in its size, and leaves everything as it was", async () => {
     const fixture = await inVim();
     const { terminal } = fixture;
     terminal.send(":set columns? lines?\r");
@@ -240,7 +239,7 @@ describe.skipIf(!hasTerminal || !hasVim)("a program that needs the whole window"
     expect(lastResult(fixture)).toContain("a person answered at the terminal");
   });
 
-  test("gives it back on the key, and when it is killed", { timeout: 180_000 }, async () => {
+  test("gives it back on the key, and when it is killed", async () => {
     const fixture = await inVim();
     fixture.terminal.send(takeOver);
     await fixture.terminal.until(/^› type to steer/m);

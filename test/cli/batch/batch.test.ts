@@ -18,7 +18,7 @@ import {
   writeTasks,
 } from "./batch-workspace.ts";
 
-describe("a batch", { timeout: 60_000 }, () => {
+describe("a batch", () => {
   test("runs each task in files of its own and says how each ended; run again it does nothing", async () => {
     const workspace = batchWorkspace({
       ...small,
@@ -150,7 +150,7 @@ describe("a batch", { timeout: 60_000 }, () => {
   });
 });
 
-describe("ceilings of a batch", { timeout: 60_000 }, () => {
+describe("ceilings of a batch", () => {
   const task = { permission_mode: "auto", prompt: "Do it." };
 
   test("dollars: a task that could pass them is not begun, and with more of them it goes on", async () => {

@@ -60,9 +60,7 @@ function commandsIn(script: string): string[][] {
   );
 }
 
-test("the tasks of examples/batch run for real, all are done, and a second run does nothing", {
-  timeout: 120_000,
-}, async () => {
+test("the tasks of examples/batch run for real, all are done, and a second run does nothing", async () => {
   const workspace = tempWorkspace();
   const run = () =>
     sawtooth(workspace, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"], {
@@ -90,7 +88,7 @@ test("every command that is shown is one that the program takes", () => {
   }
 });
 
-describe("the parts", { timeout: 60_000 }, () => {
+describe("the parts", () => {
   /** The example's tasks that need no tools but node's. */
   function tasksIn(workspace: Workspace, folder: string): void {
     const tasks = ["a", "b"].map((id) => ({ id, prompt: "Do it.", model: "scripted/s.json" }));
@@ -144,7 +142,7 @@ const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"],
   encoding: "utf8",
 }).stdout?.trim();
 
-describe.runIf(Boolean(python))("SWE-bench by batch alone", { timeout: 60_000 }, () => {
+describe.runIf(Boolean(python))("SWE-bench by batch alone", () => {
   test("instances become tasks, and patches become predictions", async () => {
     const workspace = batchWorkspace();
     const url = `file://${workspace.cwd}/project`;

@@ -18,7 +18,7 @@ import {
   writeTasks,
 } from "./batch-workspace.ts";
 
-describe("a batch that is stopped", { timeout: 60_000 }, () => {
+describe("a batch that is stopped", () => {
   test("by Ctrl-C: nothing of it runs on, results are kept, exit 130, and it can be resumed", async () => {
     const workspace = batchWorkspace();
     six(workspace);

@@ -30,7 +30,7 @@ async function work(
   return { tree: join(workspace.cwd, "out/tasks/one/run-1/tree"), stderr };
 }
 
-describe("what a task works on", { timeout: 60_000 }, () => {
+describe("what a task works on", () => {
   test("a clean repository at its commit, cut off from the original: no remote, no later history", async () => {
     const workspace = batchWorkspace();
     const project = join(workspace.cwd, "project");

@@ -47,7 +47,7 @@ test("S54 git-filters: fix runs no filter of the repository, says so, and gives 
   expect(result.fix.changed).toEqual(["value.txt"]);
   expect(read(workspace, "out.diff")).toContain("+good");
   expect(stderr).toContain('filters that .git/config names were not run ("x")');
-}, 180_000);
+});
 
 test("fix commits no file that the filter of the repository would have changed", async () => {
   const { workspace } = await setUp(repairing, { files });
@@ -59,7 +59,7 @@ test("fix commits no file that the filter of the repository would have changed",
   expect(hostile.ran()).toBeUndefined();
   expect(git(workspace.cwd, "rev-parse", "HEAD")).toBe(before);
   expect(read(workspace, "value.txt")).toBe("good\n");
-}, 180_000);
+});
 
 test("a core dump and empty files with garbled names are no part of a repair, and are told", async () => {
   const turns = [{ calls: [bash(`${core}; ${garbled}; echo good > value.txt`)] }, { text: "Done." }];
@@ -70,7 +70,7 @@ test("a core dump and empty files with garbled names are no part of a repair, an
   expect(read(workspace, "out.diff")).not.toContain("core");
   expect(stderr).toContain("core.77 is not part of the patch: a core dump that appeared while it ran");
   expect(stderr).toContain("a?? is not part of the patch: an empty file with a garbled name");
-}, 180_000);
+});
 
 test("a core dump of the checks that a repair takes away is no part of it either, and an old one stays", async () => {
   const dumping = `${core}; [ "$(cat value.txt)" = good ]`;
@@ -81,7 +81,7 @@ test("a core dump of the checks that a repair takes away is no part of it either
   expect(code).toBe(0);
   expect(result.fix.changed).toEqual(["value.txt"]);
   expect(readFileSync(join(workspace.cwd, "core"), "utf8")).toBe("the core of the matter\n");
-}, 180_000);
+});
 
 test("S54 git-filters: batch runs no filter of a repository and keeps crashes out of patches", async () => {
   const workspace = batchWorkspace({ "a.txt": "one\n", ".gitattributes": "*.txt filter=x\n" });
@@ -103,7 +103,7 @@ test("S54 git-filters: batch runs no filter of a repository and keeps crashes ou
   );
   expect(patchOf(workspace, "clean")).toContain("+two");
   expect(stderr).toContain("clean: core.77 is not part of the patch");
-}, 90_000);
+});
 
 test("batch takes a bare repository that a task names", async () => {
   const workspace = batchWorkspace();
@@ -116,4 +116,4 @@ test("batch takes a bare repository that a task names", async () => {
   const { code, stderr } = await run(workspace);
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(patchOf(workspace, "b")).toContain("+two");
-}, 180_000);
+});

@@ -26,16 +26,12 @@ describe("under the default stack", () => {
     ["redone", free],
     ["drift", bound],
     ["errors", free],
-  ])(
-    "%s loses nothing on %s, though much was forgotten",
-    async (name, model) => {
-      const result = await runEval({ evaluation: evaluationOf(name), stack: "economist", model });
-      expect(result.lost).toEqual([]);
-      expect(result.edits).toBeGreaterThan(1);
-      expect(result.summaries).toBeGreaterThan(0);
-    },
-    180_000,
-  );
+  ])("%s loses nothing on %s, though much was forgotten", async (name, model) => {
+    const result = await runEval({ evaluation: evaluationOf(name), stack: "economist", model });
+    expect(result.lost).toEqual([]);
+    expect(result.edits).toBeGreaterThan(1);
+    expect(result.summaries).toBeGreaterThan(0);
+  });
 });
 
 describe("an engine that is broken", () => {
@@ -47,14 +43,10 @@ describe("an engine that is broken", () => {
     ["errors", "errors", "economist", /^E-\d+: the answer was "unknown"$/],
     ["words", "objective", "masking", /^the code word of the first message$/],
     ["words", "drift", "economist", /^ORDER-\d+$/],
-  ])(
-    "in its %s is caught by %s under %s",
-    async (broken, name, stack, lost) => {
-      const { lost: found } = await runEval({ evaluation: evaluationOf(name), stack, model: free, broken });
-      expect(found[0]).toMatch(lost);
-    },
-    180_000,
-  );
+  ])("in its %s is caught by %s under %s", async (broken, name, stack, lost) => {
+    const { lost: found } = await runEval({ evaluation: evaluationOf(name), stack, model: free, broken });
+    expect(found[0]).toMatch(lost);
+  });
 });
 
 test("the reader knows nothing but the request: without a pointer it cannot find the needle", () => {
@@ -106,5 +98,5 @@ describe("npm run evals", () => {
     );
     expect(status).toBe(1);
     expect(stdout).toMatch(/^economist +ok ok +LOST LOST/m);
-  }, 90_000);
+  });
 });

@@ -43,7 +43,7 @@ test("threads give the same rows in the same order as one thread, and tell how f
   expect(one.rows).toHaveLength(5 * 3 * 2);
   expect(one.rows.map(({ context }) => context).slice(0, 3)).toEqual(["raw", "masking", "economist+ingest"]);
   expect(told.at(-1)).toBe(1);
-}, 180_000);
+});
 
 test("a file that is no good is told once, and the others are replayed", async () => {
   writeFileSync(join(folder, "bad.jsonl"), "nothing\n");
@@ -54,7 +54,7 @@ test("a file that is no good is told once, and the others are replayed", async (
     expect(new Set(rows.map(({ file }) => file)).size).toBe(5);
     expect(warnings.some((warning) => warning.endsWith("1 × hologram"))).toBe(true);
   }
-}, 180_000);
+});
 
 test("sums, ratios and the bound are those of the rows", async () => {
   const { rows } = await replayFiles(options(1));

@@ -27,9 +27,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     git(["config", "user.email", "e@example.com"]);
   }
 
-  test("git shows its log without a pager, and neither commits nor rebases without a message", {
-    timeout: 60_000,
-  }, async () => {
+  test("git shows its log without a pager, and neither commits nor rebases without a message", async () => {
     repository();
     expect(await shell.text("git log --oneline")).toContain("commit 0");
     const before = await shell.text("git rev-parse HEAD");
@@ -161,9 +159,7 @@ describe.skipIf(!hasTerminal)("a shell with a terminal", () => {
     expect(await shell.text({ stdin: "\u0004" })).not.toContain("waiting");
   });
 
-  test("leaves an editor on the terminal by its own keys, after the real silences", {
-    timeout: 40_000,
-  }, async () => {
+  test("leaves an editor on the terminal by its own keys, after the real silences", async () => {
     const shell = openFixture("pty", {}, { timing: usualTiming });
     onTestFinished(() => shell.dispose());
     const opened = await shell.text({ command: "vim -u NONE new.txt", tty: true });

@@ -8,32 +8,28 @@ import { backends, openFixture } from "./shell-fixture.ts";
 const commands = 500;
 const descriptors = () => readdirSync("/proc/self/fd").length;
 
-test.each(backends)(
-  "a shell over %s is the same after 500 commands",
-  { timeout: 60_000 },
-  async (backend) => {
-    const shell = openFixture(backend);
-    const controller = new AbortController();
-    await shell.text("n=0; exit_with() { return $1; }");
-    const before = descriptors();
-    for (let index = 0; index < commands; index++) {
-      const size = (index * 7919) % 60_000;
-      const kind = index % 10;
-      const command = `n=$((n + 1)); head -c ${size} /dev/zero | tr '\\0' '${kind}'; exit_with ${kind}`;
-      const output = await shell.call(command, { budgetTokens: 300, signal: controller.signal });
-      expect(output.stats).toMatchObject({ exitCode: kind, bytes: size });
-      const hash = (bytes: Buffer) => createHash("sha1").update(bytes).digest("hex");
-      expect(hash(readFileSync(output.artifact ?? ""))).toBe(hash(Buffer.alloc(size, String(kind))));
-      if (index % 50 === 7) await shell.call({ command: "sleep 9", timeout_s: 0.05 });
-      if (index % 50 === 9) await shell.call("(sleep 0.05; echo late) &");
-      if (index % 100 === 11) await shell.call("exit 1");
-      if (index % 100 === 11) await shell.call(`n=${index + 1}; exit_with() { return $1; }`);
-    }
-    expect(await shell.text("echo $n")).toBe(String(commands));
-    expect(Math.abs(descriptors() - before)).toBeLessThanOrEqual(3);
-    await shell.text("sleep 0.2");
-    expect(shell.processes()).toEqual([]);
-    await shell.dispose();
-    expect(descriptors()).toBeLessThanOrEqual(before);
-  },
-);
+test.each(backends)("a shell over %s is the same after 500 commands", async (backend) => {
+  const shell = openFixture(backend);
+  const controller = new AbortController();
+  await shell.text("n=0; exit_with() { return $1; }");
+  const before = descriptors();
+  for (let index = 0; index < commands; index++) {
+    const size = (index * 7919) % 60_000;
+    const kind = index % 10;
+    const command = `n=$((n + 1)); head -c ${size} /dev/zero | tr '\\0' '${kind}'; exit_with ${kind}`;
+    const output = await shell.call(command, { budgetTokens: 300, signal: controller.signal });
+    expect(output.stats).toMatchObject({ exitCode: kind, bytes: size });
+    const hash = (bytes: Buffer) => createHash("sha1").update(bytes).digest("hex");
+    expect(hash(readFileSync(output.artifact ?? ""))).toBe(hash(Buffer.alloc(size, String(kind))));
+    if (index % 50 === 7) await shell.call({ command: "sleep 9", timeout_s: 0.05 });
+    if (index % 50 === 9) await shell.call("(sleep 0.05; echo late) &");
+    if (index % 100 === 11) await shell.call("exit 1");
+    if (index % 100 === 11) await shell.call(`n=${index + 1}; exit_with() { return $1; }`);
+  }
+  expect(await shell.text("echo $n")).toBe(String(commands));
+  expect(Math.abs(descriptors() - before)).toBeLessThanOrEqual(3);
+  await shell.text("sleep 0.2");
+  expect(shell.processes()).toEqual([]);
+  await shell.dispose();
+  expect(descriptors()).toBeLessThanOrEqual(before);
+});

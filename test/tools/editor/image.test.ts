@@ -167,7 +167,7 @@ test("no mutated image of any kind ends the process (a sample of npm run fuzz:im
   const fuzz = fileURLToPath(new URL("../../support/image-fuzz.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [fuzz, "20"]);
   expect(stdout.match(/^\w+: 20 files/gm)).toEqual(imageKinds.map((kind) => `${kind}: 20 files`));
-}, 120_000);
+});
 
 test("a .png that is HTML is shown as the text it is", async () => {
   const { image, said } = await viewed("f.png", Buffer.from("<html>\n"));
