@@ -6,7 +6,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { modelChecks } from "../../src/cli/commands/doctor-models.ts";
 import { changeProjectRules, projectRulesFile } from "../../src/config/stored-rules.ts";
+import { cardSource } from "../../src/models/cards.ts";
+import { ollamaRoutes, startListServer } from "../support/mock-servers.ts";
 import { makeWorkspace, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 
@@ -142,4 +145,20 @@ test("doctor names the rules that are kept for the folder, and a file of them th
   const { stdout } = await sawtooth(workspace, ["doctor"]);
   expect(stdout).toMatch(/note +rules/);
   expect(stdout).toContain("no rule for this folder applies");
+});
+
+test("a server on this machine is named with its window, and stands for a key", async () => {
+  const ollama = await startListServer(ollamaRoutes({ loaded: 4096 }));
+  const { code, stdout } = await doctor({ OLLAMA_HOST: ollama.url });
+  expect(stdout).toMatch(/ok {4}keys +none is set; a server on this machine needs none\n/);
+  expect(stdout).toMatch(/note {2}server +ollama answers: qwen3-coder:latest 4,096 tokens\n/);
+  expect(code).toBe(0);
+});
+
+test("figures of models that are older than 90 days are told", async () => {
+  const made = Date.parse(cardSource.date);
+  const says = async (days: number) =>
+    (await modelChecks(workspace.env, made + days * 86_400_000)).filter(({ name }) => name === "models");
+  expect(await says(90)).toEqual([]);
+  expect(await says(91)).toMatchObject([{ state: "note", says: expect.stringContaining("91 days ago") }]);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ModelCard } from "../../core/model-card.ts";
-import { accessOf, missingOf } from "../../models/access.ts";
+import { accessOf, missingOf, urlVariableOf } from "../../models/access.ts";
 import { findCard, listCards } from "../../models/cards.ts";
 import { providersWith } from "../../models/own-providers.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
@@ -13,13 +13,13 @@ import type { SessionOptions } from "../options.ts";
 import { withStoredKeys } from "../stored-keys.ts";
 import { askWithin } from "./server-facts.ts";
 
-/** How a provider was found. `variable`: its name, never what it holds. */
+/** How a provider was found. `variable`: the name of the one that holds its key or its address, never the key. */
 export type Way =
   | { by: "variable"; variable: string }
   | { by: "stored_key" }
   | { by: "server"; url: string }
   | { by: "cloud" }
-  | { by: "no_key_needed"; url: string };
+  | { by: "no_key_needed"; url: string; variable?: string };
 
 /** `way`: undefined where it cannot be used now, and `missing` says what to do. */
 export type ProviderState = { row: Provider; way: Way | undefined; missing?: string; models: ModelCard[] };
@@ -31,6 +31,8 @@ type Context = {
   warn(text: string): void;
   /** Milliseconds that a server is waited for. */
   waitMs: number;
+  /** True when providers on the net are not asked. */
+  localOnly?: true;
 };
 
 /** Returns each provider of the table with what was found of it, in the table's order. All servers are asked at once. */
@@ -41,14 +43,15 @@ export async function findProviders(context: Context): Promise<ProviderState[]> 
 }
 
 async function stateOf(row: Provider, env: Context["env"], context: Context): Promise<ProviderState> {
-  const { settings, waitMs } = context;
+  const { settings, waitMs, localOnly } = context;
   const access = accessOf(row, env);
   const missing = missingOf(row, env);
   if (missing !== undefined)
     return { row, way: undefined, missing, models: cardsOf(row, undefined, settings) };
   // A maker's own host lists models that no agent can use; its cards say more.
   const tellsMore =
-    row.local || !access.isOwnHost || !listCards().some(({ id }) => splitName(id).provider === row.name);
+    row.local ||
+    (!localOnly && (!access.isOwnHost || !listCards().some(({ id }) => splitName(id).provider === row.name)));
   const file = join(folders(env).state, "servers.json");
   const told = tellsMore ? await askWithin(row, env, { file, waitMs }) : undefined;
   const models = cardsOf(row, told, settings);
@@ -62,7 +65,9 @@ function wayOf(row: Provider, access: ReturnType<typeof accessOf>, plain: Contex
   if (row.local) return { by: "server", url };
   if (variable && plain[variable]) return { by: "variable", variable };
   if (variable) return { by: "stored_key" };
-  return row.signer ? { by: "cloud" } : { by: "no_key_needed", url };
+  if (row.signer) return { by: "cloud" };
+  const named = urlVariableOf(row);
+  return { by: "no_key_needed", url, ...(plain[named] ? { variable: named } : {}) };
 }
 
 /** Returns the cards of a provider's models: those of the server where it tells them, else of the file, and those of the settings. */

@@ -11,6 +11,7 @@ import { accessOf, type Environment } from "../../models/access.ts";
 import type { ToldFacts } from "../../models/cards.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
 import { askServer, type Told } from "../../models/servers/ask.ts";
+import { smallWindow } from "./known.ts";
 
 /** The longest that a start waits, in milliseconds. */
 const longestWaitMs = 300;
@@ -18,8 +19,6 @@ const longestWaitMs = 300;
 const givenUpMs = 10_000;
 /** Windows and prices of a provider on the net are asked for once a day; those of a server on this machine each time. */
 const freshMs = 86_400_000;
-/** Below this many tokens it is said at once what does not fit. */
-const smallWindow = 16_000;
 
 type Kept = Record<string, { at: number; models: Told }>;
 export type ServerFacts = {

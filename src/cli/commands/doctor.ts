@@ -2,7 +2,6 @@
 
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
-import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Machine } from "../../app/machine.ts";
@@ -15,6 +14,7 @@ import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { wrap } from "../../report/text/columns.ts";
+import { modelChecks } from "./doctor-models.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,16 +36,13 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
       pattern: /ripgrep (\d+)\.(\d+)/,
       missing: "searches use grep, which is slower",
     }),
-    ...servers(env).map(reachCheck),
   ]);
-  const programs = outside.filter(({ name }) => name !== "server");
-  const reached = outside.filter(({ name }) => name === "server");
+  const models = await modelChecks(env);
   return [
     nodeCheck(process.versions.node),
-    ...programs,
+    ...outside,
     ...terminalChecks(machine),
-    keyCheck(env),
-    ...reached,
+    ...models,
     settingsCheck(env),
     rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),
@@ -166,62 +163,6 @@ function terminalChecks({ env, output }: Machine): Check[] {
       ...(utf8 ? {} : { advice: "set LANG=C.UTF-8, or characters other than ASCII may look wrong" }),
     },
   ];
-}
-
-const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"];
-
-/** Lists names only, never values. */
-function keyCheck(env: Environment): Check {
-  const present = [...keyNames, "OPENAI_BASE_URL"].filter((name) => env[name]);
-  if (present.length > 0) return { name: "keys", state: "ok", says: present.join(", ") };
-  const advice = "set ANTHROPIC_API_KEY; sawtooth demo works without one";
-  return { name: "keys", state: "stops", says: "none is set", advice };
-}
-
-type Server = { url: string; from: string };
-
-/** Returns the servers of the providers that have a key. */
-function servers(env: Environment): Server[] {
-  const { ANTHROPIC_BASE_URL, OPENAI_BASE_URL } = env;
-  const anthropic = env.ANTHROPIC_API_KEY || env.ANTHROPIC_AUTH_TOKEN;
-  const openai = env.OPENAI_API_KEY || OPENAI_BASE_URL;
-  return [
-    ...(anthropic
-      ? [{ url: ANTHROPIC_BASE_URL || "https://api.anthropic.com", from: "ANTHROPIC_BASE_URL" }]
-      : []),
-    ...(openai ? [{ url: OPENAI_BASE_URL || "https://api.openai.com", from: "OPENAI_BASE_URL" }] : []),
-  ];
-}
-
-const reachMs = 2000;
-
-/** Opens a connection without sending anything. */
-async function reachCheck({ url, from }: Server): Promise<Check> {
-  if (!URL.canParse(url))
-    return { name: "server", state: "stops", says: "the address is not a URL", advice: `correct ${from}` };
-  const { hostname, port, protocol, host } = new URL(url);
-  const failure = await connecting(
-    hostname.replace(/^\[|\]$/g, ""),
-    Number(port) || (protocol === "http:" ? 80 : 443),
-  );
-  if (failure === undefined) return { name: "server", state: "ok", says: `${host} is reachable` };
-  const advice = `check the network, or ${from}`;
-  return { name: "server", state: "stops", says: `${host} is not reachable (${failure})`, advice };
-}
-
-/** Returns the failure; undefined when connected. */
-function connecting(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const done = (failure?: string): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(failure);
-    };
-    const timer = setTimeout(() => done(`no answer in ${reachMs / 1000} s`), reachMs);
-    socket.once("connect", () => done());
-    socket.once("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
-  });
 }
 
 function settingsCheck(env: Environment): Check {
