@@ -17,6 +17,12 @@ export function checkChoices(flags: SessionOptions, settings: Settings): void {
   const named = flags.context === undefined ? "context in settings:" : "--context";
   if (context !== undefined && !namedStack(context))
     throw new UsageError(`${named} ${context}: must be ${contextChoices}`);
+  checkSettings(settings);
+  for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
+}
+
+/** Throws `UsageError` for a setting that the file's own check lets pass: of the engine, models and providers. */
+export function checkSettings(settings: Settings): void {
   const wrong = engineProblem(settings.engine ?? {});
   if (wrong) throw new UsageError(`engine in settings: ${wrong}`);
   const wrongModel = overrideProblem(settings.models ?? {});
@@ -24,7 +30,6 @@ export function checkChoices(flags: SessionOptions, settings: Settings): void {
   const wrongProvider = ownProviderProblem(settings.providers);
   if (wrongProvider) throw new UsageError(`${wrongProvider}: correct or remove it in settings`);
   if (settings.maxTime !== undefined) duration("maxTime in settings:", settings.maxTime);
-  for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
 
 /** Warns about a budget from the settings that a model without prices cannot keep; it runs all the same. */

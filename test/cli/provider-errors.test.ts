@@ -1,7 +1,9 @@
 /** Answers that are no replies: each says who answered what and what to do, and the session goes on. */
 
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sawtooth, start } from "../support/sawtooth.ts";
 import { tempWorkspace } from "../support/served.ts";
@@ -174,6 +176,37 @@ test.each([
   const { code, stderr } = await sawtooth(tempWorkspace(), ["-p", "go", "--model", name]);
   expect(stderr).toMatch(words);
   expect([code, stderr.trim().split("\n").length]).toEqual([exit, 1]);
+});
+
+test("a setting of models that makes no sense is one line with the key and what it may be, in every command", async () => {
+  const workspace = tempWorkspace();
+  const config = join(workspace.home, "sawtooth", "config");
+  mkdirSync(config, { recursive: true });
+  const models = { "a/b": { prices: { inptu: 3 } } };
+  writeFileSync(join(config, "settings.json"), JSON.stringify({ models }));
+  const words =
+    "models.a/b.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, tier: correct or remove it in settings";
+  for (const command of [["-p", "go"], ["models"]])
+    expect(await sawtooth(workspace, command)).toMatchObject({ code: 2, stderr: `sawtooth: ${words}\n` });
+  const { stdout } = await sawtooth(workspace, ["doctor"]);
+  expect(stdout.replace(/\s+/g, " ")).toContain("FAIL settings models.a/b.prices.inptu is not known");
+});
+
+test.each([
+  [{ corp: { url: "https://x.example" } }, "providers.corp.wire is missing: it must be one of messages,"],
+  [{ corp: { wire: "chat" } }, "providers.corp.url is missing: the base URL of the API"],
+  [{ corp: { wire: "chat", url: "x.example" } }, "providers.corp.url x.example: must be a URL"],
+  [{ corp: { wire: "soap" } }, "providers.corp.wire must be one of messages,"],
+  [{ zai: { key: "sk-123" } }, "providers.zai.key: must be the name of the environment variable"],
+  [{ zai: { uri: "https://x" } }, "providers.zai.uri is not known: use wire, url, key, asks"],
+])("a row of providers that makes no sense is one line: %j", async (providers, words) => {
+  const workspace = tempWorkspace();
+  const config = join(workspace.home, "sawtooth", "config");
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, "settings.json"), JSON.stringify({ providers }));
+  const { code, stderr } = await sawtooth(workspace, ["-p", "go"]);
+  expect(stderr).toContain(`sawtooth: ${words}`);
+  expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
 });
 
 test("a model without a card is told with the nearest one", async () => {

@@ -2,6 +2,7 @@
 
 import { connect } from "node:net";
 import { join } from "node:path";
+import { checkSettings } from "../../app/choices.ts";
 import { findProviders, type ProviderState } from "../../app/providers/found.ts";
 import { cardAge, providerUrl, smallWindow } from "../../app/providers/known.ts";
 import { folders } from "../../config/folders.ts";
@@ -38,7 +39,9 @@ export async function modelChecks(env: Environment, now = Date.now()): Promise<C
 /** Broken settings have a check of their own. */
 function settingsOf(env: Environment): Settings {
   try {
-    return readSettings(join(folders(env).config, "settings.json"));
+    const settings = readSettings(join(folders(env).config, "settings.json"));
+    checkSettings(settings);
+    return settings;
   } catch {
     return {};
   }

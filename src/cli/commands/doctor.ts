@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { checkSettings } from "../../app/choices.ts";
 import type { Machine } from "../../app/machine.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
@@ -168,7 +169,7 @@ function terminalChecks({ env, output }: Machine): Check[] {
 function settingsCheck(env: Environment): Check {
   const file = join(folders(env).config, "settings.json");
   try {
-    readSettings(file);
+    checkSettings(readSettings(file));
     return { name: "settings", state: "ok", says: existsSync(file) ? file : `none (${file})` };
   } catch (error) {
     return { name: "settings", state: "stops", says: error instanceof Error ? error.message : String(error) };

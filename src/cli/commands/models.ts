@@ -1,6 +1,7 @@
 /** `sawtooth models [search]`: lists the models that can be used now, or every known one that a search finds. */
 
 import { join } from "node:path";
+import { checkSettings } from "../../app/choices.ts";
 import { findProviders, type ProviderState, type Way } from "../../app/providers/found.ts";
 import { folders } from "../../config/folders.ts";
 import { readSettings } from "../../config/settings.ts";
@@ -24,6 +25,7 @@ export async function modelsOutput(
   { env, warn }: { env: Record<string, string | undefined>; warn(text: string): void },
 ): Promise<string> {
   const settings = flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
+  checkSettings(settings);
   const states = await findProviders({ flags, env, settings, warn, waitMs });
   const words = operands.join(" ").toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? states.filter(({ way }) => way) : matching(states, words);
