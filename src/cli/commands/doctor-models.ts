@@ -8,7 +8,9 @@ import { cardAge, providerUrl, smallWindow } from "../../app/providers/known.ts"
 import { folders } from "../../config/folders.ts";
 import { readSettings, type Settings } from "../../config/settings.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
-import type { Check } from "./doctor.ts";
+
+/** A check. `stops`: nothing works without it. `advice`: what to do. */
+export type Check = { name: string; state: "ok" | "note" | "stops"; says: string; advice?: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

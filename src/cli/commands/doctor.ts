@@ -15,12 +15,9 @@ import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { wrap } from "../../report/text/columns.ts";
-import { modelChecks } from "./doctor-models.ts";
+import { type Check, modelChecks } from "./doctor-models.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A check. `stops`: nothing works without it. `advice`: what to do. */
-export type Check = { name: string; state: "ok" | "note" | "stops"; says: string; advice?: string };
 
 /** Runs all checks, in display order. `clean`: ends orphans and removes stale locks. */
 export async function doctorChecks(machine: Machine, clean: boolean): Promise<Check[]> {
