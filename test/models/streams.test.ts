@@ -1,7 +1,7 @@
 /**
  * Whole streams as servers send them, byte for byte, and what becomes of each. The files in test/fixtures have the
  * shape that the providers document; replace one by a recording of the same shape and read the difference in
- * test/golden.
+ * test/golden. Those with llamacpp in their names are recordings of llama-server 0.5.0.
  */
 
 import { globSync, readFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { ModelError, type ModelPart } from "../../src/core/ports.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
 import { openaiModel } from "../../src/models/openai/openai.ts";
+import { responsesModel } from "../../src/models/responses/responses.ts";
 import { matchesGolden } from "../support/golden.ts";
 import { key, request, serve } from "./fixtures/exchange.ts";
 
@@ -27,10 +28,15 @@ async function heard(file: string, size: number): Promise<string> {
     }
     response.end();
   });
-  const isAnthropic = basename(file).startsWith("anthropic-");
-  const { card } = findCard(isAnthropic ? "anthropic/claude-sonnet-5-5" : "openai/gpt-6.1-sol");
+  const [wire = ""] = basename(file).split("-");
+  const { card } = findCard(wire === "anthropic" ? "anthropic/claude-sonnet-5-5" : "openai/gpt-6.1-sol");
   const options = { card, apiKey: key, baseUrl: server.url };
-  const model = isAnthropic ? anthropicModel(options) : openaiModel(options);
+  const model =
+    wire === "anthropic"
+      ? anthropicModel(options)
+      : wire === "openai"
+        ? openaiModel(options)
+        : responsesModel(options);
   const parts: ModelPart[] = [];
   const sent = model.send(request, model.encode(request), (part) => parts.push(part), AbortSignal.any([]));
   const ending = await sent.catch((error: unknown) => {
@@ -41,7 +47,7 @@ async function heard(file: string, size: number): Promise<string> {
   return [...parts, told].map((one) => `${JSON.stringify(one)}\n`).join("");
 }
 
-test("there are streams of both providers", () => {
+test("there are streams of each API", () => {
   expect(files.length).toBeGreaterThan(8);
 });
 

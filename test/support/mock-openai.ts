@@ -129,7 +129,9 @@ function refusal(body: OpenaiBody | undefined): string | undefined {
     if (wrong) return `messages.[${at}]: ${wrong}`;
     if (message.role !== "tool") open = new Set(message.tool_calls?.map((call) => call.id));
   }
-  return open.size > 0 ? `no tool messages for ${[...open].join(", ")}` : undefined;
+  if (open.size > 0) return `no tool messages for ${[...open].join(", ")}`;
+  // llama.cpp takes such a message for the beginning of its own reply, and refuses two of them.
+  return body.messages.at(-1)?.role === "assistant" ? "the last message is the assistant's own" : undefined;
 }
 
 /** Only the choice of some of the declared tools is known here. */

@@ -9,7 +9,16 @@ import { firstPath, newestInput, replyUsage } from "../../src/models/playback/sc
 import { type Billing, measured } from "./mock-billing.ts";
 import { offeredTools } from "./mock-gating.ts";
 import type { Exchange, MockOptions } from "./mock-server.ts";
-import { cut, errorTypes, eventsOf, messageOf, sendEvents, sendJson, type WireReply } from "./mock-stream.ts";
+import {
+  bareEvents,
+  cut,
+  errorTypes,
+  eventsOf,
+  messageOf,
+  sendEvents,
+  sendJson,
+  type WireReply,
+} from "./mock-stream.ts";
 import { checkRunningLoop, checkThinking, type ThinkingCheck, tokenIn } from "./mock-thinking.ts";
 import { bindingBeta, thinks, validate } from "./mock-validate.ts";
 import { hashOf, isThinkingBlock, RefusedError, type WireBlock, type WireBody } from "./mock-wire.ts";
@@ -40,7 +49,9 @@ export async function reply(state: ReplyState, incoming: Incoming): Promise<void
   const made = scripted(() => play(state, incoming, request, { turn, number, index }));
   Object.assign(exchange, { status: 200, usage: made.usage, messageId: made.id });
   if (!request.body.stream) return sendJson(response, 200, messageOf(made));
-  await sendEvents(response, eventsOf(made, fault), fault, state.options.pingMs ?? 5000);
+  const events = eventsOf(made, fault);
+  const sent = state.options.bare ? bareEvents(events) : events;
+  await sendEvents(response, sent, fault, state.options.pingMs ?? 5000);
 }
 
 /** Input tokens of a request. Throws `RefusedError`. */

@@ -50,6 +50,8 @@ export type ResponsesOptions = {
   /** Reasoning is bound to all that stands before it: not documented, so a switch. */
   bound?: boolean;
   now?: () => number;
+  /** Events tell no places and no numbers, as llama.cpp's do not. */
+  bare?: true;
 };
 
 /** Listens on a free port. */
@@ -75,7 +77,7 @@ export async function startResponsesServer(options: ResponsesOptions): Promise<R
       const bill = billing(body, id, (options.now ?? Date.now)());
       server.bills.push(bill);
       const items = rules.give(body, itemsOf(turn, index));
-      await play(turn, { id, items, body, bill }, response);
+      await play(turn, { id, items, body, bill, bare: options.bare }, response);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       seen.refused = error.message;
@@ -141,7 +143,7 @@ export function itemsOf(turn: ResponsesTurn, index: number): Item[] {
   ];
 }
 
-type Playing = { id: string; items: Item[]; body: ResponsesBody; bill: Bill };
+type Playing = { id: string; items: Item[]; body: ResponsesBody; bill: Bill; bare?: true | undefined };
 
 /** The events of a response, from its beginning to its end. */
 export function eventsOf(turn: ResponsesTurn, { id, items, body, bill }: Playing): object[] {
@@ -218,11 +220,18 @@ function halves(whole: string): string[] {
   return [whole.slice(0, middle), whole.slice(middle)].filter((half) => half !== "");
 }
 
+function bareEvent(event: object): object {
+  const places = ["output_index", "content_index", "summary_index", "sequence_number"];
+  return Object.fromEntries(Object.entries(event).filter(([name]) => !places.includes(name)));
+}
+
 async function play(turn: ResponsesTurn, playing: Playing, response: ServerResponse): Promise<void> {
   const { fault = {} } = turn;
   if (fault.status) return sendJson(response, fault.status, fault.body ?? {}, fault.headers);
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-  for (const [sent, event] of [...eventsOf(turn, playing), undefined].entries()) {
+  const events = eventsOf(turn, playing);
+  const told = playing.bare ? events.map(bareEvent) : events;
+  for (const [sent, event] of [...told, undefined].entries()) {
     if (fault.closeAfter === sent) return void response.destroy();
     if (fault.silentAfter === sent) return keepSilent(response);
     if (fault.errorAfter?.chunks === sent) {

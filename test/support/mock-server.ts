@@ -26,6 +26,8 @@ export type MockOptions = {
   apiKey?: string;
   /** Clock of the cache. */
   now?: Clock;
+  /** Streams have only what llama.cpp puts into them. */
+  bare?: true;
   /** Folder for raw bodies: `req-001.json` … */
   saveTo?: string;
   port?: number;

@@ -76,6 +76,38 @@ export function eventsOf(reply: WireReply, { cutToolJson = false }: Fault = {}):
   ];
 }
 
+/**
+ * The same events as llama.cpp sends them: a call begins without an input, which never comes where it is empty, all
+ * blocks end together, and the bill tells
+ * neither what was written to the cache nor, at the end, what was read.
+ */
+export function bareEvents(events: readonly WireEvent[]): WireEvent[] {
+  const [ends, others] = [true, false].map((isEnd) =>
+    events.filter(({ type }) => (type === "content_block_stop") === isEnd),
+  ) as [WireEvent[], WireEvent[]];
+  const told = others.filter(({ delta }) => (delta as { partial_json?: string })?.partial_json !== "{}");
+  const last = told.findIndex(({ type }) => type === "message_delta");
+  return [...told.slice(0, last), ...ends, ...told.slice(last)].map(bare);
+}
+
+function bare(event: WireEvent): WireEvent {
+  if (event.type === "content_block_start") {
+    const { input: _, ...block } = event.content_block as Record<string, unknown>;
+    return { ...event, content_block: block };
+  }
+  if (event.type === "message_delta") {
+    const { output_tokens } = event.usage as Record<string, unknown>;
+    return { ...event, usage: { output_tokens } };
+  }
+  if (event.type !== "message_start") return event;
+  const { usage, ...message } = event.message as { usage: Record<string, unknown> };
+  const { input_tokens, cache_read_input_tokens } = usage;
+  return {
+    ...event,
+    message: { ...message, usage: { input_tokens, cache_read_input_tokens, output_tokens: 0 } },
+  };
+}
+
 function blockEvents(block: AssistantBlock, index: number, cut: boolean): WireEvent[] {
   const start = (content_block: unknown) => ({ type: "content_block_start", index, content_block });
   const delta = (body: Record<string, unknown>) => ({ type: "content_block_delta", index, delta: body });

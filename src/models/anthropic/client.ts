@@ -80,8 +80,8 @@ function lowerCase(headers: Access["headers"] = {}): Record<string, string> {
 
 /** `text`: an error object of the API, or a page of a server between. */
 function refusal(status: number, text: string, { headers }: Answer, secret: string): ModelError {
-  const { message, details } = wireErrorIn(text);
-  const code = typeof details?.error_code === "string" ? details.error_code : undefined;
+  const { type, message, details } = wireErrorIn(text);
+  const code = typeof details?.error_code === "string" ? details.error_code : type;
   const explanation = message || text.trim().slice(0, 1000) || `the server answered ${status}`;
   return serverError({ status, message: explanation, code, headers }, secret);
 }

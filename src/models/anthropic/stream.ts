@@ -58,7 +58,7 @@ function take(state: StreamState, event: BetaRawMessageStreamEvent, onPart: (par
       state.transformations = event.message.input_transformations;
       return;
     case "content_block_start": {
-      const block = event.content_block as AssistantBlock;
+      const block = whole(event.content_block as AssistantBlock);
       state.blocks[event.index] = { block, json: "", complete: false };
       if (isToolUse(block)) onPart({ type: "tool_use_started", id: block.id, name: block.name });
       if (block.type === "text" && block.text) onPart({ type: "text_delta", text: block.text });
@@ -78,6 +78,11 @@ function take(state: StreamState, event: BetaRawMessageStreamEvent, onPart: (par
     case "message_stop":
       state.stopped = true;
   }
+}
+
+/** llama.cpp leaves the input of a call out, which no server takes back. */
+function whole(block: AssistantBlock): AssistantBlock {
+  return isToolUse(block) && block.input === undefined ? { ...block, input: {} } : block;
 }
 
 function growingAt(state: StreamState, index: number): Growing {

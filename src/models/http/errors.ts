@@ -77,6 +77,7 @@ function withoutSecret(text: string, secret: string): string {
 function kindOf(status: number, text: string, code: string | undefined): ModelErrorKind {
   // A spent limit comes as 429, and waiting does not help.
   if (code?.endsWith("_spend_limit_reached")) return "credentials";
+  if (/context_length_exceeded|exceed_context_size/.test(code ?? "")) return "context_full";
   if (status === 400 && /prompt is too long|context window/i.test(text)) return "context_full";
   if (status === 400 && /invalid\W+signature\W+in\W+thinking/i.test(text)) return "bound_thinking";
   if (status === 401 || status === 402 || status === 403) return "credentials";

@@ -35,6 +35,8 @@ function errorOf(status: number, wire: WireError, headers: IncomingHttpHeaders, 
 function kindOf(status: number, code: string, message: string): ModelErrorKind | undefined {
   // Spent credit comes as 429, and waiting does not help.
   if (/insufficient_quota|billing_hard_limit/.test(code)) return "credentials";
+  // llama.cpp says it with the status of an accident, and trying again does not help.
+  if (/image input is not supported/i.test(message)) return "bad_request";
   const full = /context_length_exceeded|exceed_context_size/.test(code);
   if (full || (status === 400 && /maximum context length|context (size|length)/i.test(message)))
     return "context_full";

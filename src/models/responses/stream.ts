@@ -25,10 +25,10 @@ export type ResponseOptions = {
 };
 
 type State = {
-  /** Finished items by their place in the output. */
+  /** Finished items by their place in the output, or in the order of their ends where the server (llama.cpp) tells none. */
   items: Map<number, ResponseOutputItem>;
-  /** Ids of the calls that are being streamed, by that place. */
-  calls: Map<number, string>;
+  /** Ids of the calls that are being streamed, by the ids of their items. */
+  calls: Map<string, string>;
   text: string;
   /** The response as it ended. */
   ended: Response | undefined;
@@ -55,7 +55,7 @@ function take(state: State, event: ResponseStreamEvent, { onPart, secret }: Resp
   switch (event.type) {
     case "response.output_item.added":
       if (event.item.type !== "function_call") return;
-      state.calls.set(event.output_index, event.item.call_id);
+      state.calls.set(event.item.id ?? "", event.item.call_id);
       onPart({ type: "tool_use_started", id: event.item.call_id, name: event.item.name });
       return;
     case "response.output_text.delta":
@@ -71,12 +71,12 @@ function take(state: State, event: ResponseStreamEvent, { onPart, secret }: Resp
       if (event.summary_index > 0) onPart({ type: "thinking_delta", text: "\n\n" });
       return;
     case "response.function_call_arguments.delta": {
-      const id = state.calls.get(event.output_index);
+      const id = state.calls.get(event.item_id);
       if (id !== undefined) onPart({ type: "input_delta", id, text: event.delta });
       return;
     }
     case "response.output_item.done":
-      state.items.set(event.output_index, event.item);
+      state.items.set(event.output_index ?? state.items.size, event.item);
       return;
     case "response.completed":
     case "response.incomplete":

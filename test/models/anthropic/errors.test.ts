@@ -21,6 +21,8 @@ describe("an answer of", () => {
   test.each([
     [400, "invalid_request_error", "max_tokens: must be at least 1", "bad_request"],
     [400, "invalid_request_error", tooLong, "context_full"],
+    // llama.cpp
+    [400, "exceed_context_size_error", "request (1507 tokens) exceeds the available context", "context_full"],
     [400, "invalid_request_error", unbound, "bound_thinking"],
     [401, "authentication_error", "invalid x-api-key", "credentials"],
     [402, "billing_error", "your credit balance is too low", "credentials"],

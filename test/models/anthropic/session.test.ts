@@ -88,6 +88,15 @@ describe.each(["claude-sonnet-5-5", "claude-sonnet-5", "claude-haiku-4-5"])("a s
   });
 });
 
+test("a session with a server that sends no more than llama.cpp does goes through it too", async () => {
+  const server = await startMockServer({ turns, apiKey: "key", bare: true });
+  servers.push(server);
+  const replies = await converse(modelAt(server, "claude-sonnet-5"), opening());
+  expect(server.exchanges.map(({ status, error }) => error ?? status)).toEqual([200, 200, 200]);
+  expect(replies[1]?.content.filter(isToolUse).map(({ input }) => input)).toEqual([{ command: "cat a" }, {}]);
+  expect(replies.map(({ usage }) => usage.cacheReadTokens > 0)).toEqual([false, true, true]);
+});
+
 test("each step reads from the cache what the one before it wrote", async () => {
   const server = await mock(turns);
   const usages = (await converse(modelAt(server, "claude-sonnet-5-5"), opening())).map(

@@ -221,6 +221,20 @@ describe("what goes wrong", () => {
       answer(400, { message: "This model's maximum context length is 8192" }),
       "context_full",
     ],
+    [
+      "llama.cpp's full context",
+      answer(400, { message: "request (9 tokens) exceeds it", code: 400, type: "exceed_context_size_error" }),
+      "context_full",
+    ],
+    [
+      "llama.cpp's 500 for an image that its model cannot see",
+      answer(500, {
+        message: "image input is not supported - hint: mmproj",
+        code: 500,
+        type: "server_error",
+      }),
+      "bad_request",
+    ],
     ["500", answer(500), "server"],
     ["a proxy's page", { fault: { status: 502, body: "<html>bad gateway</html>" } }, "server"],
     ["a plain answer in place of a stream", { fault: { status: 200, body: {} } }, "bad_request"],

@@ -46,9 +46,15 @@ function focusCall(opens: boolean, index: number): { name: string; args: string 
   return { name: opens ? "start_focus" : "complete_focus", args: JSON.stringify(args) };
 }
 
-async function session(context: string, options: { card?: ModelCard; bound?: boolean; steps?: number } = {}) {
-  const { card = sol, bound = false, steps = 30 } = options;
-  const server = await startResponsesServer({ turnOf: turns(context.length, steps), bound });
+async function session(
+  context: string,
+  options: { card?: ModelCard; bound?: boolean; steps?: number; bare?: true } = {},
+) {
+  const { card = sol, bound = false, steps = 30, bare } = options;
+  const server = await startResponsesServer({
+    ...{ turnOf: turns(context.length, steps), bound },
+    ...(bare ? { bare } : {}),
+  });
   onTestFinished(() => server.close());
   const tools = [
     fakeTool("bash", ({ command }) => ({ content: `src/a.ts: ${command} happened\n`.repeat(90) })),
@@ -149,4 +155,15 @@ test("a reminder is a developer message behind all breakpoints, and gone from th
   expect(prefixOf(server.requests[1]?.input.slice(0, 2) ?? [])).toBe(
     prefixOf(server.requests[0]?.input.slice(0, 2) ?? []),
   );
+});
+
+test("a server whose events tell no places is heard in full: texts, reasoning and several calls of a reply", async () => {
+  const { agent, log, server } = await session("economist", { bare: true });
+  await runTurn(agent, new AbortController().signal);
+  const full = await session("economist");
+  await runTurn(full.agent, new AbortController().signal);
+  expect(refusals(server)).toEqual([]);
+  const said = (events: Parameters<typeof allOf>[0]) =>
+    allOf(events, "assistant_message").map(({ content }) => content.map(({ type }) => type));
+  expect(said(log.events())).toEqual(said(full.log.events()));
 });
