@@ -7,8 +7,10 @@ import { fixedTokens } from "../context/view/tokens.ts";
 import { applyEvents } from "../context/view/view.ts";
 import { UsageError } from "../core/errors.ts";
 import type { EventBody, LogEvent } from "../core/events.ts";
+import type { ModelCard } from "../core/model-card.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel } from "../core/questions.ts";
+import { placeholderTool, type ToolDefinition } from "../core/request.ts";
 import type { OpenSession } from "../session/store.ts";
 import type { SessionOptions } from "./options.ts";
 import { readPrompt, systemPrompt } from "./prompts.ts";
@@ -36,14 +38,21 @@ function opening(session: OpenSession, { flags, settings, cwd, model, tools }: P
     ...(effort ? { effort } : {}),
     system:
       tools.length > 0 ? systemPrompt({ focus, append: flags.appendSystemPrompt }) : readPrompt("quarantine"),
-    tools: tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-    })),
+    tools: declaredTools(tools, model.card),
     context,
     engine: { ...engineOf(flags, settings), ...engine },
   };
+}
+
+/** The tools as the log of a new session has them. */
+export function declaredTools(tools: readonly Tool[], { contract }: ModelCard): ToolDefinition[] {
+  const own = tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    input_schema: inputSchema,
+  }));
+  // A list of deferred tools alone is refused.
+  return own.length > 0 && contract.toolGating === "tool_changes" ? [...own, placeholderTool] : own;
 }
 
 function stackOf(words: string): NonNullable<ReturnType<typeof namedStack>> {

@@ -16,7 +16,25 @@ export type JsonSchema = {
   additionalProperties?: boolean | JsonSchema;
 };
 
-export type ToolDefinition = { name: string; description: string; input_schema: JsonSchema };
+/** `defer_loading`: declared, but not offered until a message offers it. */
+export type ToolDefinition = {
+  name: string;
+  description: string;
+  input_schema: JsonSchema;
+  defer_loading?: true;
+};
+
+/**
+ * Declared from the first request where tools can change in mid-conversation, and never offered: the API adds words of
+ * its own to a prompt in which they may, and without it the first change would add them, before all that is cached
+ * (measured by pi on 2026-10; not checked by us).
+ */
+export const placeholderTool: ToolDefinition = {
+  name: "reserved",
+  description: "Reserved. It is never available and must not be called.",
+  input_schema: { type: "object", properties: {} },
+  defer_loading: true,
+};
 
 /** A cache breakpoint: after the system text, or after one block of one message. */
 export type CachePoint =

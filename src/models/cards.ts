@@ -94,7 +94,8 @@ function overResponses(card: ModelCard, { contract }: Provider): ModelCard {
 
 function rowOf(id: string): Provider | undefined {
   const { provider } = splitName(id);
-  return providers.find(({ name }) => name === provider);
+  const row = providers.find(({ name }) => name === provider);
+  return row?.wire === "responses" ? { ...row, wire: "chat", contract: "automatic" } : row;
 }
 
 /** A reply may fill a quarter of a small window: with the usual limit nothing would be left for the prompt. */

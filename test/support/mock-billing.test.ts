@@ -39,6 +39,24 @@ test("a second request reads what the first one wrote, until five minutes have p
   expect((await usage({ messages: messages("a", "b") }))[0]).toBe(0);
 });
 
+test("the first change of the tools misses the whole cache, unless a deferred tool stood in the first request", async () => {
+  const bash = { name: "bash", description: "runs", input_schema: { type: "object" } };
+  const other = { ...bash, name: "other" };
+  const held = { ...bash, name: "held", defer_loading: true };
+  const removal = { type: "tool_removal", tool: { type: "tool_reference", name: "other" } };
+  const read = async (...tools: Json[]) => {
+    const begun = { tools, messages: messages("a") };
+    const [, written] = await usage(begun);
+    const changed = [...begun.messages, { role: "system", content: [removal] }];
+    const beta = { "anthropic-beta": "mid-conversation-tool-changes-2026-07-01" };
+    const { body } = await post(server, requestOf({ ...begun, messages: changed }), beta);
+    return { written, read: (body.usage as Record<string, number>).cache_read_input_tokens };
+  };
+  expect((await read(bash, other)).read).toBe(0);
+  const kept = await read(bash, other, held);
+  expect(kept.read).toBe(kept.written);
+});
+
 test("markers may come and go without a miss", async () => {
   const plain = { ...long("a"), cache_control: undefined };
   await usage({ messages: messages("a") });

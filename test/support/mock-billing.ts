@@ -9,6 +9,7 @@ import {
   type PromptLayout,
   promptTokens,
 } from "../../src/core/prompt-cache.ts";
+import { wordsOnChanges } from "./mock-gating.ts";
 import type { MockModel } from "./mock-models.ts";
 import { isThinkingBlock, RefusedError, type WireBlock, type WireBody, withoutMarkers } from "./mock-wire.ts";
 
@@ -51,7 +52,7 @@ export function billing(): Billing {
 /** Blocks and breakpoints. Throws `RefusedError` for too many markers, TTLs out of order, or too long a prompt. */
 export function measured(body: WireBody, model: MockModel): Measured {
   const layout = layoutOf({
-    model: body.model,
+    model: `${body.model}${wordsOnChanges(body)}`,
     tools: body.tools.map(withoutMarkers),
     system: body.system.map(withoutMarkers),
     messages: body.messages.map((message) => ({ ...message, content: message.content.map(withoutMarkers) })),

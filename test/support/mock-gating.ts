@@ -15,6 +15,16 @@ export function offeredTools({ tools, messages }: Pick<WireBody, "tools" | "mess
   return offered;
 }
 
+/**
+ * The words that the API adds to a prompt whose tools may change: they stand from the first request on where a deferred
+ * tool does, else from the first change on, which then misses all that was cached.
+ */
+export function wordsOnChanges({ tools, messages }: Pick<WireBody, "tools" | "messages">): string {
+  const isChange = ({ type }: WireBlock) => type === "tool_addition" || type === "tool_removal";
+  const changed = messages.some(({ content }) => content.some(isChange));
+  return changed || tools.some((tool) => tool.defer_loading) ? "tools may change" : "";
+}
+
 function change(offered: Set<string>, declared: ReadonlySet<string>, block: WireBlock, path: string): void {
   const tool = checkFields(block.tool, `${path}.tool`, { type: "string!", name: "string!" });
   checkOneOf(tool.type, `${path}.tool.type`, ["tool_reference"]);

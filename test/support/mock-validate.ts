@@ -121,6 +121,8 @@ function checkMaxTokens(tokens: number, model: MockModel): void {
 
 function checkTools(tools: unknown[]): WireBody["tools"] {
   const names = new Set<string>();
+  if (tools.length > 0 && tools.every((tool) => (tool as { defer_loading?: boolean }).defer_loading))
+    throw new RefusedError("tools: At least one tool must have defer_loading=false.");
   return tools.map((value, index) => {
     const path = `tools.${index}`;
     const tool = checkFields(value, path, {

@@ -19,7 +19,7 @@ export function initLine(
     session_id: start.sessionId,
     cwd: start.cwd,
     model,
-    tools: start.tools.map((tool) => tool.name),
+    tools: start.tools.filter((tool) => !tool.defer_loading).map((tool) => tool.name),
     permission_mode: mode,
     sandbox,
   };

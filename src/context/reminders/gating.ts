@@ -2,7 +2,7 @@
  * Decides which tools to withhold (context-engine §7); calls of them are also refused. Pure.
  *
  * Every change of what is offered is a message that stays in the history: about 25 tokens, written once and read with
- * every later request. To withdraw `complete_focus` after each fold and to offer it again in each focus would add two
+ * every later request; the first one would cost the whole cache without the placeholder (`core/request.ts`). To withdraw `complete_focus` after each fold and to offer it again in each focus would add two
  * such messages per focus to prevent a mistake that models hardly make. So a tool is withdrawn only once it was called in
  * vain twice since a focus was last opened or closed (a refused call costs a whole step), and is offered again as soon
  * as it can be used. In plan mode nothing is withdrawn: `bash` and the editor also read, and no tool only writes.

@@ -81,7 +81,9 @@ function stepsUntil(events: readonly LogEvent[], seq: number): number {
 /** Describes the item in one line: the call it belongs to, or how its text begins. */
 function whatOf(part: Part, { events, view }: PolicyInput): string {
   if (part.seq < 0)
-    return part.kind === "tools" ? `${started(events).tools.length} definitions` : "system prompt";
+    return part.kind === "tools"
+      ? `${started(events).tools.filter((tool) => !tool.defer_loading).length} definitions`
+      : "system prompt";
   const block = view.entries.find((entry) => entry.seq === part.seq)?.blocks[part.block];
   const event = eventAt(events, part.seq);
   if (block && isToolUse(block)) return callText(block);

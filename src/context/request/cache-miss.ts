@@ -2,7 +2,7 @@
 
 import type { LogEvent } from "../../core/events.ts";
 import { cacheLifeMs, usualLife } from "../../core/model-card.ts";
-import { currentModel } from "../../core/questions.ts";
+import { currentModel, started } from "../../core/questions.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { requestOfStep } from "./compose.ts";
 
@@ -15,7 +15,11 @@ export function unexpectedMiss(events: readonly LogEvent[], reason: string): str
   );
   const before = events.findLastIndex((event, index) => index < answered && event.type === "model_request");
   if (before < 0) return undefined;
-  const known = events.slice(before, newest).some(explains);
+  // The first change of tools costs the cache of a session that declared none for later.
+  const isReady = started(events).tools.some((tool) => tool.defer_loading);
+  const known = events
+    .slice(before, newest)
+    .some((event) => explains(event) || (event.type === "tools_gated" && !isReady));
   // What was said to the earlier request alone is gone from this one, behind all that was cached.
   if (hadPassing(events, before)) return undefined;
   const waited = (events[newest]?.at ?? 0) - (events[before]?.at ?? 0);

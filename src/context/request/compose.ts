@@ -12,7 +12,7 @@ import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, indexFrom, lastOf, openFocus, started } from "../../core/questions.ts";
-import type { CachePoint, ModelRequest } from "../../core/request.ts";
+import type { CachePoint, ModelRequest, ToolDefinition } from "../../core/request.ts";
 import { maskOf } from "../policies/masking.ts";
 import { type LocatedMessage, messagesOf } from "../view/messages.ts";
 import { calibration, fixedTokens } from "../view/tokens.ts";
@@ -42,7 +42,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
   const request: ModelRequest = {
     model: model.id,
     system,
-    tools,
+    tools: declaredTo(model.contract, tools),
     messages: withTail(messages, sent, model.contract),
     cacheAfter: cachePoints(messages, model.contract, checkpoint(events, view), untouched(events, view)),
     ...withheld(view, model.contract),
@@ -72,6 +72,12 @@ export function fitsWindow({ expected }: Composed, { window }: ModelCard): boole
 function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
   if (entry.withdrawn) return toolGating === "tool_changes";
   return entry.role !== "system" || reminders === "turn_scoped";
+}
+
+/** Only a model whose tools can change in mid-conversation knows tools that are not offered at first. */
+function declaredTo({ toolGating }: Contract, tools: ToolDefinition[]): ToolDefinition[] {
+  const isKnown = toolGating === "tool_changes" || !tools.some((tool) => tool.defer_loading);
+  return isKnown ? tools : tools.filter((tool) => !tool.defer_loading);
 }
 
 /** The blocks of another model's reply without what only its own API reads. The same blocks give the same result. */

@@ -45,7 +45,8 @@ export function betasOf(request: ModelRequest): string[] {
     ...(request.messages.some((message) => message.clear_at)
       ? ["mid-conversation-system-clear-at-2026-08-21"]
       : []),
-    ...(request.messages.some(({ role, clear_at }) => role === "system" && !clear_at)
+    ...(request.tools.some((tool) => tool.defer_loading) ||
+    request.messages.some(({ role, clear_at }) => role === "system" && !clear_at)
       ? ["mid-conversation-tool-changes-2026-07-01"]
       : []),
   ];
