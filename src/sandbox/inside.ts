@@ -249,11 +249,16 @@ const cacheVariables: Readonly<Record<string, string>> = {
   CCACHE_DIR: "ccache",
 };
 
-/** Keeps package managers from asking for news of themselves, which no host on the list gives. */
-const noNews: Readonly<Record<string, string>> = {
+/**
+ * Keeps package managers from asking for news of themselves, which no host on the list gives, and npm from waiting 10
+ * and 60 seconds before it tries a host again that was refused. In milliseconds.
+ */
+const offList: Readonly<Record<string, string>> = {
   npm_config_update_notifier: "false",
   NO_UPDATE_NOTIFIER: "1",
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
+  npm_config_fetch_retry_mintimeout: "100",
+  npm_config_fetch_retry_maxtimeout: "1000",
 };
 
 function environmentInside(
@@ -270,7 +275,7 @@ function environmentInside(
   );
   const caches = Object.entries(cacheVariables).filter(([name]) => !isWritable(plan, env[name]));
   return Object.fromEntries([
-    ...(hasOwnWorld(options) ? Object.entries(noNews) : []),
+    ...(hasOwnWorld(options) ? Object.entries(offList) : []),
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),

@@ -18,6 +18,7 @@ export type EndedCommand = {
 
 /** The machine outside of the sandbox. Paths are absolute. */
 export type Machine = {
+  /** Resolves links, and leads a path of temporary files to those of the commands. */
   realPath(path: string): string;
   exists(path: string): boolean;
   /** Returns the answer of `access(2)` for the path, or for the nearest existing folder above it. */
@@ -78,6 +79,8 @@ function denialOf(path: string, isWrite: boolean, scope: DenialScope): Denial | 
   if (socket !== undefined)
     return { cause: socket, note: `sandbox: the socket ${socket} is not passed into the sandbox.` };
   const real = machine.realPath(path);
+  // Commands have temporary files of their own: the same path leads to another file.
+  if (machine.exists(path) && !machine.exists(real)) return temporaryDenial(path);
   const protection = protectionOf(plan, real);
   if (protection === "hidden") return hiddenDenial(real, scope);
   if (!isWrite || !machine.mayWrite(real)) return undefined;
@@ -87,6 +90,11 @@ function denialOf(path: string, isWrite: boolean, scope: DenialScope): Denial | 
   if (pinned === undefined) return undefined;
   const note = `sandbox: ${shown(pinned, scope)} cannot be moved or removed here: it holds files that are read-only.`;
   return { cause: pinned, note };
+}
+
+function temporaryDenial(path: string): Denial {
+  const note = `sandbox: ${path} of this machine is not here: commands and the editor have temporary files of their own. To use it, copy it into the workspace with outside: true and say why.`;
+  return { cause: "temporary", note };
 }
 
 function hiddenDenial(path: string, scope: DenialScope): Denial | undefined {

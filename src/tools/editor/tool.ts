@@ -1,5 +1,6 @@
 /** The `str_replace_editor` tool: looks at files, images and folders, and changes files all or nothing. */
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Access, Tool, ToolOutput } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
@@ -70,8 +71,10 @@ export function editorTool({
       const input = raw as EditorInput;
       try {
         if (input.path.includes("\0")) throw new Refusal("A path cannot hold a NUL character.");
-        const path = realTarget(onMachine(resolve(workspace, input.path)));
+        const named = resolve(workspace, input.path);
+        const path = realTarget(onMachine(named));
         if (!approves(context.access, path)) throw new PathMoved(path);
+        if (input.command !== "create" && !existsSync(path) && existsSync(named)) throw notHere(input.path);
         return await perform({ input, path, memory, context });
       } catch (error) {
         const before = failuresOf(context.events, raw);
@@ -79,6 +82,13 @@ export function editorTool({
       }
     },
   };
+}
+
+/** Temporary files of the machine are not those of a sandbox. */
+function notHere(path: string): Refusal {
+  return new Refusal(
+    `${path} of this machine is not here: commands and the editor have temporary files of their own. To use it, copy it into the workspace with bash and outside: true, and say why.`,
+  );
 }
 
 function approves(access: Access, path: string): boolean {

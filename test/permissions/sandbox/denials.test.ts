@@ -18,7 +18,11 @@ const ours = [home, "/w"];
 const scope: DenialScope = {
   ...{ plan, workspace: ["/w/app"], home },
   machine: {
-    realPath: (path) => path.replace("/var/run", "/run").replace("/w/app/out", home),
+    realPath: (path) =>
+      path
+        .replace("/var/run", "/run")
+        .replace("/w/app/out", home)
+        .replace(/^\/tmp/, "/s/temp/missing"),
     exists: (path) => !path.includes("missing"),
     mayWrite: (path) => ours.some((folder) => path.startsWith(`${folder}/`)),
   },
@@ -46,6 +50,11 @@ describe("a note says what the sandbox refused", () => {
       "sandbox: .git cannot be moved or removed here: it holds files that are read-only.",
     ],
     ["a key", `cat: ${home}/.ssh/id_rsa: No such file or directory`, hidden("~/.ssh")],
+    [
+      "a temporary file of the machine",
+      "cat: /tmp/mine.log: No such file or directory",
+      "sandbox: /tmp/mine.log of this machine is not here: commands and the editor have temporary files of their own. To use it, copy it into the workspace with outside: true and say why.",
+    ],
     [
       "a socket",
       "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
