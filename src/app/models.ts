@@ -16,6 +16,7 @@ import {
   type Access,
   accessOf,
   type Environment,
+  isOnThisMachine,
   missingOf,
   spokenRow,
   urlVariableOf,
@@ -108,10 +109,11 @@ function rowNamed(provider: string, name: string, { own }: Choice): Provider {
 }
 
 /** Returns the card with what the server itself tells. */
-async function askedCard(row: Provider, id: string, choice: Choice): Promise<ModelCard> {
+async function askedCard(named: Provider, id: string, choice: Choice): Promise<ModelCard> {
   const { overrides, env, warn } = choice;
+  const row = isOnThisMachine(accessOf(named, env).url) ? { ...named, local: true as const } : named;
   const plain = findCard(id, { overrides, row });
-  const wanted = row.local || plain.warning !== undefined;
+  const wanted = named.local || plain.warning !== undefined;
   const told =
     row.asks && wanted
       ? await (await import("./providers/server-facts.ts")).serverFacts(row, id, env)

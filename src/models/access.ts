@@ -61,6 +61,12 @@ function usualUrl({ url, signer }: Provider, env: Environment): string {
   return (signer === "google" && groupHosts[region]) || url.replace("{region}", region);
 }
 
+/** Returns true for an address on this machine, whose models cost nothing. */
+export function isOnThisMachine(url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
+}
+
 /** Returns the region of a cloud; undefined where none is set. */
 export function regionOf(signer: Provider["signer"], env: Environment): string | undefined {
   if (signer === "google") return env.CLOUD_ML_REGION || undefined;

@@ -69,14 +69,20 @@ export function findCard(
   const facts = { ...told, ...override };
   if (known || ("window" in facts && ("prices" in facts || row?.local))) return { card };
   const window = card.window.toLocaleString("en-US");
-  const meant = similar(
-    id,
-    listCards().map((each) => each.id),
-  );
+  const meant = nearestCard(id);
   return {
     card,
     warning: `${id} is not a known model${meant ? ` (did you mean ${meant}?)` : ""}: its window is taken as ${window} tokens, and what the settings do not price costs 0`,
   };
+}
+
+/** Finds the model of the same provider that may have been meant. */
+function nearestCard(id: string): string | undefined {
+  const { provider, id: model } = splitName(id);
+  const models = listCards().map((card) => splitName(card.id));
+  const own = models.filter((each) => each.provider === provider).map((each) => each.id);
+  const meant = similar(model, own);
+  return meant && `${provider}/${meant}`;
 }
 
 /** Says why what the settings say of models makes no sense, naming the field; undefined when it does. */

@@ -85,3 +85,20 @@ test("a provider of one's own is a row in the settings, with its key and the car
   expect(await run(tried, "corp/glm-5.3")).toMatchObject({ code: 0, stderr: "" });
   expect(windowOf(tried)).toBe(1_000_000);
 });
+
+test("a window that the prompt alone fills is told with the line that widens it, and nothing is sent", async () => {
+  const list = { object: "list", data: [{ id: "tiny", meta: { n_ctx: 2048 } }] };
+  const tried = await serve({ "GET /v1/models": list }, "LLAMACPP_BASE_URL");
+  const { code, stderr } = await run(tried, "llamacpp/tiny");
+  expect([code, tried.requests()]).toEqual([2, 0]);
+  expect(stderr).toContain("llamacpp/tiny holds only 2,048 tokens");
+  expect(stderr).toContain("llama-server -c 32768");
+  expect(stderr).toMatch(/the system prompt and tools alone take about \d+ tokens of a window of 1228/);
+});
+
+test("any server with chat completions that tells its window is asked for it", async () => {
+  const tried = await serve(vllmRoutes, "OPENAI_BASE_URL");
+  const { stderr } = await run(tried, "openai/Qwen/Qwen3-Coder-30B-A3B-Instruct");
+  expect(stderr).not.toContain("window is taken as");
+  expect(windowOf(tried)).toBe(65_536);
+});
