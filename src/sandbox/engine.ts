@@ -1,7 +1,7 @@
 /** Finds the engine that works on this machine, and remembers that it did. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import type { SandboxPlan, SandboxStatus } from "../core/sandbox.ts";
 import { realTarget } from "../disk/real-path.ts";
@@ -168,18 +168,33 @@ async function probe({ program, forbidsNamespaces, filter }: Bubblewrap): Promis
   box.kill();
 }
 
-/** Changes with the program, the machine's start and the user. */
+/** Settings of the kernel that allow namespaces, and the start of the machine. */
+const kernelFiles = [
+  "kernel/random/boot_id",
+  "user/max_user_namespaces",
+  "kernel/unprivileged_userns_clone",
+  "kernel/apparmor_restrict_unprivileged_userns",
+];
+
+/** Changes with the program, the machine's start and settings, the container and the user. */
 function cacheKey(program: string): string {
   const { mtimeMs, size } = statSync(program);
-  return [program, mtimeMs, size, bootId(), process.getuid?.(), 1].join(" ");
+  const settings = kernelFiles.map((name) => orEmpty(() => readFileSync(`/proc/sys/${name}`, "utf8").trim()));
+  const places = ["user", "mnt"].map((name) => orEmpty(() => readlinkSync(`/proc/self/ns/${name}`)));
+  return [program, mtimeMs, size, process.getuid?.(), ...settings, ...places].join(" ");
 }
 
-function bootId(): string {
+function orEmpty(read: () => string): string {
   try {
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return read();
   } catch {
     return "";
   }
+}
+
+/** Forgets what worked: it does not any more. */
+export function forgetEngine(cache: string): void {
+  rmSync(cache, { force: true });
 }
 
 function remembered(file: string, key: string): string | undefined {

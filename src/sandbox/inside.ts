@@ -49,6 +49,8 @@ export type InsideOptions = {
   main: string | undefined;
   mode(): PermissionMode;
   rules(): { allow: readonly string[]; deny: readonly string[] };
+  /** Called when the engine cannot be started any more. */
+  onFailed?: (() => void) | undefined;
   /** Called with each plan that a sandbox is started with. `hides`: the engine hides all that the plan does. */
   onPlan(plan: SandboxPlan, hides: boolean): void;
   /** Shows one line to the person. */
@@ -98,7 +100,11 @@ export function sandboxOf(options: InsideOptions): Sandbox {
         engine.name === "landlock"
           ? landlockStart(engine.landlock, plan, options, terminal)
           : bubblewrapStart(engine, plan, options, terminal);
-      const box = await startBox({ ...start, env: environmentInside(env, plan, options) });
+      const starting = startBox({ ...start, env: environmentInside(env, plan, options) });
+      const box = await starting.catch((error: Error) => {
+        options.onFailed?.();
+        throw error;
+      });
       if (engine.name === "namespaces") watches.set(box, watchOf(box, before, plan, options));
       await options.network?.serve(box.pid);
       plans.set(box, key);

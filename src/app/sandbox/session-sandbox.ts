@@ -122,7 +122,7 @@ function whileModelThinks({ log, onFound }: SandboxParts, find: () => Promise<Kn
 
 async function found(parts: SandboxParts): Promise<Known> {
   if (parts.choice === "off") return { status: off, sandbox: undefined };
-  const { findEngine } = await import("../../sandbox/engine.ts");
+  const { findEngine, forgetEngine } = await import("../../sandbox/engine.ts");
   const { env, workspace, own, choice } = parts;
   const cache = join(own.state, "sandbox.json");
   const engine = await findEngine({ env, writable: workspace, cache });
@@ -137,6 +137,7 @@ async function found(parts: SandboxParts): Promise<Known> {
     ...{ engine, env, workspace, home, mode, rules, network, warn, main: process.argv[1] },
     own: Object.values(own),
     places: placesOf(parts),
+    onFailed: () => forgetEngine(cache),
     onPlan({ writable }, hides) {
       known.status = network
         ? { ...status, network: network.isServed() ? "names" : "off" }

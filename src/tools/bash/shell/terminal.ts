@@ -17,6 +17,7 @@ export type Terminal = {
   onData(listener: (bytes: Buffer) => void): void;
   /** Writes text as if a person typed it. */
   write(text: string): void;
+  /** Closes the device. Closing it again does nothing. */
   close(): void;
 };
 
@@ -66,6 +67,7 @@ function over(pty: ReturnType<PtyModule["open"]>): Terminal {
   master.on("error", () => {});
   master.unref();
   let listener: ((bytes: Buffer) => void) | undefined;
+  let closed = false;
   master.on("data", (bytes: Buffer) => listener?.(bytes));
   return {
     path: ptsName,
@@ -83,6 +85,8 @@ function over(pty: ReturnType<PtyModule["open"]>): Terminal {
     },
     write: (text) => void master.write(text),
     close() {
+      if (closed) return;
+      closed = true;
       for (const file of openedAs(ptsName, holder)) closeSync(file);
       master.destroy();
     },
