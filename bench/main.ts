@@ -10,6 +10,7 @@ import { connections, namesServed } from "./network.ts";
 import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
 import { endReport } from "./report.ts";
+import { firstCommand, insideRoundTrip } from "./sandbox.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, memoryOfSteps, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
@@ -31,6 +32,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   report: endReport,
   replay: replaySteps,
   redaction,
+  "sandbox-first": firstCommand,
+  "sandbox-trip": insideRoundTrip,
   "network-start": namesServed,
   "network-request": connections,
   "tui-ready": tuiReady,

@@ -93,8 +93,8 @@ export function sandboxPlan(input: PlanInput): SandboxPlan {
 }
 
 function existing({ kind, path, why }: Entry, found: Found): Entry[] {
-  const real = found.realPath(path);
-  return found.kind(real) === undefined ? [] : [{ kind, path: real, why }];
+  // Most of them do not exist, and looking for links in such a path costs the most.
+  return found.kind(path) === undefined ? [] : [{ kind, path: found.realPath(path), why }];
 }
 
 function writableEntries({ mode, allow, workspace, home, session, found }: PlanInput): Entry[] {
@@ -171,9 +171,7 @@ function hiddenEntries(input: PlanInput): Entry[] {
   const { allow, deny, workspace, home, own, found } = input;
   const builtIn = builtInHidden(home).filter(({ path }) => !isShown(input, path));
   const exceptions = builtIn.flatMap(({ path, except, why }) =>
-    found.kind(found.realPath(path)) === undefined
-      ? []
-      : except.map((one): Entry => ({ kind: "readOnly", path: one, why })),
+    found.kind(path) === undefined ? [] : except.map((one): Entry => ({ kind: "readOnly", path: one, why })),
   );
   const matching = (rules: readonly Rule[], kind: Kind): Entry[] =>
     rules.flatMap(({ tool, pattern, text }) =>
