@@ -28,7 +28,7 @@ export type KeyRow = {
 };
 
 export const keyRows: readonly KeyRow[] = providers.flatMap((row) => {
-  const [first, ...more] = row.signer ? [] : row.keys;
+  const [first, ...more] = row.signer || row.plan ? [] : row.keys;
   if (first === undefined) return [];
   return [{ provider: row.name, title: row.title, variables: [first, ...more], url: urlVariableOf(row) }];
 });
@@ -52,7 +52,20 @@ export function withStoredKeys({ flags, env, warn }: Context): Environment {
     );
     return [];
   });
-  return { ...env, ...Object.fromEntries(added) };
+  return { ...env, ...Object.fromEntries(added), ...storedSignIn(env, warn) };
+}
+
+/** The token of the sign-in as it is now. It goes to OpenAI alone, and to another server only in tests. */
+function storedSignIn(env: Environment, warn: (text: string) => void): Environment {
+  if (env.CHATGPT_ACCESS_TOKEN || (env.CHATGPT_BASE_URL && !env.SAWTOOTH_CHATGPT_ISSUER)) return {};
+  try {
+    const { tokens } = readRecord(credentialsFolder(folders(env).state), warn) ?? {};
+    return tokens ? { CHATGPT_ACCESS_TOKEN: tokens.access } : {};
+  } catch (error) {
+    if (!(error instanceof CredentialsError)) throw error;
+    warn(error.message);
+    return {};
+  }
 }
 
 function storedIn(env: Environment, warn: (text: string) => void): StoredKeys {

@@ -80,6 +80,7 @@ export function missingOf(row: Provider, env: Environment): string | undefined {
   if (row.signer === "google" && !env.ANTHROPIC_VERTEX_PROJECT_ID) return "set ANTHROPIC_VERTEX_PROJECT_ID";
   if (row.signer || row.local || row.keys.length === 0) return undefined;
   const { key, isOwnHost } = accessOf(row, env);
+  if (row.plan) return key ? undefined : "sign in with sawtooth login chatgpt";
   // A server of one's own may ask for no key.
   if (key || (row.wire !== "messages" && !isOwnHost)) return undefined;
   const names = row.keys.join(" or ");

@@ -93,9 +93,11 @@ export function overrideProblem(overrides: Readonly<Record<string, unknown>>): s
 }
 
 /** The same model over Responses. */
-function overResponses(card: ModelCard, { contract }: Provider): ModelCard {
+function overResponses(card: ModelCard, { contract, plan }: Provider): ModelCard {
   const filed = (data.cards as FiledCard[]).find(({ id }) => splitName(id).id === splitName(card.id).id);
-  return { ...card, api: "responses", contract: contractNamed(filed?.responses ?? contract) };
+  const named = contractNamed(filed?.responses ?? contract);
+  // How a plan takes a part of the tools is not documented.
+  return { ...card, api: "responses", contract: plan ? { ...named, toolGating: "none" } : named };
 }
 
 function rowOf(id: string): Provider | undefined {
@@ -121,6 +123,7 @@ function knownCard(id: string, row: Provider | undefined): ModelCard | undefined
   const made = cards.find(
     (card) => splitName(card.id).id === model && speaksMessages(rowOf(card.id)) === speaksMessages(row),
   );
+  if (made && row.plan) return ofPlan(made);
   return made && row.signer ? { ...made, contract: withoutBetas(made.contract) } : made;
 }
 
@@ -130,6 +133,11 @@ function makersName(id: string): string {
     .replace(/^(?:[a-z]+\.)?anthropic\./, "")
     .replace(/-v\d+(:\d+)?$/, "")
     .replace(/[-@]\d{8}$/, "");
+}
+
+/** A plan is not billed by the token. */
+function ofPlan(card: ModelCard): ModelCard {
+  return { ...card, prices: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 } };
 }
 
 /** Leaves out what needs a beta feature of Anthropic's own host. */

@@ -23,6 +23,8 @@ export type Provider = {
   /** Set where models without a card have the card of the same model at its maker. */
   borrows?: true;
   asks?: Asking;
+  /** Set where a ChatGPT plan pays, with the token of a sign-in as its key. */
+  plan?: true;
   /** Signs its requests by another scheme than a key in a header. */
   signer?: "aws" | "google";
   /** Set for servers on this machine: no key, no price, found by their usual address. */
@@ -50,6 +52,11 @@ export const providers: readonly Provider[] = [
       keys: ["OPENAI_API_KEY"],
     },
     ...{ borrows: true, asks: "models" },
+  },
+  {
+    ...{ wire: "responses", contract: "responses_automatic", name: "chatgpt", title: "ChatGPT" },
+    ...{ url: "https://api.openai.com/v1", keys: ["CHATGPT_ACCESS_TOKEN"] },
+    ...{ borrows: true, asks: "models", plan: true },
   },
   {
     ...{ ...chat, name: "gemini", title: "Google Gemini" },

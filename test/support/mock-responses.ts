@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { cacheLifeMs } from "../../src/core/model-card.ts";
 import type { OpenaiTurn } from "./mock-openai.ts";
+import { inNamespace, planAnswer, withoutPlan } from "./mock-plan.ts";
 import {
   type Item,
   markedParts,
@@ -52,6 +53,8 @@ export type ResponsesOptions = {
   now?: () => number;
   /** Events tell no places and no numbers, as llama.cpp's do not. */
   bare?: true;
+  /** A ChatGPT plan pays: says whether an access token is good, and the rules of the plan hold (mock-plan.ts). */
+  plan?: (token: string) => boolean;
 };
 
 /** Listens on a free port. */
@@ -68,15 +71,18 @@ export async function startResponsesServer(options: ResponsesOptions): Promise<R
     };
     server.received.push(seen);
     try {
+      const first = options.plan && planAnswer(seen, options.plan);
+      if (first) return sendJson(response, first.status, first.body);
       if (seen.path !== "/v1/responses") throw new Refused(`Invalid URL (POST ${seen.path})`);
-      const body = parsed(raw);
+      const body = options.plan ? withoutPlan(parsed(raw)) : parsed(raw);
       rules.check(body);
       const index = server.requests.push(body) - 1;
       const turn = options.turnOf(body, index);
       const id = `resp_${index + 1}`;
       const bill = billing(body, id, (options.now ?? Date.now)());
       server.bills.push(bill);
-      const items = rules.give(body, itemsOf(turn, index));
+      const given = rules.give(body, itemsOf(turn, index));
+      const items = options.plan ? given.map(inNamespace) : given;
       await play(turn, { id, items, body, bill, bare: options.bare }, response);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

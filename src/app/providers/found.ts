@@ -17,6 +17,7 @@ import { askWithin } from "./server-facts.ts";
 export type Way =
   | { by: "variable"; variable: string }
   | { by: "stored_key" }
+  | { by: "sign_in" }
   | { by: "server"; url: string }
   | { by: "cloud" }
   | { by: "no_key_needed"; url: string; variable?: string };
@@ -63,6 +64,7 @@ async function stateOf(row: Provider, env: Context["env"], context: Context): Pr
 function wayOf(row: Provider, access: ReturnType<typeof accessOf>, plain: Context["env"]): Way {
   const { variable, url } = access;
   if (row.local) return { by: "server", url };
+  if (row.plan && !plain[variable ?? ""]) return { by: "sign_in" };
   if (variable && plain[variable]) return { by: "variable", variable };
   if (variable) return { by: "stored_key" };
   if (row.signer) return { by: "cloud" };
@@ -70,10 +72,16 @@ function wayOf(row: Provider, access: ReturnType<typeof accessOf>, plain: Contex
   return { by: "no_key_needed", url, ...(plain[named] ? { variable: named } : {}) };
 }
 
+/** Names the known models of a provider. A plan has those of OpenAI, as far as its server does not tell. */
+function namesWithout({ name, plan }: Provider): string[] {
+  const ids = listCards().map(({ id }) => id);
+  return plan ? ids.map((id) => id.replace(/^openai\//, `${name}/`)) : ids;
+}
+
 /** Returns the cards of a provider's models: those of the server where it tells them, else of the file, and those of the settings. */
 function cardsOf(row: Provider, told: Told | undefined, { models = {} }: Settings): ModelCard[] {
   const isOwn = (id: string) => splitName(id).provider === row.name;
-  const listed = told ? Object.keys(told).map((id) => `${row.name}/${id}`) : listCards().map(({ id }) => id);
+  const listed = told ? Object.keys(told).map((id) => `${row.name}/${id}`) : namesWithout(row);
   const ids = new Set([...listed, ...Object.keys(models)].filter(isOwn));
   return [...ids].map((id) => {
     const { loading: _, ...facts } = told?.[splitName(id).id] ?? {};

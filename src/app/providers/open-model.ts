@@ -55,7 +55,10 @@ function uncut(model: Model, server: Server): Model {
  * over Responses only a card goes that says so.
  */
 export async function encoderOf(row: Provider, card: ModelCard, env: Environment): Promise<Model["encode"]> {
-  if (card.api === "responses") return (await import("../../models/responses/encoding.ts")).encodeResponses;
+  if (card.api === "responses") {
+    const { encodeResponses } = await import("../../models/responses/encoding.ts");
+    return (request) => encodeResponses(request, row.plan ? { plan: true } : {});
+  }
   if (row.wire === "messages") {
     const { encodeAnthropic } = await import("../../models/anthropic/encoding.ts");
     return (request) => encodeAnthropic(request, row.signer ? { cloud: row.signer } : {});
@@ -70,8 +73,12 @@ async function wireModel(row: Provider, card: ModelCard, access: Access, env: En
   if (row.wire === "messages") return messages(row, card, access, env);
   const { url, key } = access;
   const options = { card, baseUrl: url, ...idleTime(env), ...(key ? { apiKey: key } : {}) };
-  if (card.api === "responses")
-    return (await import("../../models/responses/responses.ts")).responsesModel(options);
+  if (card.api === "responses") {
+    const { responsesModel } = await import("../../models/responses/responses.ts");
+    if (!row.plan) return responsesModel(options);
+    const { planModel } = await import("./plan-model.ts");
+    return planModel((apiKey) => responsesModel({ ...options, apiKey, plan: true }), key ?? "", env);
+  }
   return (await import("../../models/openai/openai.ts")).openaiModel(options);
 }
 

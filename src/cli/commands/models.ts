@@ -71,6 +71,8 @@ function wayText(way: Way): string {
   switch (way.by) {
     case "variable":
       return `key in ${way.variable}`;
+    case "sign_in":
+      return "signed in";
     case "stored_key":
       return "stored key";
     case "server":

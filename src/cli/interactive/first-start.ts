@@ -54,6 +54,7 @@ function settingsFile(env: NodeJS.ProcessEnv): string {
 
 async function goThrough(chosen: string, found: readonly Found[], door: Door): Promise<Way | undefined> {
   if (chosen === "demo") return showDemo(door);
+  if (chosen === "sign in") return signIn(door);
   if (chosen === "paste") {
     const provider = await door.tui.pick(providersToPaste());
     return provider === undefined ? undefined : pasteKey(provider, door);
@@ -66,9 +67,11 @@ async function goThrough(chosen: string, found: readonly Found[], door: Door): P
 /** The ways in: what was found first, then what a person can bring. */
 function waysOf(found: readonly Found[], { flags, missing }: Door): PickRequest {
   const lacking = flags.bare ? undefined : keyRows.find(({ provider }) => provider === missing.provider);
+  const isSignedIn = found.some(({ row }) => row.plan);
   const nothing = "No key is set, and no server on this machine answers.";
   const explained: Record<string, string> = {
     paste: `${found.length === 0 ? `${nothing} ` : ""}A key is stored for you alone, never shown again, and sent only to its provider; sawtooth logout removes it.`,
+    sign: "Your ChatGPT plan pays, as far as you allow it. The browser may be on another machine; sawtooth logout chatgpt signs out. Nobody has tried this against OpenAI's own server yet.",
     demo: "A scripted model repairs a small repository in a temporary folder, with real commands. No key is needed, and nothing of yours is touched.",
   };
   const items: PickItem[] = [
@@ -83,6 +86,9 @@ function waysOf(found: readonly Found[], { flags, missing }: Door): PickRequest 
       : []),
     ...found.map((one) => ({ id: one.row.name, label: `Use ${one.row.title}`, facts: [factOf(one)] })),
     ...(flags.bare ? [] : [{ id: "paste", label: "Paste an API key", facts: ["stored for you alone"] }]),
+    ...(flags.bare || isSignedIn
+      ? []
+      : [{ id: "sign in", label: "Continue with ChatGPT", facts: ["Plus or Pro, in the browser"] }]),
     { id: "demo", label: "Try the demo", facts: ["no key needed"] },
   ];
   return {
@@ -104,6 +110,8 @@ function factOf({ way, models }: Found): string {
   switch (way.by) {
     case "variable":
       return `${way.variable} is set`;
+    case "sign_in":
+      return "you are signed in";
     case "stored_key":
       return "its key is stored";
     case "cloud":
@@ -144,6 +152,14 @@ async function pasteKey(provider: string, door: Door): Promise<Way | undefined> 
   tui.warn(`the key of ${row.title} is stored in ${storeFor(row, key, env)}, for you alone`);
   if (missing.provider === provider) return "named";
   const one = (await lookAround(door)).find(({ row: { name } }) => name === provider);
+  return one && chooseOf(one, door);
+}
+
+async function signIn(door: Door): Promise<Way | undefined> {
+  const { loginChatgpt } = await import("../commands/login-chatgpt.ts");
+  await door.tui.lend(() => loginChatgpt(door.env));
+  if (door.missing.provider === "chatgpt") return "named";
+  const one = (await lookAround(door)).find(({ row }) => row.plan);
   return one && chooseOf(one, door);
 }
 

@@ -2,7 +2,7 @@
 
 import * as oauth from "oauth4webapi";
 import { CredentialsError } from "../owned-file.ts";
-import { planScope, resource, serverOf } from "./issuer.ts";
+import { isOwnMachine, planScope, resource, serverOf } from "./issuer.ts";
 import type { Tokens } from "./stored.ts";
 
 /** Milliseconds for one request. */
@@ -17,16 +17,11 @@ export class GrantRefused extends CredentialsError {
   }
 }
 
-/** Without TLS only a server on this machine is talked to. */
-export function isLocal(issuer: string): boolean {
-  return /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::|$)/.test(issuer);
-}
-
 function optionsFor(issuer: string, signal: AbortSignal | undefined) {
   const limit = AbortSignal.timeout(patienceMs);
   return {
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
-    [oauth.allowInsecureRequests]: isLocal(issuer),
+    [oauth.allowInsecureRequests]: isOwnMachine(issuer),
   };
 }
 

@@ -27,3 +27,8 @@ export function serverOf(issuer: string): AuthorizationServer {
     jwks_uri: `${issuer}/.well-known/jwks.json`,
   };
 }
+
+/** Without TLS only a server on this machine is talked to. */
+export function isOwnMachine(issuer: string): boolean {
+  return /^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?::|$)/.test(issuer);
+}

@@ -5,8 +5,14 @@ import type { Block, ImageBlock, Message, MessageWire, TextBlock, ToolUseBlock }
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
 import { cacheKey } from "../openai/client.ts";
 
-/** `instructions`: the role of system text. Some hosts do not know OpenAI's word for it. */
-export type ResponsesDialect = { instructions?: "developer" | "system" };
+/**
+ * `instructions`: the role of system text. Some hosts do not know OpenAI's word for it. `plan`: a ChatGPT plan pays,
+ * which takes functions in a namespace alone, and neither a limit of the reply nor a temperature.
+ */
+export type ResponsesDialect = { instructions?: "developer" | "system"; plan?: true };
+
+/** The namespace of our tools where functions must have one. */
+const namespace = "sawtooth";
 
 /** The API refuses a smaller limit (pi#6265). */
 const leastOutput = 16;
@@ -26,17 +32,17 @@ export function encodeResponses(request: ModelRequest, dialect: ResponsesDialect
     model: request.model.slice(request.model.indexOf("/") + 1),
     stream: true,
     store: false,
-    max_output_tokens: Math.max(leastOutput, request.maxTokens),
+    ...(dialect.plan ? {} : { max_output_tokens: Math.max(leastOutput, request.maxTokens) }),
     ...(carried ? { include: ["reasoning.encrypted_content"] } : {}),
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
-    ...(!carried && temperature !== undefined ? { temperature } : {}),
+    ...(!carried && !dialect.plan && temperature !== undefined ? { temperature } : {}),
     prompt_cache_key: cacheKey(system, tools, messages[0]?.content[0]),
-    ...(tools.length > 0 ? { tools: tools.map(encodeTool) } : {}),
+    ...(tools.length > 0 ? { tools: encodeTools(tools, dialect) } : {}),
     input: [
       ...(system
         ? [instruction(role, [marked({ type: "input_text", text: system }, marks.has("system"))])]
         : []),
-      ...messages.flatMap((message, index) => encodeMessage(message, { role, index, marks })),
+      ...messages.flatMap((message, index) => encodeMessage(message, { role, index, marks, dialect })),
     ],
     ...(withdrawn ? { tool_choice: allowed(request, withdrawn) } : {}),
     ...(request.cacheAfter.length > 0 ? { prompt_cache_options: cacheOptions(request) } : {}),
@@ -50,6 +56,12 @@ function cacheOptions({ cacheAfter, previousMessageId }: ModelRequest): object {
     ttl: cacheAfter.every(({ ttl }) => ttl === "12h") ? "12h" : "30m",
     ...(previousMessageId ? { comparison_response_id: previousMessageId } : {}),
   };
+}
+
+function encodeTools(tools: ModelRequest["tools"], { plan }: ResponsesDialect): object[] {
+  const functions = tools.map(encodeTool);
+  const description = "The tools of this session.";
+  return plan ? [{ type: "namespace", name: namespace, description, tools: functions }] : functions;
 }
 
 /** Schemas are taken as they are: left out, `strict` is true, and changes them. */
@@ -70,7 +82,7 @@ function allowed({ tools }: ModelRequest, withdrawn: readonly string[]): object 
 
 /** Marked places: "system", or message and block as "3.1". */
 type Marks = ReadonlySet<string>;
-type Place = { role: string; index: number; marks: Marks };
+type Place = { role: string; index: number; marks: Marks; dialect: ResponsesDialect };
 
 /** Only input takes a mark: one at a reply goes to the end of the input before it. */
 function marksOf({ messages, cacheAfter }: ModelRequest): Marks {
@@ -102,7 +114,7 @@ function encodeMessage(message: Message, place: Place): object[] {
     case "user":
       return encodeUser(message.content, place);
     case "assistant":
-      return encodeReply(message.content);
+      return encodeReply(message.content, place.dialect);
     case "system":
       return encodeSystem(message.content, place.role);
   }
@@ -140,7 +152,7 @@ function inputPart(block: TextBlock | ImageBlock): object {
  * The items of a reply in the order in which they came, each once. Reasoning needs an item after it; and other items
  * have their ids only beside their reasoning, as the API pairs them by these.
  */
-function encodeReply(content: readonly Block[]): object[] {
+function encodeReply(content: readonly Block[], { plan }: ResponsesDialect): object[] {
   const last = content.findLastIndex(({ type }) => type === "text" || type === "tool_use");
   const reasoned = content.some((block, at) => at < last && isReasoning(block));
   const items: object[] = [];
@@ -153,7 +165,8 @@ function encodeReply(content: readonly Block[]): object[] {
       open = wire && { id: wire.id, parts };
       items.push(replyMessage(parts, reasoned ? wire : wire && withoutId(wire)));
     } else open = undefined;
-    if (block.type === "tool_use") items.push(callItem(block, reasoned));
+    if (block.type === "tool_use")
+      items.push({ ...callItem(block, reasoned), ...(plan ? { namespace } : {}) });
     if (isReasoning(block) && at < last) {
       const { item } = block.wire;
       items.push({ type: "reasoning", ...item, encrypted_content: block.data });

@@ -86,7 +86,12 @@ type Entry = Record<string, unknown>;
 function listOf(answer: unknown): Entry[] {
   const { data, models } = (answer ?? {}) as { data?: unknown; models?: unknown };
   const list = Array.isArray(data) ? data : Array.isArray(models) ? models : [];
-  return list.filter((entry): entry is Entry => typeof entry === "object" && entry !== null && "id" in entry);
+  const entries = list.filter((entry): entry is Entry => typeof entry === "object" && entry !== null);
+  return entries.flatMap((entry) => {
+    // A ChatGPT plan's list, in which some are not meant to be shown.
+    if ("slug" in entry) return entry.visibility === "list" ? [{ ...entry, id: entry.slug }] : [];
+    return "id" in entry ? [entry] : [];
+  });
 }
 
 function told(entries: readonly Entry[]): Told {
