@@ -11,6 +11,8 @@ type SigningIn = Awaited<ReturnType<typeof signInChatgpt>>;
 /** Returns when somebody is signed in. Throws `CredentialsError`, and `UsageError` for another issuer. */
 export async function loginChatgpt(env: NodeJS.ProcessEnv): Promise<void> {
   const signing = await signInChatgpt(env);
+  process.once("SIGINT", signing.cancel);
+  process.once("SIGTERM", signing.cancel);
   const opened = await openPage(signing.url, env);
   writeOut(
     `${opened ? "A browser opens this page" : "Open this page in a browser"}, and continue with ChatGPT:\n${signing.url}\n\n`,
@@ -19,8 +21,6 @@ export async function loginChatgpt(env: NodeJS.ProcessEnv): Promise<void> {
     "It comes back here by itself. From another machine, paste the address that the browser ends on:\n",
   );
   const stop = process.stdin.isTTY ? typedAddresses(signing) : pipedAddresses(signing);
-  process.once("SIGINT", signing.cancel);
-  process.once("SIGTERM", signing.cancel);
   try {
     const { email } = await signing.done;
     writeOut(`Signed in${email ? ` as ${email}` : ""}. sawtooth logout chatgpt signs out.\n`);
