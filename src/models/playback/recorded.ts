@@ -6,7 +6,7 @@ import type { ModelErrorKind } from "../../core/events.ts";
 import { currentCard, type ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
-import { encodeAnthropic } from "../anthropic/encoding.ts";
+import type { Dialect } from "../openai/encoding.ts";
 
 /** The first line. The player encodes as the recorded model did and has its card, else no hash would match. */
 type Header = { cassette: 1; encoding: string; card: ModelCard };
@@ -29,10 +29,23 @@ type Exchange = {
   failure?: { kind: ModelErrorKind; message: string };
 };
 
-const encoders: Record<string, (request: ModelRequest) => string> = {
-  anthropic: encodeAnthropic,
-  json: (request) => JSON.stringify(request),
+type Encode = Model["encode"];
+
+/** Encodings by the names that cassettes have for them. Only one that is asked for is loaded. */
+const encoders: Record<string, () => Promise<Encode>> = {
+  json: async () => (request) => JSON.stringify(request),
+  anthropic: async () => (await import("../anthropic/encoding.ts")).encodeAnthropic,
+  responses: async () => (await import("../responses/encoding.ts")).encodeResponses,
+  chat: () => chatEncoder({ official: false }),
+  chat_official: () => chatEncoder({ official: true }),
+  chat_signed: () => chatEncoder({ official: false, signedCalls: true }),
 };
+
+async function chatEncoder(dialect: Dialect): Promise<Encode> {
+  const { encodeOpenai } = await import("../openai/encoding.ts");
+  return (request) => encodeOpenai(request, dialect);
+}
+
 const lastChars = 200;
 const printChars = 4;
 
@@ -42,19 +55,19 @@ export function recording(model: Model, write: (line: string) => void): Model {
   return {
     ...model,
     async send(request, body, onPart, signal) {
-      const keep = (outcome: Pick<Exchange, "reply" | "failure">) => {
+      const keep = async (outcome: Pick<Exchange, "reply" | "failure">) => {
         const exchange: Exchange = { bodyHash: hash(body), request: summaryOf(request), ...outcome };
-        const header: Header = { cassette: 1, encoding: encodingOf(request, body), card: model.card };
+        const header: Header = { cassette: 1, encoding: await encodingOf(request, body), card: model.card };
         for (const line of begun ? [exchange] : [header, exchange]) write(`${JSON.stringify(line)}\n`);
         begun = true;
       };
       try {
         const reply = await model.send(request, body, onPart, signal);
-        keep({ reply });
+        await keep({ reply });
         return reply;
       } catch (error) {
         if (error instanceof ModelError && error.kind !== "aborted")
-          keep({ failure: { kind: error.kind, message: error.message } });
+          await keep({ failure: { kind: error.kind, message: error.message } });
         throw error;
       }
     },
@@ -72,12 +85,13 @@ export type RecordedOptions = {
 
 /**
  * Plays a cassette, under the card of the model that was recorded. Requests that it does not hold fail with
- * `ModelError("script")`, which says what differs. Throws an Error of one line when the text is not a cassette.
+ * `ModelError("script")`, which says what differs. Rejects with an Error of one line when the text is not a cassette.
  */
-export function recordedModel({ cassette, loose, fileName }: RecordedOptions): Model {
+export async function recordedModel({ cassette, loose, fileName }: RecordedOptions): Promise<Model> {
   const { header, exchanges } = parseCassette(cassette, fileName);
-  const encode = encoders[header.encoding];
-  if (!encode) throw new Error(`${fileName} was recorded in an unknown encoding: ${header.encoding}`);
+  const encoder = encoders[header.encoding];
+  if (!encoder) throw new Error(`${fileName} was recorded in an unknown encoding: ${header.encoding}`);
+  const encode = await encoder();
   const left: (Exchange | undefined)[] = [...exchanges];
   let played = 0;
   return {
@@ -158,10 +172,10 @@ function hash(body: string): string {
   return createHash("sha256").update(body).digest("hex");
 }
 
-function encodingOf(request: ModelRequest, body: string): string {
-  const found = Object.entries(encoders).find(([, encode]) => encode(request) === body);
-  if (!found) throw new Error("a model with an encoding of its own cannot be recorded");
-  return found[0];
+async function encodingOf(request: ModelRequest, body: string): Promise<string> {
+  for (const [name, encoder] of Object.entries(encoders))
+    if ((await encoder())(request) === body) return name;
+  throw new Error("a model with an encoding of its own cannot be recorded");
 }
 
 /** The parts of a block, as a stream would bring them. */

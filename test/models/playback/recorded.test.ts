@@ -1,13 +1,17 @@
 /** Cassettes: what is recorded from a model over HTTP plays again without it. */
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Message } from "../../../src/core/blocks.ts";
 import { type Model, ModelError, type ModelPart } from "../../../src/core/ports.ts";
 import type { ModelRequest } from "../../../src/core/request.ts";
 import { anthropicModel } from "../../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../../src/models/cards.ts";
+import { openaiModel } from "../../../src/models/openai/openai.ts";
 import { recordedModel, recording } from "../../../src/models/playback/recorded.ts";
 import { scriptedCard, scriptedModel } from "../../../src/models/playback/scripted.ts";
+import { responsesModel } from "../../../src/models/responses/responses.ts";
+import { startOpenaiServer } from "../../support/mock-openai.ts";
+import { startResponsesServer } from "../../support/mock-responses.ts";
 import {
   block,
   call,
@@ -75,18 +79,18 @@ const play = (cassette: string, loose = false) => recordedModel({ cassette, loos
 describe("a recorded run", () => {
   test("plays the same replies to the same requests", async () => {
     const { cassette, replies } = await record();
-    const model = play(cassette);
+    const model = await play(cassette);
     expect([await send(model, first), await send(model, second)]).toEqual(replies);
   });
 
   test("has the card and the encoding of the model that was recorded", async () => {
-    const model = play((await record()).cassette);
+    const model = await play((await record()).cassette);
     expect(model.card).toEqual(card);
     expect(model.encode(second)).toBe(anthropicModel({ card }).encode(second));
   });
 
   test("streams what it replies", async () => {
-    const model = play((await record()).cassette);
+    const model = await play((await record()).cassette);
     const parts: ModelPart[] = [];
     await send(model, first, (part) => parts.push(part));
     expect(parts).toEqual([
@@ -106,7 +110,7 @@ describe("a recorded run", () => {
   test("plays in any order, equal requests in the order of recording", async () => {
     const { cassette, replies } = await record();
     const again = cassette + cassette.split("\n")[1]?.replace("toolu_1", "toolu_9");
-    const model = play(again);
+    const model = await play(again);
     expect(await send(model, second)).toEqual(replies[1]);
     const calls = [await send(model, first), await send(model, first)].map((reply) => reply.content[1]);
     expect(calls).toMatchObject([{ id: "toolu_1" }, { id: "toolu_9" }]);
@@ -120,7 +124,7 @@ describe("a recorded run", () => {
     });
     await expect(send(model, first)).rejects.toMatchObject({ kind: "context_full" });
     await server.close();
-    await expect(send(play(cassette), first)).rejects.toMatchObject({
+    await expect(send(await play(cassette), first)).rejects.toMatchObject({
       kind: "context_full",
       message: "prompt is too long: 9 > 8",
     });
@@ -136,7 +140,7 @@ describe("a recorded run", () => {
       }),
       request,
     );
-    expect(await send(play(cassette), request)).toEqual(reply);
+    expect(await send(await play(cassette), request)).toEqual(reply);
   });
 });
 
@@ -162,14 +166,14 @@ describe("a request that is not on the cassette", () => {
   ])("is told by %s", async (_title, request, problem) => {
     const { cassette } = await record();
     const lines = cassette.split("\n");
-    const model = play([lines[0], lines[1]].join("\n"));
+    const model = await play([lines[0], lines[1]].join("\n"));
     const message = await problemOf(send(model, request));
     expect(message).toMatch(/^run\.jsonl: request 1 is not on the cassette: /);
     expect(message).toContain(problem);
   });
 
   test("is told when the cassette is at its end", async () => {
-    const model = play((await record()).cassette);
+    const model = await play((await record()).cassette);
     await send(model, first);
     await send(model, second);
     expect(await problemOf(send(model, first))).toBe(
@@ -179,7 +183,7 @@ describe("a request that is not on the cassette", () => {
 
   test("is played all the same when played loosely, by order", async () => {
     const { cassette, replies } = await record();
-    const model = play(cassette, true);
+    const model = await play(cassette, true);
     const requests = [changed({ system: "x" }), changed({ system: "y" })];
     expect([await send(model, requests[0] ?? first), await send(model, requests[1] ?? first)]).toEqual(
       replies,
@@ -189,7 +193,7 @@ describe("a request that is not on the cassette", () => {
 });
 
 test("an interrupted player throws what any model throws", async () => {
-  const model = play((await record()).cassette);
+  const model = await play((await record()).cassette);
   const reply = model.send(first, model.encode(first), () => {}, AbortSignal.abort());
   await expect(reply).rejects.toMatchObject({ kind: "aborted" });
 });
@@ -199,6 +203,29 @@ test.each([
   ['{"role":"user"}', "run.jsonl is not a cassette"],
   ['{"cassette":1}\n{oops', "run.jsonl:2 is not JSON"],
   ['{"cassette":1,"encoding":"morse"}', "run.jsonl was recorded in an unknown encoding: morse"],
-])("a broken file is told in one line: %j", (cassette, message) => {
-  expect(() => play(cassette)).toThrow(new Error(message));
+])("a broken file is told in one line: %j", async (cassette, message) => {
+  await expect(play(cassette)).rejects.toThrow(new Error(message));
+});
+
+test("every wire can be recorded and plays again", async () => {
+  const chat = await startOpenaiServer({ text: "hi" });
+  const responses = await startResponsesServer({ turnOf: () => ({ text: "hi" }) });
+  onTestFinished(() => void chat.close());
+  onTestFinished(() => void responses.close());
+  const models = [
+    openaiModel({ card, baseUrl: chat.url }),
+    openaiModel({ card, baseUrl: chat.url, dialect: { official: true } }),
+    responsesModel({ card, baseUrl: responses.url }),
+  ];
+  const encodings = [];
+  for (const model of models) {
+    let cassette = "";
+    const recorded = recording(model, (line) => {
+      cassette += line;
+    });
+    const reply = await send(recorded, second);
+    expect(await send(await play(cassette), second)).toEqual(reply);
+    encodings.push(JSON.parse(cassette.split("\n")[0] ?? "").encoding);
+  }
+  expect(encodings).toEqual(["chat", "chat_official", "responses"]);
 });
