@@ -39,11 +39,16 @@ export type MessageWire = { api: "responses"; id: string; phase?: string; refusa
 /** Gemini signs calls in `extra_content`; Responses has an id for the item besides that of the call. */
 export type CallWire = { api: "chat"; extra_content: unknown } | { api: "responses"; id: string };
 
-/** Withdraws a declared tool from here on, or offers it again; only in a system message (provider-facts §2). */
+/**
+ * Withdraws a declared tool from here on, or offers it again, or offers one that is defined here, over Responses; only in
+ * a system message (provider-facts §2).
+ */
 export type ToolChangeBlock = {
   type: "tool_removal" | "tool_addition";
-  tool: { type: "tool_reference"; name: string };
+  tool: { type: "tool_reference"; name: string } | { type: "tool_definition"; definition: InlineTool };
 };
+/** A tool that is declared behind what was sent, so that nothing before it changes. */
+export type InlineTool = { name: string; description: string; input_schema: object };
 
 /** The content of a tool result: plain text, or text and images. */
 export type ResultContent = string | (TextBlock | ImageBlock)[];

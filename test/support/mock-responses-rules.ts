@@ -44,6 +44,7 @@ export function responsesRules({ bound = false } = {}): Rules {
     check(body) {
       checkTop(body);
       for (const [at, item] of body.input.entries()) checkItem(item, `input[${at}]`);
+      checkAdditions(body);
       checkMarks(body);
       checkPairs(body.input);
       checkGiven(body, given);
@@ -148,16 +149,14 @@ function checkFields(
   if (missing) throw new Refused(`Missing required parameter: '${at(missing)}'.`);
 }
 
+const toolFields: Record<string, string> = {
+  ...{ type: "string", name: "string", description: "string", parameters: "object", strict: "boolean" },
+};
+
 /** `strict` must be said: left out, it is true, and our schemas are not. */
 function checkTools({ tools = [], tool_choice: choice }: ResponsesBody): void {
-  const types = {
-    type: "string",
-    name: "string",
-    description: "string",
-    parameters: "object",
-    strict: "boolean",
-  };
-  for (const [at, tool] of tools.entries()) checkFields(tool, types, `tools[${at}]`, Object.keys(types));
+  for (const [at, tool] of tools.entries())
+    checkFields(tool, toolFields, `tools[${at}]`, Object.keys(toolFields));
   const names = tools.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new Refused("Duplicate tool names are not allowed.");
   if (choice === undefined || choice === "none") return;
@@ -216,6 +215,7 @@ function checkItem(item: Item, path: string): void {
       `Invalid '${path}.call_id': string too long. Expected a string with maximum length 64.`,
     );
   if (type === "message") checkMessage(item, path);
+  if (type === "additional_tools") checkAdded(item, path);
   if (type === "function_call" && !isObject(String(item.arguments)))
     throw new Refused(`Invalid '${path}.arguments': not an object`);
   if (type === "function_call_output") checkParts(item.output, "user", `${path}.output`);
@@ -223,6 +223,12 @@ function checkItem(item: Item, path: string): void {
     throw new Refused(
       `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     );
+}
+
+function checkAdded({ role, tools }: Item, path: string): void {
+  oneOf(role, ["developer"], `${path}.role`);
+  for (const [at, tool] of (tools as object[]).entries())
+    checkFields(tool, toolFields, `${path}.tools[${at}]`, Object.keys(toolFields));
 }
 
 function isObject(json: string): boolean {
@@ -267,6 +273,15 @@ function checkParts(parts: unknown, role: string, path: string): void {
 export function markedParts(input: readonly Item[]): Item[] {
   const parts = input.flatMap((item) => (item.output ?? item.content ?? []) as Item[]);
   return parts.filter((part) => part.prompt_cache_breakpoint !== undefined);
+}
+
+/** Tools that are added replace each other, never one that the request declares. */
+function checkAdditions({ input, tools = [] }: ResponsesBody): void {
+  const added = input.flatMap((item) =>
+    item.type === "additional_tools" ? (item.tools as { name: string }[]) : [],
+  );
+  const twice = added.find(({ name }) => tools.some((tool) => tool.name === name));
+  if (twice) throw new Refused(`Tool '${twice.name}' is already defined in 'tools'.`);
 }
 
 function checkMarks({ input, prompt_cache_options: options }: ResponsesBody): void {

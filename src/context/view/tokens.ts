@@ -1,6 +1,6 @@
 /** Token estimates: bytes over four, calibrated against what the API reported. Pure. */
 
-import type { Block, ToolUseBlock } from "../../core/blocks.ts";
+import type { Block, ToolChangeBlock, ToolUseBlock } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import { inputTotal } from "../../core/model-card.ts";
@@ -34,8 +34,12 @@ function countedTokens(block: Block): number {
       return imageTokens;
     case "tool_removal":
     case "tool_addition":
-      return textTokens(block.tool.name) + 12;
+      return changeTokens(block.tool);
   }
+}
+
+function changeTokens(tool: ToolChangeBlock["tool"]): number {
+  return textTokens(tool.type === "tool_reference" ? tool.name : JSON.stringify(tool.definition)) + 12;
 }
 
 /** Tokens of what a server signed a call with. */

@@ -1,7 +1,15 @@
 /** The body of a request to the Responses API, which keeps nothing: each request holds the whole conversation. Pure. */
 
 import { createHash } from "node:crypto";
-import type { Block, ImageBlock, Message, MessageWire, TextBlock, ToolUseBlock } from "../../core/blocks.ts";
+import type {
+  Block,
+  ImageBlock,
+  InlineTool,
+  Message,
+  MessageWire,
+  TextBlock,
+  ToolUseBlock,
+} from "../../core/blocks.ts";
 import type { CachePoint, ModelRequest } from "../../core/request.ts";
 import { cacheKey } from "../openai/client.ts";
 
@@ -65,7 +73,7 @@ function encodeTools(tools: ModelRequest["tools"], { plan }: ResponsesDialect): 
 }
 
 /** Schemas are taken as they are: left out, `strict` is true, and changes them. */
-function encodeTool({ name, description, input_schema }: ModelRequest["tools"][number]): object {
+function encodeTool({ name, description, input_schema }: InlineTool): object {
   return { type: "function", name, description, parameters: input_schema, strict: false };
 }
 
@@ -120,9 +128,19 @@ function encodeMessage(message: Message, place: Place): object[] {
   }
 }
 
+/** Small models take the newest tools for all that there are, unless they are told (pi, 2026-10). */
+const moreTools =
+  "The tools that follow are added to those declared before, which stay available. One of the same name replaces the earlier one.";
+
 function encodeSystem(content: readonly Block[], role: string): object[] {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
-  return text ? [instruction(role, [{ type: "input_text", text }])] : [];
+  const tools = content.flatMap((block) =>
+    block.type === "tool_addition" && block.tool.type === "tool_definition" ? [block.tool.definition] : [],
+  );
+  const words = (words: string) => (words ? [instruction(role, [{ type: "input_text", text: words }])] : []);
+  if (tools.length === 0) return words(text);
+  const added = { type: "additional_tools", role: "developer", tools: tools.map(encodeTool) };
+  return [...words(text), ...words(moreTools), added];
 }
 
 /** Results are items of their own, what was said one message after them. */

@@ -145,6 +145,32 @@ describe("what goes out", () => {
     expect(plain).not.toMatch(/developer|prompt_cache_(breakpoint|options)/);
   });
 
+  test("a tool that is defined in mid-conversation is an item behind all that was sent, and a strict server takes it", async () => {
+    const definition = { ...bash, name: "later" };
+    const addition = {
+      type: "tool_addition" as const,
+      tool: { type: "tool_definition" as const, definition },
+    };
+    const { server, reply, model } = await exchange({ text: "hi" });
+    await reply;
+    const messages = [...request.messages.slice(0, 3), { role: "system" as const, content: [addition] }];
+    const added = { ...request, messages };
+    await model.send(added, model.encode(added), () => {}, new AbortController().signal);
+    const [before, after] = [server.requests[0]?.input ?? [], server.requests[1]?.input ?? []];
+    expect(after.slice(0, 6)).toEqual(before.slice(0, 6));
+    expect(after.at(-1)).toMatchObject({
+      type: "additional_tools",
+      tools: [{ name: "later", strict: false }],
+    });
+    const twice = { type: "tool_addition" as const, tool: { ...addition.tool, definition: bash } };
+    const wrong = {
+      ...request,
+      messages: [...messages.slice(0, 3), { role: "system" as const, content: [twice] }],
+    };
+    const refused = model.send(wrong, model.encode(wrong), () => {}, new AbortController().signal);
+    expect((await failure(refused)).message).toContain("already defined");
+  });
+
   test("the limit is never below 16, what is compared is named, and an entry for 12 hours can be asked for", () => {
     const cacheAfter = [{ after: "system" as const, ttl: "12h" as const }];
     const body = JSON.parse(
