@@ -146,6 +146,11 @@ type Seen = {
   next: PromiseWithResolvers<void>;
 };
 
+/** Returns false in the middle of an update, half of which no terminal shows either. */
+function isWhole({ over, raw }: Seen): boolean {
+  return over || raw.lastIndexOf("\x1b[?2026h") <= raw.lastIndexOf("\x1b[?2026l");
+}
+
 function viewOf(terminal: xterm.Terminal, seen: Seen) {
   const quiet = async (ms = 200) => {
     while (Date.now() - seen.at < ms) await sleep(20);
@@ -189,7 +194,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
         const { promise: change } = seen.next;
         await settled();
         const text = screen().join("\n");
-        if (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text)) return;
+        if (isWhole(seen) && (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text))) return;
         if (seen.over || Date.now() > deadline)
           throw new Error(
             `${wanted} is not on the screen${seen.over ? " of the ended program" : ""}:\n${text.trimEnd()}`,
