@@ -11,7 +11,7 @@ import { sessionName } from "../../core/rewind.ts";
 import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import { engineNames } from "../../core/text/sandbox-text.ts";
 import type { PermissionMode } from "../../permissions/decide.ts";
-import { cut, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
+import { cut, cutRow, type Row, rowWidth, type Span, safe, type Tone } from "../rows/rows.ts";
 
 /** The facts of the log that the status line shows; read again with each event, not with each frame. */
 export type Facts = {
@@ -115,7 +115,7 @@ export function statusHeight({ tokens }: Facts, columns: number): number {
 
 /** Returns two rows where there is room for them, else one. */
 export function statusRows(facts: Facts, mode: PermissionMode, place: StatusContext, columns: number): Row[] {
-  const walls = facts.sandbox ? [sandboxPart(facts.sandbox, mode)] : [];
+  const walls = facts.sandbox ? [sandboxPart(facts.sandbox, mode, columns)] : [];
   const money = moneyParts(facts);
   const first: Part[] = [
     { spans: [{ text: mode, tone: modeTone(mode) }], rank: 0 },
@@ -128,9 +128,12 @@ export function statusRows(facts: Facts, mode: PermissionMode, place: StatusCont
   ];
   const second = contextParts(facts, columns);
   if (second.length === 0) return [fitted(first, columns)];
-  return columns < 60
-    ? [fitted([...first.slice(0, 1), ...walls, ...second, ...money.slice(-1)], columns)]
-    : [fitted(first, columns), fitted(second, columns)];
+  if (columns >= 60) return [fitted(first, columns), fitted(second, columns)];
+  // A warning takes the room of the bar.
+  const isWarned = walls.some(({ rank }) => rank === 0);
+  const size = `${formatTokens(facts.tokens)} of ${formatTokens(facts.soft)}`;
+  const context = isWarned ? [{ spans: [dim(size)], rank: 0.5 }] : second;
+  return [fitted([...first.slice(0, 1), ...walls, ...context, ...money.slice(-1)], columns)];
 }
 
 function dim(text: string): Span {
@@ -138,12 +141,12 @@ function dim(text: string): Span {
 }
 
 /** Says whether walls stand. In the mode that asks nothing their absence is a warning, for which there is always room. */
-function sandboxPart(status: SandboxStatus, mode: PermissionMode): Part {
+function sandboxPart(status: SandboxStatus, mode: PermissionMode, columns: number): Part {
   if (isFullSandbox(status)) return { spans: [dim("sandbox")], rank: 2.5 };
-  if (status.engine !== "none")
-    return { spans: [dim(`sandbox: ${engineNames[status.engine]}, not full`)], rank: 2.5 };
-  if (mode === "auto") return { spans: [{ text: "no sandbox", tone: "bad" }], rank: 0 };
-  return { spans: [dim("no sandbox")], rank: 2.5 };
+  const { engine } = status;
+  const partial = columns < 60 ? "sandbox not full" : `sandbox: ${engineNames[engine]}, not full`;
+  const text = engine === "none" ? "no sandbox" : partial;
+  return mode === "auto" ? { spans: [{ text, tone: "bad" }], rank: 0 } : { spans: [dim(text)], rank: 2.5 };
 }
 
 function modeTone(mode: PermissionMode): Tone {
@@ -238,8 +241,6 @@ function fitted(parts: readonly Part[], columns: number): Row {
   );
   if (rowWidth(row) <= columns || parts.length <= 1) return row;
   const last = Math.max(...parts.map(({ rank }) => rank));
-  return fitted(
-    parts.filter(({ rank }) => rank !== last),
-    columns,
-  );
+  const kept = parts.filter(({ rank }) => rank !== last);
+  return kept.length === 0 ? cutRow(row, columns) : fitted(kept, columns);
 }
