@@ -57,7 +57,10 @@ export type Gate = {
   close(): void;
 };
 
-const usual = { askMs: 20_000, lookMs: 500 };
+/** Milliseconds that a question stays open. */
+export const usualAskMs = 20_000;
+/** Milliseconds between two looks. */
+const usualLookMs = 500;
 
 /** The end of a question: the person's answer, no answer in time, or nothing left to answer for. */
 type Outcome = HostAnswer["decision"] | "unanswered" | "withdrawn";
@@ -155,12 +158,7 @@ function createQuestions({ ask, ...options }: GateOptions): Questions {
 function openQuestion(
   question: HostQuestion,
   isGone: () => boolean,
-  {
-    ask,
-    rules,
-    askMs = usual.askMs,
-    lookMs = usual.lookMs,
-  }: GateOptions & Required<Pick<GateOptions, "ask">>,
+  { ask, rules, askMs = usualAskMs, lookMs = usualLookMs }: GateOptions & Required<Pick<GateOptions, "ask">>,
 ): OpenQuestion {
   const closing = new AbortController();
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();

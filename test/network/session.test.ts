@@ -162,7 +162,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     ]);
     expect(world.questions[0]).toMatchObject({
       connection: { title: "kept.example:80: connect to it?" },
-      reason: expect.stringMatching(/^curl -sS http:\/\/kept.example\/1 \(pid \d+\) wants kept.example:80, /),
+      reason: expect.stringMatching(/^Process \d+ wants kept.example:80, /),
       suggestion: "host(kept.example)",
     });
     expect(world.allow).toEqual(["host(kept.example)"]);

@@ -3,16 +3,16 @@
 import { hostname } from "node:os";
 import type { Settings } from "../../config/settings.ts";
 import type { PermissionMode } from "../../core/decision.ts";
-import { type Egress, egressNote, hostText } from "../../core/network/egress.ts";
+import { type Egress, egressNote, formatBytes, hostText } from "../../core/network/egress.ts";
 import type { BackgroundJob, EventLog, Tool } from "../../core/ports.ts";
 import { lineage, startedAt, upTime } from "../../network/attribution.ts";
 import { type Outside, realOutside } from "../../network/dial.ts";
 import { type SandboxFile, sandboxFiles } from "../../network/files.ts";
-import type { GateOptions, HostQuestion } from "../../network/gate.ts";
+import { type GateOptions, type HostQuestion, usualAskMs } from "../../network/gate.ts";
 import { createNetwork, type Network } from "../../network/network.ts";
 import type { StandingRules } from "../../permissions/rules.ts";
 import { parseRule } from "../../permissions/rules.ts";
-import { usualBudget } from "../../permissions/sandbox/budget.ts";
+import { type EgressBudget, usualBudget } from "../../permissions/sandbox/budget.ts";
 import { type Exposure, exposureBy, isExposed } from "../../permissions/sandbox/exposure.ts";
 import { hostRulesOf } from "../../permissions/sandbox/hosts.ts";
 import type { Question } from "../../tui/ports/session.ts";
@@ -79,10 +79,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     rules: () => hostRules(parts),
     exposed,
     ask: asker(state, () => seen(log.events())),
-    budget: {
-      bytes: (egress.budgetKb ?? usualBudget.bytes / 1000) * 1000,
-      percent: egress.budgetPercent ?? usualBudget.percent,
-    },
+    budget: budgetOf(settings),
     outside: parts.outside ?? realOutside(env),
     commandOf: (pid) => commandOf(state, pid),
     now: Date.now,
@@ -123,6 +120,11 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
       flush(state);
     },
   };
+}
+
+function budgetOf({ egress = {} }: Settings): EgressBudget {
+  const { budgetKb = usualBudget.bytes / 1000, budgetPercent = usualBudget.percent } = egress;
+  return { bytes: budgetKb * 1000, percent: budgetPercent };
 }
 
 function hostRules({ rules }: NetworkParts) {
@@ -209,15 +211,16 @@ function questionOf(state: State, wanted: HostQuestion, seen: Exposure): Questio
   const program = owner?.line ?? "A process that has ended";
   const target = hostText({ host, port });
   const inner = owner && lineage(owner.pid)[0]?.inner;
-  const pid = inner === undefined ? "" : ` (pid ${inner})`;
+  const who = inner === undefined ? program : `Process ${inner}`;
+  const most = formatBytes(budgetOf(state.parts.settings).bytes);
   const sends = kind === "send";
   return {
     toolName: "network",
     input: { host, port, program },
     connection: { title: sends ? `${target}: send to it?` : `${target}: connect to it?` },
     reason: sends
-      ? `${program}${pid} sends to ${target}. Since you allowed it, this session has read ${sourcesText(seen)}.`
-      : `${program}${pid} wants ${target}, which is not on the list of hosts. Yes lets commands fetch from it and send it very little.`,
+      ? `${who} sends to ${target}. Since you allowed it, this session has read ${sourcesText(seen)}.`
+      : `${who} wants ${target}, which is not on the list of hosts. Yes lets commands fetch from it, and send it ${most} in a turn: a key fits into that. It is a no after ${usualAskMs / 1000} s.`,
     ...(sends ? {} : { suggestion: `host(${pattern})`, locations: state.parts.standing.locations }),
   };
 }

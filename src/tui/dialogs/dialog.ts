@@ -53,12 +53,12 @@ export function isConfirmation(question: Question | Confirmation): question is C
 }
 
 /**
- * Opens a question. A confirmation starts on no, and so does a question that may come while somebody types, so that a
- * stray Enter changes nothing.
+ * Opens a question. A confirmation starts on no, and so do a question that may come while somebody types, and one about
+ * leaving the sandbox, which may take the place of another, so that a stray Enter changes nothing.
  */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
-  const choice = isConfirmation(question) || question.connection ? choicesOf(question).length - 1 : 0;
-  return { id, question, choice };
+  const startsOnNo = isConfirmation(question) || question.connection || question.outside;
+  return { id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 };
 }
 
 /** Returns the possible answers, in display order. */
@@ -73,9 +73,11 @@ export function choicesOf(question: Question | Confirmation): Choice[] {
     }),
   );
   if (question.connection) return connectionWays(suggestion ? remembered : []);
+  // A connection that nobody answered for closes its question, and this one may follow: the same digit is a no in both.
+  const kept = question.outside ? remembered.filter(({ short }) => short !== "all") : remembered;
   return [
     { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
-    ...(suggestion ? remembered : []),
+    ...(suggestion ? kept : []),
     { label: "No, and tell it what to do instead", short: "no …", answer: "instead", keys: ["n"] },
   ];
 }
