@@ -2,10 +2,12 @@
  * Copies a folder for an agent to work in: modes, times and links are kept, and no link leads back into the original.
  */
 
-import { constants, type Stats } from "node:fs";
+import { closeSync, constants, type Stats } from "node:fs";
 import { chmod, copyFile, lstat, readdir, readlink, rm, statfs, symlink, utimes } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { makeFolders } from "../../disk/make-folders.ts";
+import { openInPlace, PathMoved } from "../../disk/pinned-folder.ts";
+import { realTarget } from "../../disk/real-path.ts";
 import { isInside } from "../../permissions/paths.ts";
 
 export type Copied = {
@@ -21,8 +23,12 @@ export class CopyError extends Error {}
 
 type Entry = { path: string; stats: Stats };
 
-/** Copies into `target`, which may hold files. `except`: absolute path that is left out. Throws `CopyError`. */
-export async function copyFolder(source: string, target: string, except: string): Promise<Copied> {
+/**
+ * Copies into `target`, which may hold files. `except`: absolute path that is left out. What is swapped for a link
+ * meanwhile is left out too. Throws `CopyError`.
+ */
+export async function copyFolder(folder: string, target: string, except: string): Promise<Copied> {
+  const source = realTarget(folder);
   const skipped: string[] = [];
   const entries = await readable(() => listed(source, except, skipped));
   const files = entries.filter(({ stats }) => stats.isFile());
@@ -45,7 +51,7 @@ export async function copyFolder(source: string, target: string, except: string)
 async function listed(source: string, except: string, skipped: string[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   const walk = async (folder: string): Promise<void> => {
-    for (const name of (await readdir(join(source, folder))).sort()) {
+    for (const name of ((await readdir(join(source, folder)).catch(ignoreGone)) ?? []).sort()) {
       const path = join(folder, name);
       const from = join(source, path);
       if (from === except) continue;
@@ -81,22 +87,38 @@ async function copyEntry({ path, stats }: Entry, source: string, target: string)
     return false;
   }
   if (stats.isSymbolicLink()) {
-    const linkTarget = await readlink(from);
+    const linkTarget = await readlink(from).catch(ignoreGone);
+    if (linkTarget === undefined) return false;
     const absolute = resolve(dirname(from), linkTarget);
     const inside = isInside(absolute, source);
     // An absolute link into the folder would lead the agent to the original.
     await symlink(inside ? relative(dirname(from), absolute) || "." : linkTarget, to);
     return !inside;
   }
-  await copyFile(from, to, constants.COPYFILE_FICLONE).catch(ignoreGone);
+  await copyInPlace(from, to).catch(ignoreMoved);
   await chmod(to, stats.mode & 0o7777).catch(ignoreGone);
   await utimes(to, stats.atime, stats.mtime).catch(ignoreGone);
   return false;
 }
 
-/** Ignores a file that disappears while its folder is copied. */
+/** Copies a file from where it was listed, whatever its folders are swapped for. */
+async function copyInPlace(from: string, to: string): Promise<void> {
+  const file = openInPlace(from);
+  try {
+    const held = process.platform === "linux" ? `/proc/self/fd/${file}` : from;
+    await copyFile(held, to, constants.COPYFILE_FICLONE);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function ignoreMoved(error: Error): undefined {
+  return error instanceof PathMoved ? undefined : ignoreGone(error);
+}
+
+/** Ignores a file that disappears while its folder is copied, or becomes another kind of file. */
 function ignoreGone(error: NodeJS.ErrnoException): undefined {
-  if (error.code === "ENOENT") return undefined;
+  if (["ENOENT", "ENOTDIR", "EINVAL"].includes(error.code ?? "")) return undefined;
   throw error;
 }
 
