@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     globalSetup: "test/support/build.ts",
     pool: "forks",
-    maxWorkers: 4,
+    maxWorkers: 6,
     // React as the program has it.
     env: { NODE_ENV: "production" },
     testTimeout: 300_000,

@@ -7,10 +7,16 @@ import { createServer as createHttps } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sized } from "../support/size.ts";
+import { until } from "../support/until.ts";
 import { type Counted, counting, type Inside, noBubblewrap, startInside } from "./inside.ts";
+
+/** Held open at once, by programs that say nothing or half of what is needed. */
+const idleConnections = sized(3_000, 10_000);
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -313,13 +319,21 @@ E
     expect(said).toContain("ok.example /400k 400000\n");
     expect(said).toContain("small 2000000\n");
     expect(said).toContain("100000\n");
-    const entries = inside.entries();
-    expect(entries.map(({ decision }) => decision)).not.toContain("cut");
+    const entries: ReturnType<typeof inside.entries> = [];
     const sum = (port: number, of: "bytesUp" | "bytesDown") =>
       entries.filter((entry) => entry.port === port).reduce((total, entry) => total + entry[of], 0);
-    expect(sum(80, "bytesUp")).toBe(web.received() - before.received);
-    expect(sum(80, "bytesDown")).toBe(web.sent() - before.sent);
-    expect(sum(443, "bytesUp")).toBe(secure.received() - before.secure);
+    const sums = () => [sum(80, "bytesUp"), sum(80, "bytesDown"), sum(443, "bytesUp")];
+    const counted = () => [
+      web.received() - before.received,
+      web.sent() - before.sent,
+      secure.received() - before.secure,
+    ];
+    // The farewells of the last connection may still be on their way.
+    await until(() => {
+      entries.push(...inside.entries());
+      return isDeepStrictEqual(sums(), counted());
+    }, "the bytes that the servers count in the ledger");
+    expect(entries.map(({ decision }) => decision)).not.toContain("cut");
   });
 
   test("S43 attribution: each connection belongs to the process that made it, whatever its environment says", async () => {
@@ -344,7 +358,7 @@ E
     for (const command of commands) expect(command).toMatch(/^pid \d+$/);
   });
 
-  test("S44 proxy-robustness: 10,000 idle connections, broken requests and slow ones hold nobody up", async () => {
+  test(`S44 proxy-robustness: ${idleConnections} idle connections, broken requests and slow ones hold nobody up`, async () => {
     const used = () => {
       collect();
       return process.memoryUsage().heapUsed;
@@ -354,20 +368,20 @@ E
 import os, resource, socket
 most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]; resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 idle = []
-for i in range(10000):
+for i in range(${idleConnections}):
     try:
-        s = socket.socket(); s.settimeout(5)
+        s = socket.socket(); s.settimeout(100)
         s.connect(("ok.example", (80, 443, 22)[i % 3])); idle.append(s)
         if i % 5 == 0: s.send(b"GET / HTTP/1.1\\r\\nHo" if i % 3 == 0 else b"\\x16\\x03\\x01\\x02")
     except OSError: pass
-print("idle", len(idle) > 5000)
-print(os.popen("curl -sS --max-time 10 http://ok.example/served").read().strip())
-print(os.popen("curl -sSk --max-time 10 https://ok.example/served").read().strip())
+print("idle", len(idle) > ${idleConnections / 2})
+print(os.popen("curl -sS --max-time 200 http://ok.example/served").read().strip())
+print(os.popen("curl -sSk --max-time 200 https://ok.example/served").read().strip())
 E
       head -c 1000000 /dev/zero | tr '\\0' a > /tmp/header
       printf 'GET / HTTP/1.1\\r\\nHost: ok.example\\r\\nX: ' > /tmp/request; cat /tmp/header >> /tmp/request
       exec 3<>/dev/tcp/ok.example/80; cat /tmp/request >&3; timeout 2 head -c 100 <&3; exec 3>&-
-      curl -sS --max-time 10 http://ok.example/after`);
+      curl -sS --max-time 200 http://ok.example/after`);
     const grown = used() - before;
     expect(said).toContain("idle True\nok.example /served 0\nok.example /served 0\n");
     expect(said).toContain("ok.example /after 0");
