@@ -17,25 +17,28 @@ type FiledCard = Omit<ModelCard, "contract"> & {
 } & Partial<Pick<Contract, "reminders" | "toolGating">>;
 
 const contracts = data.contracts as Record<string, Contract>;
+const filed = data.cards as FiledCard[];
 
 /** Where the figures come from. `date`: of the figures, as year-month-day. */
 export const cardSource: { package: string; version: string; date: string } = data.source;
 
 /** All known models, in the order of the file. */
 export function listCards(): ModelCard[] {
-  return (data.cards as FiledCard[]).map((filed) => {
-    const { contract, responses: _, minTokens, ttls, reminders, toolGating, ...card } = filed;
-    const base = contractNamed(contract);
-    return {
-      ...card,
-      contract: {
-        ...base,
-        ...(reminders ? { reminders } : {}),
-        ...(toolGating ? { toolGating } : {}),
-        cache: { ...base.cache, ...(minTokens ? { minTokens } : {}), ...(ttls ? { ttls } : {}) },
-      },
-    };
-  });
+  return filed.map(wholeCard);
+}
+
+function wholeCard(filedCard: FiledCard): ModelCard {
+  const { contract, responses: _, minTokens, ttls, reminders, toolGating, ...card } = filedCard;
+  const base = contractNamed(contract);
+  return {
+    ...card,
+    contract: {
+      ...base,
+      ...(reminders ? { reminders } : {}),
+      ...(toolGating ? { toolGating } : {}),
+      cache: { ...base.cache, ...(minTokens ? { minTokens } : {}), ...(ttls ? { ttls } : {}) },
+    },
+  };
 }
 
 /** Facts that a server tells of a model of its own: its window, and on some what it costs. */
@@ -79,7 +82,7 @@ export function findCard(
 /** Finds the model of the same provider that may have been meant. */
 function nearestCard(id: string): string | undefined {
   const { provider, id: model } = splitName(id);
-  const models = listCards().map((card) => splitName(card.id));
+  const models = filed.map((card) => splitName(card.id));
   const own = models.filter((each) => each.provider === provider).map((each) => each.id);
   const meant = similar(model, own);
   return meant && `${provider}/${meant}`;
@@ -94,8 +97,8 @@ export function overrideProblem(overrides: Readonly<Record<string, unknown>>): s
 
 /** The same model over Responses. */
 function overResponses(card: ModelCard, { contract, plan }: Provider): ModelCard {
-  const filed = (data.cards as FiledCard[]).find(({ id }) => splitName(id).id === splitName(card.id).id);
-  const named = contractNamed(filed?.responses ?? contract);
+  const same = filed.find(({ id }) => splitName(id).id === splitName(card.id).id);
+  const named = contractNamed(same?.responses ?? contract);
   // How a plan takes a part of the tools is not documented.
   return { ...card, api: "responses", contract: plan ? { ...named, toolGating: "none" } : named };
 }
@@ -114,15 +117,16 @@ function withReply(card: ModelCard, told: ToldFacts): ToldFacts {
 
 /** Finds the card of the model itself, or where the provider serves models of others, of the same one at its maker. */
 function knownCard(id: string, row: Provider | undefined): ModelCard | undefined {
-  const cards = listCards();
   const undated = id.replace(/-\d{8}$/, "");
-  const own = cards.find((card) => card.id === id || card.id === undated);
-  if (own || !row?.borrows) return own;
+  const own = filed.find((card) => card.id === id || card.id === undated);
+  if (own) return wholeCard(own);
+  if (!row?.borrows) return undefined;
   const model = makersName(splitName(id).id);
   const speaksMessages = (other: Provider | undefined) => other?.wire === "messages";
-  const made = cards.find(
+  const theirs = filed.find(
     (card) => splitName(card.id).id === model && speaksMessages(rowOf(card.id)) === speaksMessages(row),
   );
+  const made = theirs && wholeCard(theirs);
   if (made && row.plan) return ofPlan(made);
   return made && row.signer ? { ...made, contract: withoutBetas(made.contract) } : made;
 }
