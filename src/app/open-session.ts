@@ -99,21 +99,20 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const cwd = folderOf(session, options);
   const signIns = storedSecrets(credentialsFolder(folders(env).state));
   const redact = workspaceRedactor(env, workspaceOf(cwd, options), signIns);
-  const first = await firstModel(session, options, settings, redact);
-  const { model } = first;
+  // A server that is asked for its window answers while the rules are read.
+  const choosing = firstModel(session, options, settings, redact);
+  choosing.catch(() => undefined);
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
   const standing = standingRules({
     ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
+  const first = await choosing;
   const { sandbox, network, shell, tools, walls } = workplaceOf(session, options, {
-    cwd,
-    settings,
-    mode,
-    standing,
+    ...{ cwd, settings, mode, standing },
   });
   if (sandbox.choice === "on") await sandbox.status();
-  begin(session, { flags, settings, cwd, model, tools });
+  begin(session, { flags, settings, cwd, model: first.model, tools });
   const fileSnapshots = agentSnapshots({
     ...{ ...session, parser: parserFor, ...outside(options) },
     ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
