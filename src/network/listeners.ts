@@ -9,12 +9,13 @@ export type NetworkTables = (name: "sockstat" | "sockstat6" | "tcp" | "tcp6") =>
 const firstRandomPort = 32_768;
 
 /**
- * Returns a look that lists the ports, each once. The kernel takes milliseconds for its tables, so they are read only
+ * Returns a look that lists the ports, each once; create it before a program listens. The kernel takes milliseconds for its tables, so they are read only
  * when the number of sockets is another than at the look before. `isOurs`: true for an `address:port` of this side.
  */
 export function listenerLook(tables: NetworkTables, isOurs: (place: string) => boolean): () => number[] {
   const told = new Set<number>();
-  const counts = { tcp: 0, tcp6: 0 };
+  // Nothing else listens yet.
+  const counts = { tcp: inUse(tables("sockstat")), tcp6: inUse(tables("sockstat6")) };
   return () => {
     const found = (["tcp", "tcp6"] as const).flatMap((name) => {
       const count = inUse(tables(name === "tcp" ? "sockstat" : "sockstat6"));
