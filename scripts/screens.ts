@@ -16,6 +16,8 @@ type Scene = {
   example?: string;
   /** The keys that are typed and the text that the window then holds, in turn. */
   steps?: [keys: string, then: string][];
+  /** The text that the window holds once it is ready for keys; by default that of the input box. */
+  ready?: string;
   words?: string[];
   options?: DriveOptions;
 };
@@ -95,13 +97,13 @@ function workOn(example: string, workspace: Workspace): void {
 async function show(
   folder: string,
   name: string,
-  { turns, example, steps = [], words = [], options = {} }: Scene,
+  { turns, example, steps = [], words = [], options = {}, ready = "›" }: Scene,
 ): Promise<void> {
   const server = await startMockServer({ turns });
   const workspace = makeWorkspace(server.url);
   if (example) workOn(example, workspace);
   const terminal = drive(workspace, words, options);
-  await terminal.until("›");
+  await terminal.until(ready);
   for (const [keys, then] of steps) {
     terminal.send(keys);
     await terminal.until(then);

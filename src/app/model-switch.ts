@@ -34,7 +34,7 @@ export function modelsOf({ agent }: Run, options: SwitchOptions): Models {
   const settings = settingsOf(options);
   const rows = providersWith(settings.providers);
   const usable = { env: withStoredKeys({ ...options, warn: () => {} }), rows };
-  const rest = known(settings).filter(({ id }) => id !== model.id);
+  const rest = [...ofPlan(settings, usable), ...known(settings)].filter(({ id }) => id !== model.id);
   const others = rest.flatMap((card) => {
     const lacking = isUsable(card.id, usable) ? undefined : lackingOf(card.id, usable);
     return lacking === undefined ? [] : [{ card, lacking }];
@@ -62,6 +62,14 @@ function known({ models = {} }: Settings): ModelCard[] {
   const ids = listCards().map(({ id }) => id);
   const own = Object.keys(models).filter((id) => !ids.includes(id));
   return [...ids, ...own].map((id) => findCard(id, { overrides: models }).card);
+}
+
+/** Returns the models that a ChatGPT plan pays for: those of OpenAI, once somebody is signed in. */
+function ofPlan({ models }: Settings, { env, rows }: Usable): ModelCard[] {
+  const row = rows.find(({ plan }) => plan);
+  if (!row || missingOf(row, env) !== undefined) return [];
+  const ids = listCards().flatMap(({ id }) => (id.startsWith("openai/") ? [splitName(id).id] : []));
+  return ids.map((id) => findCard(`${row.name}/${id}`, { overrides: models, row }).card);
 }
 
 type Usable = { env: SwitchOptions["env"]; rows: readonly Provider[] };

@@ -125,9 +125,10 @@ function factOf({ way, models }: Found): string {
 function about(found: Found | undefined): string {
   const names = found?.models.slice(0, 5).map(({ id }) => id) ?? [];
   const more = (found?.models.length ?? 0) - names.length;
+  const fact = found ? `${factOf(found)}: ` : "";
   return names.length === 0
-    ? "Its models are not known."
-    : `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    ? `${fact}its models are not known`
+    : `${fact}${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function providersToPaste(): PickRequest {

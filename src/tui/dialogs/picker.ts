@@ -127,7 +127,9 @@ type Room = { head: boolean; words: boolean; hint: boolean; list: number; previe
 function roomOf({ items, few }: Picker, rows: number): Room {
   const [head, hint, words] = [rows >= 7 || few === true, rows >= 5, !few];
   const body = Math.max(1, rows - [head, hint, words].filter(Boolean).length);
-  const wanted = Math.max(Math.floor(body * 0.45), Math.min(mostPreview, body - items.length - 1));
+  // A few choices are all shown, whatever is left for the preview.
+  const least = few ? -1 : Math.floor(body * 0.45);
+  const wanted = Math.max(least, Math.min(mostPreview, body - items.length - 1));
   const list = Math.min(Math.max(1, items.length), body < 5 ? body : body - wanted - 1);
   return { head, hint, words, list, preview: Math.max(0, Math.min(mostPreview, body - list - 1)) };
 }
