@@ -50,25 +50,12 @@ function uncut(model: Model, server: Server): Model {
   };
 }
 
-/**
- * Returns the encoder of the requests to a model, which needs no key. OpenAI's own host takes fields that others do not;
- * over Responses only a card goes that says so.
- */
+/** Returns the encoder of the requests to a model, which needs no key. */
 export async function encoderOf(row: Provider, card: ModelCard, env: Environment): Promise<Model["encode"]> {
-  if (card.api === "responses") {
-    const { encodeResponses } = await import("../../models/responses/encoding.ts");
-    return (request) => encodeResponses(request, row.plan ? { plan: true } : {});
-  }
-  if (row.wire === "messages") {
-    const { encodeAnthropic } = await import("../../models/anthropic/encoding.ts");
-    return (request) => encodeAnthropic(request, row.signer ? { cloud: row.signer } : {});
-  }
-  const { dialectOf } = await import("../../models/openai/openai.ts");
-  const { encodeOpenai } = await import("../../models/openai/encoding.ts");
-  const dialect = dialectOf(accessOf(row, env).url);
-  return (request) => encodeOpenai(request, dialect);
+  return (await wireModel(row, card, accessOf(row, env), env)).encode;
 }
 
+/** Over Responses only a card goes that says so. A wire is one import: parts that are shared would be files of their own. */
 async function wireModel(row: Provider, card: ModelCard, access: Access, env: Environment): Promise<Model> {
   if (row.wire === "messages") return messages(row, card, access, env);
   const { url, key } = access;
@@ -89,12 +76,11 @@ async function messages(
   env: Environment,
 ): Promise<Model> {
   const { anthropicModel } = await import("../../models/anthropic/anthropic.ts");
-  const { modelId } = await import("../../models/anthropic/encoding.ts");
   const named = variable?.endsWith("_AUTH_TOKEN") ? { authToken: key } : { apiKey: key };
   return anthropicModel({
     ...{ card, baseUrl: url, ...idleTime(env) },
     ...(key ? (named as { apiKey: string }) : {}),
-    ...(row.signer ? cloudOptions(row.signer, { url, env, id: modelId(card.id), isSigned: !key }) : {}),
+    ...(row.signer ? cloudOptions(row.signer, { url, env, id: splitName(card.id).id, isSigned: !key }) : {}),
     headers: row.name === "anthropic" ? headersOf(env.ANTHROPIC_CUSTOM_HEADERS ?? "") : {},
   });
 }

@@ -34,7 +34,7 @@ export function encodeAnthropic(request: ModelRequest, { cloud }: { cloud?: Clou
 }
 
 /** Returns a model's id on its server. */
-export function modelId(name: string): string {
+function modelId(name: string): string {
   return name.slice(name.indexOf("/") + 1);
 }
 

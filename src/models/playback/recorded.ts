@@ -32,18 +32,17 @@ type Exchange = {
 type Encode = Model["encode"];
 
 /** Encodings by the names that cassettes have for them. Only one that is asked for is loaded. */
-const encoders: Record<string, () => Promise<Encode>> = {
+const encoders: Record<string, (card: ModelCard) => Promise<Encode>> = {
   json: async () => (request) => JSON.stringify(request),
-  anthropic: async () => (await import("../anthropic/encoding.ts")).encodeAnthropic,
-  responses: async () => (await import("../responses/encoding.ts")).encodeResponses,
-  chat: () => chatEncoder({ official: false }),
-  chat_official: () => chatEncoder({ official: true }),
-  chat_signed: () => chatEncoder({ official: false, signedCalls: true }),
+  anthropic: async (card) => (await import("../anthropic/anthropic.ts")).anthropicModel({ card }).encode,
+  responses: async (card) => (await import("../responses/responses.ts")).responsesModel({ card }).encode,
+  chat: (card) => chatEncoder(card, { official: false }),
+  chat_official: (card) => chatEncoder(card, { official: true }),
+  chat_signed: (card) => chatEncoder(card, { official: false, signedCalls: true }),
 };
 
-async function chatEncoder(dialect: Dialect): Promise<Encode> {
-  const { encodeOpenai } = await import("../openai/encoding.ts");
-  return (request) => encodeOpenai(request, dialect);
+async function chatEncoder(card: ModelCard, dialect: Dialect): Promise<Encode> {
+  return (await import("../openai/openai.ts")).openaiModel({ card, dialect }).encode;
 }
 
 const lastChars = 200;
@@ -57,7 +56,11 @@ export function recording(model: Model, write: (line: string) => void): Model {
     async send(request, body, onPart, signal) {
       const keep = async (outcome: Pick<Exchange, "reply" | "failure">) => {
         const exchange: Exchange = { bodyHash: hash(body), request: summaryOf(request), ...outcome };
-        const header: Header = { cassette: 1, encoding: await encodingOf(request, body), card: model.card };
+        const header: Header = {
+          cassette: 1,
+          encoding: await encodingOf(request, body, model.card),
+          card: model.card,
+        };
         for (const line of begun ? [exchange] : [header, exchange]) write(`${JSON.stringify(line)}\n`);
         begun = true;
       };
@@ -91,7 +94,7 @@ export async function recordedModel({ cassette, loose, fileName }: RecordedOptio
   const { header, exchanges } = parseCassette(cassette, fileName);
   const encoder = encoders[header.encoding];
   if (!encoder) throw new Error(`${fileName} was recorded in an unknown encoding: ${header.encoding}`);
-  const encode = await encoder();
+  const encode = await encoder(header.card);
   const left: (Exchange | undefined)[] = [...exchanges];
   let played = 0;
   return {
@@ -172,9 +175,9 @@ function hash(body: string): string {
   return createHash("sha256").update(body).digest("hex");
 }
 
-async function encodingOf(request: ModelRequest, body: string): Promise<string> {
+async function encodingOf(request: ModelRequest, body: string, card: ModelCard): Promise<string> {
   for (const [name, encoder] of Object.entries(encoders))
-    if ((await encoder())(request) === body) return name;
+    if ((await encoder(card))(request) === body) return name;
   throw new Error("a model with an encoding of its own cannot be recorded");
 }
 
