@@ -71,20 +71,23 @@ function readKept(file: string): Kept {
   }
 }
 
-/** A window that was told once holds until the server tells another: a model that is not loaded now has none. */
-function keep(file: string, url: string, models: Told): void {
+/**
+ * A window that was told once holds until the server tells another: a model that is not loaded now has none. The same
+ * answer is not written again before it is old, as writing takes longer than asking.
+ */
+function keep(file: string, url: string, told: Told): void {
   const all = readKept(file);
-  const before = all[url]?.models ?? {};
-  const facts = Object.entries(models).map(([id, one]) => [
+  const before = all[url];
+  const facts = Object.entries(told).map(([id, one]) => [
     id,
-    one.loading ? { ...before[id], ...one } : one,
+    one.loading ? { ...before?.models[id], ...one } : one,
   ]);
+  const models = Object.fromEntries(facts) as Told;
+  const isSame = JSON.stringify(models) === JSON.stringify(before?.models);
+  if (before && isSame && Date.now() - before.at < freshMs) return;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    replaceFile(
-      file,
-      JSON.stringify({ ...all, [url]: { at: Date.now(), models: Object.fromEntries(facts) } }),
-    );
+    replaceFile(file, JSON.stringify({ ...all, [url]: { at: Date.now(), models } }));
   } catch {
     // Without a place to keep it, it is asked again.
   }
