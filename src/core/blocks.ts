@@ -73,6 +73,13 @@ export function isCarried(block: Block): boolean {
   return "wire" in block && block.wire !== undefined;
 }
 
+/** The text of a thought as people may read it; "" where there is none, or only a machine can read it. */
+export function thoughtText(block: Block): string {
+  if (block.type === "thinking") return block.thinking;
+  const summary = block.type === "redacted_thinking" ? (block.wire?.item.summary ?? []) : [];
+  return summary.map((part) => ("text" in part ? String(part.text) : "")).join("\n\n");
+}
+
 export function isToolUse(block: Block): block is ToolUseBlock {
   return block.type === "tool_use";
 }

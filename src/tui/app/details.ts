@@ -1,6 +1,6 @@
 /** The details view: one of the newest calls in full, scrolled inside the live area. Pure. */
 
-import { isToolUse } from "../../core/blocks.ts";
+import { isToolUse, thoughtText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { callTitle, detailRows } from "../blocks/tool-rows.ts";
 import type { CallDetailsProps } from "../components/call-details.ts";
@@ -40,17 +40,14 @@ function itemAt(state: State, events: readonly LogEvent[], back: number): Item |
     if (event?.type === "tool_result") results.set(event.toolUseId, event);
     if (event?.type !== "assistant_message") continue;
     for (const block of event.content.toReversed()) {
-      if (
-        block.type === "text" ||
-        block.type === "redacted_thinking" ||
-        (block.type === "thinking" && block.thinking === "")
-      )
-        continue;
+      if (block.type === "text" || (!isToolUse(block) && thoughtText(block) === "")) continue;
       oldest = isToolUse(block)
         ? { title: callTitle(block, context).verb, rows: detailRows(block, results.get(block.id), context) }
         : {
             title: "thinking",
-            rows: block.thinking.split("\n").flatMap((line) => wrap([{ text: safe(line) }], context.columns)),
+            rows: thoughtText(block)
+              .split("\n")
+              .flatMap((line) => wrap([{ text: safe(line) }], context.columns)),
           };
       if (left === 0) return oldest;
       left -= 1;

@@ -1,7 +1,7 @@
 /** The Responses adapter over real HTTP: what goes out, what comes in, what it costs, and what goes wrong. */
 
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Block } from "../../../src/core/blocks.ts";
+import { type Block, thoughtText } from "../../../src/core/blocks.ts";
 import { type Contract, type ModelCard, noUsage } from "../../../src/core/model-card.ts";
 import type { ModelPart } from "../../../src/core/ports.ts";
 import type { ModelRequest } from "../../../src/core/request.ts";
@@ -199,6 +199,7 @@ describe("what comes in", () => {
       "redacted_thinking,text,redacted_thinking,tool_use,redacted_thinking,tool_use",
     );
     expect(parts).toContainEqual({ type: "thinking_delta", text: "h" });
+    expect(content.map(thoughtText).filter(Boolean)).toEqual(["hm"]);
     expect(parts).toContainEqual({ type: "tool_use_started", id: "call_0_0", name: "bash" });
     expect(parts).toContainEqual({ type: "input_delta", id: "call_0_0", text: '{"comman' });
     const answered: Block[] = content.flatMap((block) =>
