@@ -97,6 +97,13 @@ function createTick(
   let activeAt = Date.now();
   let nextLook = activeAt + readSilence;
   let shownAt = 0;
+  let suspectedAt: number | undefined;
+  // Its question may still be on its way to us: the next tick decides.
+  const suspect = () => {
+    if (suspectedAt === running.printed.at) settle("waiting");
+    suspectedAt = running.printed.at;
+    nextLook = activeAt;
+  };
   return () => {
     const now = Date.now();
     const grown = output.size() - size;
@@ -112,7 +119,7 @@ function createTick(
     if (silence >= readSilence && now >= nextLook) {
       nextLook = now + Math.min(500, readSilence);
       if (givenBack) wake(running);
-      else if (waitsForPerson(running, silence)) settle("waiting");
+      else if (waitsForPerson(running, silence)) suspect();
     }
     return behind || grown > floodBytes;
   };
