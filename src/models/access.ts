@@ -43,9 +43,12 @@ function ownUrl(row: Provider, env: Environment): string | undefined {
   // Ollama's own variable: a host, as a rule without a scheme, and 0.0.0.0 where it listens everywhere.
   const host = row.name === "ollama" ? env.OLLAMA_HOST : undefined;
   if (!host) return undefined;
-  const whole = new URL(/^https?:\/\//.test(host) ? host : `http://${host}`);
-  whole.hostname = whole.hostname === "0.0.0.0" ? "127.0.0.1" : whole.hostname;
-  if (!whole.port && !/:\d+\/?$/.test(host)) whole.port = "11434";
+  // `:8080` is a port of this machine; without a scheme the port is Ollama's own.
+  const bare = /^https?:\/\//.test(host) ? host : `http://${host.replace(/^(?=:|$)/, "127.0.0.1")}`;
+  if (!URL.canParse(bare)) return host;
+  const whole = new URL(bare);
+  if (whole.hostname === "0.0.0.0") whole.hostname = "127.0.0.1";
+  if (!whole.port && bare !== host && !/:\d+\/?$/.test(host)) whole.port = "11434";
   return `${whole.origin}/v1`;
 }
 
