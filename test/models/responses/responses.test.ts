@@ -199,7 +199,7 @@ describe("what comes in", () => {
       "redacted_thinking,text,redacted_thinking,tool_use,redacted_thinking,tool_use",
     );
     expect(parts).toContainEqual({ type: "thinking_delta", text: "h" });
-    expect(content.map(thoughtText).filter(Boolean)).toEqual(["hm"]);
+    expect(content.map(thoughtText).filter(Boolean)).toEqual(["hm", "hm", "hm"]);
     expect(parts).toContainEqual({ type: "tool_use_started", id: "call_0_0", name: "bash" });
     expect(parts).toContainEqual({ type: "input_delta", id: "call_0_0", text: '{"comman' });
     const answered: Block[] = content.flatMap((block) =>
