@@ -1,6 +1,15 @@
 /** Files with secrets: read only when nobody else can read them, replaced whole. */
 
-import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { StartError } from "../core/errors.ts";
 import { makeFolders } from "../disk/make-folders.ts";
@@ -34,6 +43,8 @@ export function readOwned(file: string, warn: (text: string) => void): Record<st
 }
 
 function contentOf(file: string, warn: (text: string) => void): string | undefined {
+  // Nearly always there is none, and an error that says so costs more than the look.
+  if (!existsSync(file)) return undefined;
   let fd: number | undefined;
   try {
     fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
