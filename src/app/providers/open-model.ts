@@ -78,7 +78,7 @@ async function messages(
   const { anthropicModel } = await import("../../models/anthropic/anthropic.ts");
   const named = variable?.endsWith("_AUTH_TOKEN") ? { authToken: key } : { apiKey: key };
   return anthropicModel({
-    ...{ card, baseUrl: url, ...idleTime(env) },
+    ...{ card, baseUrl: url, keyless: row.keys.length === 0, ...idleTime(env) },
     ...(key ? (named as { apiKey: string }) : {}),
     ...(row.signer ? cloudOptions(row.signer, { url, env, id: splitName(card.id).id, isSigned: !key }) : {}),
     headers: row.name === "anthropic" ? headersOf(env.ANTHROPIC_CUSTOM_HEADERS ?? "") : {},

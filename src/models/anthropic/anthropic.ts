@@ -7,9 +7,10 @@ import { type Access, streamEvents } from "./client.ts";
 import { betasOf, type Cloud, encodeAnthropic } from "./encoding.ts";
 import { assembleReply } from "./stream.ts";
 
-/** Without a key or a token every `send` fails with `credentials`. */
+/** Without a key or a token every `send` fails with `credentials`, unless the server asks for none. */
 export type AnthropicOptions = Access & {
   card: ModelCard;
+  keyless?: boolean;
   cloud?: Cloud;
   /** Milliseconds without a content event after which a request is given up. Default 90,000. */
   idleMs?: number;
@@ -17,13 +18,13 @@ export type AnthropicOptions = Access & {
 
 /** A Claude model. */
 export function anthropicModel(options: AnthropicOptions): Model {
-  const { card, apiKey, authToken, baseUrl, idleMs, cloud, sign } = options;
+  const { card, apiKey, authToken, baseUrl, idleMs, cloud, sign, keyless } = options;
   return {
     card,
     encode: (request) => encodeAnthropic(request, cloud ? { cloud } : {}),
     async send(request, body, onPart, signal) {
       const credential = apiKey || authToken;
-      if (!credential && !sign)
+      if (!credential && !sign && !keyless)
         throw new ModelError("credentials", "no API key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN");
       checkAccess(credential, baseUrl);
       const betas = betasOf(request);

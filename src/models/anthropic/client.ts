@@ -38,11 +38,18 @@ export async function* streamEvents(
     for await (const data of eventData(answer)) {
       const event = JSON.parse(data) as StreamEvent;
       if (event.type === "error") throw refusal(statusOfType(event.error?.type), data, answer, secret);
+      if (isBareError(event))
+        throw refusal(statusOfType(event.type), JSON.stringify({ error: event }), answer, secret);
       if (event.type !== "ping") yield event;
     }
   } catch (error) {
     throw error instanceof ModelError ? error : modelErrorOf(error, secret);
   }
+}
+
+/** llama.cpp sends the error itself where the API sends an event that holds it. */
+function isBareError(event: { type: string }): boolean {
+  return event.type.endsWith("_error") && "message" in event;
 }
 
 async function begin(access: Access, { body, betas, signal }: Outgoing, secret: string): Promise<Answer> {

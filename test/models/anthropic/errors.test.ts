@@ -46,6 +46,24 @@ describe("an answer of", () => {
     expect(error.message).toContain("Bad Gateway");
   });
 
+  test("an error that llama.cpp sends alone into its stream is told in its words", async () => {
+    const error = {
+      code: 500,
+      message: "the output does not match the expected format",
+      type: "server_error",
+    };
+    const answer: Answer = (response) => {
+      write(response, [start, ...text(0, "Hel")]);
+      response.end(`event: error\ndata: ${JSON.stringify(error)}\n\n`);
+    };
+    expect(await failureOf(answer)).toMatchObject({ kind: "server", message: error.message });
+  });
+
+  test("no key is needed where the server asks for none", async () => {
+    const error = await failureOf(refusal(400, "invalid_request_error", "told"), { keyless: true });
+    expect(error).toMatchObject({ kind: "bad_request", message: "told" });
+  });
+
   test("a spent limit is not worth waiting for", async () => {
     const error = {
       type: "rate_limit_error",
