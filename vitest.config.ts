@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 /** Files that measure the process they run in: each gets a fresh one. */
 const measuring = ["test/tools/bash/soak.test.ts", "test/tools/bash/output.test.ts"];
+/** Needs a real model: `npm run lane`. */
+const lane = "test/lane/**";
 
 // Tests use real shells and real servers and wait for them more than they compute: more workers than processors keep
 // two of these at work. A worker runs file after file, because starting one and loading the source anew for each
@@ -18,7 +20,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "shared", include: ["test/**/*.test.ts"], exclude: measuring, isolate: false },
+        test: {
+          name: "shared",
+          include: ["test/**/*.test.ts"],
+          exclude: [...measuring, lane],
+          isolate: false,
+        },
       },
       { extends: true, test: { name: "alone", include: measuring } },
     ],
