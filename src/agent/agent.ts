@@ -24,6 +24,12 @@ export type Limits = {
   deadline?: number;
 };
 
+/** What a step touched: absolute paths that it read or wrote, and command lines that ran. */
+export type TouchedPaths = { read: string[]; wrote: string[]; commands: string[] };
+
+/** A file with instructions of a folder, and its text. */
+export type InstructionFile = { path: string; text: string };
+
 type UserQuestion = Omit<NonNullable<DecisionRecord["asked"]>, "waitedMs">;
 
 /** The answer to "may this call run?", as it is recorded; `reason` is for the model. */
@@ -78,6 +84,8 @@ export type Agent = Readonly<{
   readTasks(): string | undefined;
   /** Those of the files that are no longer as they are known. `commands`: what the model ran since the last look. */
   changedFiles(known: readonly KnownFile[], commands: readonly string[]): KnownFile[];
+  /** Reads the instructions of folders that a step touched for the first time; absent where none are read. */
+  instructionsFor?(touched: TouchedPaths, told: ReadonlySet<string>): InstructionFile[];
   /** The question that asks the model for a summary. */
   summaryPrompt: string;
   /** Other models of the provider that may write a summary where that is much cheaper. */

@@ -10,6 +10,7 @@ import type { EventOf, TurnEnd, UserMessage } from "../core/events.ts";
 import { wellFormedValue } from "../core/text/clean-text.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
+import { tellInstructions } from "./nested-instructions.ts";
 import { applyPlans } from "./plans.ts";
 import { type Checked, checkOrRepair } from "./repair.ts";
 import { sendStep } from "./step.ts";
@@ -28,6 +29,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
   let previous: PreviousRequest | undefined;
   let cutReplies = 0;
   for (;;) {
+    tellInstructions(agent);
     takeInput(agent);
     const planned = await applyPlans(agent, reader, signal);
     const prepared = prepareStep(agent, reader, previous, signal);

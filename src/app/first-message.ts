@@ -1,9 +1,16 @@
 /** The facts before the first user message: the folder, the date, and the project's instructions. */
 
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
+import { folders } from "../config/folders.ts";
+import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
+import { knowledgeHead } from "../context/policies/focus.ts";
+import { stackNamed } from "../context/policies/stacks.ts";
 import type { TextBlock } from "../core/blocks.ts";
-import { enclosed } from "../core/text/tags.ts";
+import { withheldNames } from "../core/secrets/secrets.ts";
+import { enclosed, withInstructionTags } from "../core/text/tags.ts";
+import type { OpenOptions } from "./session.ts";
 
 type Facts = {
   cwd: string;
@@ -31,9 +38,7 @@ export function environmentPreamble({ cwd, workspace, now, instructions, withhel
     ...(withheld.length > 0 ? [`Secrets that commands do not get: ${namesOf(withheld)}`] : []),
   ];
   const environment = enclosed("environment", lines.join("\n"));
-  const projects = instructions.map(({ path, text }) =>
-    enclosed("project_instructions", text.trim(), ` path=${JSON.stringify(path)}`),
-  );
+  const projects = instructions.map(withInstructionTags);
   return [environment, ...projects].map((text) => ({ type: "text", text }));
 }
 
@@ -57,4 +62,23 @@ export function gitBranch(workspace: string): string | undefined {
 /** Returns the date. Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) replaces the clock for reproducible runs. */
 export function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined>): number {
   return seconds && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
+}
+
+/** Returns the facts before the first user message; `knowledge` as in the event. */
+export function preambleOf(
+  cwd: string,
+  { flags, env, warn }: OpenOptions,
+  context: string,
+): { preamble: TextBlock[]; knowledge?: number } {
+  const workspace = workspaceRoot(cwd);
+  const home = env.HOME ?? homedir();
+  const found = flags.bare
+    ? { files: [], warnings: [] }
+    : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
+  for (const warning of found.warnings) warn(warning);
+  const instructions = found.files;
+  const withheld = withheldNames(env);
+  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
+  if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
+  return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
 }

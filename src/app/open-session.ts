@@ -6,19 +6,16 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
-import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
+import { workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { duration } from "../config/values.ts";
 import { pasteLimit } from "../context/policies/budget.ts";
-import { knowledgeHead } from "../context/policies/focus.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
-import type { TextBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
 import type { UserMessage } from "../core/events.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel, started } from "../core/questions.ts";
-import { withheldNames } from "../core/secrets/secrets.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import { realTarget } from "../disk/real-path.ts";
@@ -34,8 +31,9 @@ import { branchSnapshots } from "../undo/journal.ts";
 import { parserFor } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
-import { environmentPreamble, today } from "./first-message.ts";
+import { preambleOf } from "./first-message.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
+import { instructionsReader } from "./nested-instructions.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import { offloadPastes } from "./paste.ts";
@@ -322,11 +320,21 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     redact: parts.redact,
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     changedFiles: fileWatch(),
+    ...nestedInstructions(parts),
     readTasks: () => readTaskList(join(session.folder, "todo.md")),
     summaryPrompt: readPrompt("summary"),
     pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
   };
+}
+
+/** Reads the instructions of folders below the one that the agent works in, unless the flags say none. */
+function nestedInstructions({ options, cwd, shell, sandbox }: AgentParts): Partial<Run["agent"]> {
+  const { flags, env, warn } = options;
+  if (flags.bare) return {};
+  const { onMachine } = sandbox;
+  const scope = { workspace: workspaceRoot(cwd), cwd, home: env.HOME ?? homedir(), onMachine, warn };
+  return { instructionsFor: instructionsReader({ ...scope, shellFolder: () => shell.cwd() }) };
 }
 
 /** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
@@ -372,23 +380,4 @@ function existing(folder: string, cwd: string): string {
   } catch {
     throw new UsageError(`--add-dir ${folder}: no such folder`);
   }
-}
-
-/** Returns the facts before the first user message; `knowledge` as in the event. */
-function preambleOf(
-  cwd: string,
-  { flags, env, warn }: OpenOptions,
-  context: string,
-): { preamble: TextBlock[]; knowledge?: number } {
-  const workspace = workspaceRoot(cwd);
-  const home = env.HOME ?? homedir();
-  const found = flags.bare
-    ? { files: [], warnings: [] }
-    : projectInstructions({ cwd, workspace, home, configFolder: folders(env).config });
-  for (const warning of found.warnings) warn(warning);
-  const instructions = found.files;
-  const withheld = withheldNames(env);
-  const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
-  if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
-  return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
 }

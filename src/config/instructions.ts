@@ -30,14 +30,48 @@ export function projectInstructions(folders: {
   const found: Instructions = { files: [], warnings: [] };
   const own = join(folders.configFolder, "AGENTS.md");
   if (existsSync(own)) take(found, own, own);
-  for (const folder of foldersDown(folders.workspace, folders.cwd)) {
-    const path = ["AGENTS.md", "CLAUDE.md"].map((name) => join(folder, name)).find(isThere);
-    if (path === undefined) continue;
-    const real = realOf(path);
-    if (real !== undefined && mayRead(path, real, folders)) take(found, path, real);
-    else found.warnings.push(`${path} was not read: it leads out of the workspace`);
+  for (const folder of foldersDown(folders.workspace, folders.cwd)) takeOf(found, folder, folders);
+  return found;
+}
+
+/** Folders of others' code: their instructions are not the project's. */
+const foreign = new Set(["node_modules", ".git"]);
+
+/**
+ * Reads the instructions of the folders that lead to `paths` (absolute, real) and not to `cwd`, the outer first, but
+ * not those in `told`. Ends after 32 KiB in all: the rest comes with a later touch.
+ */
+export function nestedInstructions(
+  paths: readonly string[],
+  told: ReadonlySet<string>,
+  folders: { cwd: string; workspace: string; home: string },
+): Instructions {
+  const read = new Set(foldersDown(folders.workspace, folders.cwd));
+  const found: Instructions = { files: [], warnings: [] };
+  for (const path of paths) {
+    const inside = isInside(path, folders.workspace) ? relative(folders.workspace, path).split("/") : [];
+    if (inside.some((name) => foreign.has(name))) continue;
+    for (const folder of foldersDown(folders.workspace, path)) {
+      if (read.has(folder)) continue;
+      read.add(folder);
+      takeOf(found, folder, folders, told);
+      if (found.files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) >= mostBytes) return found;
+    }
   }
   return found;
+}
+
+function takeOf(
+  found: Instructions,
+  folder: string,
+  scope: { workspace: string; home: string },
+  told: ReadonlySet<string> = new Set(),
+): void {
+  const path = ["AGENTS.md", "CLAUDE.md"].map((name) => join(folder, name)).find(isThere);
+  if (path === undefined || told.has(path)) return;
+  const real = realOf(path);
+  if (real !== undefined && mayRead(path, real, scope)) take(found, path, real);
+  else found.warnings.push(`${path} was not read: it leads out of the workspace`);
 }
 
 function foldersDown(workspace: string, cwd: string): string[] {

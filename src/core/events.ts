@@ -173,6 +173,8 @@ export type EventBody =
       todo?: string;
       /** The states of the files it reports: `hash` is "" for a deleted file. */
       files?: { path: string; hash: string }[];
+      /** Absolute paths of the instruction files whose text it is. */
+      instructions?: string[];
     }
   /** All tools withheld from here on, where the provider supports that; an empty list offers all. */
   | { type: "tools_gated"; withdrawn: string[] }

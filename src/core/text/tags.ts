@@ -11,6 +11,11 @@ export function enclosed(tag: string, text: string, attributes = ""): string {
   return `<${tag}${withoutTags(attributes)}>\n${withoutTags(text)}\n</${tag}>`;
 }
 
+/** Encloses the text of an instruction file, with its path. */
+export function withInstructionTags({ path, text }: { path: string; text: string }): string {
+  return enclosed("project_instructions", text.trim(), ` path=${JSON.stringify(path)}`);
+}
+
 /** Escapes our tags with a backslash in untrusted text that gets no tag of its own. */
 export function withoutTags(text: string): string {
   return text.replace(ours, "<\\");
