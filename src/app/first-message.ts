@@ -28,7 +28,7 @@ const mostNames = 40;
 /**
  * Returns the facts. They are not part of the system prompt, whose bytes are the same for every folder and every day.
  */
-export function environmentPreamble({ cwd, workspace, now, instructions, withheld }: Facts): TextBlock[] {
+function environmentPreamble({ cwd, workspace, now, instructions, withheld }: Facts): TextBlock[] {
   const branch = gitBranch(workspace);
   const lines = [
     `Working folder: ${cwd}`,
@@ -60,7 +60,7 @@ export function gitBranch(workspace: string): string | undefined {
 }
 
 /** Returns the date. Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) replaces the clock for reproducible runs. */
-export function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined>): number {
+function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined>): number {
   return seconds && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
 }
 
