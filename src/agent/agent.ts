@@ -24,7 +24,7 @@ export type Limits = {
   deadline?: number;
 };
 
-/** What a step touched: absolute paths that it read or wrote, and command lines that ran. */
+/** Paths and commands of a step: absolute paths that it read or wrote, and command lines that ran. */
 export type TouchedPaths = { read: string[]; wrote: string[]; commands: string[] };
 
 /** A file with instructions of a folder, and its text. */

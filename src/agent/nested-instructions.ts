@@ -26,7 +26,7 @@ export function tellInstructions(agent: Agent): void {
   });
 }
 
-/** What the calls of the newest step read, wrote and ran. */
+/** Gathers what the calls of the newest step read, wrote and ran. */
 function touchedIn(events: readonly LogEvent[]): TouchedPaths {
   const touched: TouchedPaths = { read: [], wrote: [], commands: [] };
   const newest = events.findLastIndex(({ type }) => type === "assistant_message");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
 import { unknownCallFacts } from "../../agent/tool-calls.ts";
-import { gitBranch } from "../../app/first-message.ts";
+import { gitBranch } from "../../app/instructions/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
 import { sessionRoot } from "../../app/open-session.ts";
 import { warnOfOrphans } from "../../app/orphans.ts";

@@ -2,11 +2,11 @@
 
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Agent, TouchedPaths } from "../agent/agent.ts";
-import { nestedInstructions } from "../config/instructions.ts";
-import { realTarget } from "../disk/real-path.ts";
-import { wordsOf } from "../permissions/links.ts";
-import { resolvePath } from "../permissions/paths.ts";
+import type { Agent, TouchedPaths } from "../../agent/agent.ts";
+import { nestedInstructions } from "../../config/instructions.ts";
+import { realTarget } from "../../disk/real-path.ts";
+import { wordsOf } from "../../permissions/links.ts";
+import { resolvePath } from "../../permissions/paths.ts";
 
 /** `workspace`, `cwd`: real. `shellFolder`: where commands run now. `onMachine`: where their paths lie. */
 type Scope = {

@@ -3,14 +3,14 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { folders } from "../config/folders.ts";
-import { projectInstructions, workspaceRoot } from "../config/instructions.ts";
-import { knowledgeHead } from "../context/policies/focus.ts";
-import { stackNamed } from "../context/policies/stacks.ts";
-import type { TextBlock } from "../core/blocks.ts";
-import { withheldNames } from "../core/secrets/secrets.ts";
-import { enclosed, withInstructionTags } from "../core/text/tags.ts";
-import type { OpenOptions } from "./session.ts";
+import { folders } from "../../config/folders.ts";
+import { projectInstructions, workspaceRoot } from "../../config/instructions.ts";
+import { knowledgeHead } from "../../context/policies/focus.ts";
+import { stackNamed } from "../../context/policies/stacks.ts";
+import type { TextBlock } from "../../core/blocks.ts";
+import { withheldNames } from "../../core/secrets/secrets.ts";
+import { enclosed, withInstructionTags } from "../../core/text/tags.ts";
+import type { OpenOptions } from "../session.ts";
 
 type Facts = {
   cwd: string;
