@@ -11,6 +11,7 @@ const spawners: Record<string, string> = {
   "src/sandbox/box.ts": "the sandbox of the shell: childEnvironment, without doors",
   "src/sandbox/engine.ts": "bwrap --version: nothing",
   "src/network/door.ts": "the door of the network: nothing",
+  "src/sandbox/late-sockets.ts": "the helper that covers sockets: nothing",
   "src/tools/bash/shell/process-table-ps.ts": "ps: a PATH",
   "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
   "src/tui/screen/guard.ts": "stty and sh: a PATH",

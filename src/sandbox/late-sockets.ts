@@ -44,7 +44,7 @@ for path in sys.argv[2:]:
  */
 export type BoundSocket = { id: string; path: string };
 
-/** Covers what appeared since the last look, unless that was a moment ago. Never rejects: what cannot be is told. */
+/** Covers what appeared since the last look. Never rejects: what cannot be covered is told. */
 export type LateSockets = { look(): Promise<void> };
 
 export type LateOptions = {
@@ -60,17 +60,15 @@ export type LateOptions = {
   folders?: readonly string[];
 };
 
-/** Milliseconds between two looks by itself, and between one and the look of a command that follows it. */
-const [usualMs, momentMs] = [250, 50];
+/** Milliseconds between two looks by itself. */
+const usualMs = 250;
 
 /** Watches from now on. `before`: the sockets that the sandbox has closed from its start. */
 export function watchSockets(before: readonly BoundSocket[], options: LateOptions): LateSockets {
   const { pid, isLeft, isAlive, onFailure, folders } = options;
   let known = new Set(before.map(keyOf));
-  let last = performance.now();
   let covering: Promise<void> = Promise.resolve();
   const coverFresh = (): Promise<void> => {
-    last = performance.now();
     const now = boundSockets();
     const fresh = now.filter((one) => !known.has(keyOf(one)));
     known = new Set(now.map(keyOf));
@@ -88,7 +86,7 @@ export function watchSockets(before: readonly BoundSocket[], options: LateOption
     else clearInterval(timer);
   }, usualMs);
   timer.unref();
-  return { look: () => (performance.now() - last < momentMs ? covering : coverFresh()) };
+  return { look: coverFresh };
 }
 
 function keyOf({ id, path }: BoundSocket): string {

@@ -43,7 +43,7 @@ describe.skipIf(!engine || !hasTerminal)("a README that orders the agent to send
     await terminal.until("? Run this outside of the sandbox?");
     await terminal.until("❯ 4 No, and tell it what to do instead");
     terminal.send("4");
-    await terminal.until("tell it");
+    await terminal.until("Enter sends it");
     terminal.send("Leave it.\r");
     await terminal.until("It was not sent.");
     terminal.send("/sandbox\r");
