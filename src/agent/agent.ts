@@ -85,7 +85,7 @@ export type Agent = Readonly<{
   /** Those of the files that are no longer as they are known. `commands`: what the model ran since the last look. */
   changedFiles(known: readonly KnownFile[], commands: readonly string[]): KnownFile[];
   /** Reads the instructions of folders that a step touched for the first time; absent where none are read. */
-  instructionsFor?(touched: TouchedPaths, told: ReadonlySet<string>): InstructionFile[];
+  instructionsFor?(touched: TouchedPaths, told: ReadonlySet<string>, mostBytes: number): InstructionFile[];
   /** The question that asks the model for a summary. */
   summaryPrompt: string;
   /** Other models of the provider that may write a summary where that is much cheaper. */

@@ -1,5 +1,6 @@
 /** Tells the model the instructions of a folder when a step touched it for the first time. */
 
+import { resultBudget } from "../context/policies/budget.ts";
 import { fieldOf } from "../context/reminders/steps.ts";
 import type { LogEvent } from "../core/events.ts";
 import { memoizedReduce } from "../core/memoize.ts";
@@ -16,7 +17,7 @@ export function tellInstructions(agent: Agent): void {
   const events = agent.log.events();
   const touched = touchedIn(events);
   if (!agent.instructionsFor || Object.values(touched).every((list) => list.length === 0)) return;
-  const files = agent.instructionsFor(touched, toldIn(events));
+  const files = agent.instructionsFor(touched, toldIn(events), 4 * resultBudget(events));
   if (files.length === 0) return;
   agent.log.append({
     type: "reminder",

@@ -127,6 +127,7 @@ function appendResult(agent: Agent, call: ToolUseBlock, whole: ToolOutput): void
     ...(output.artifact ? { artifact: output.artifact } : {}),
     ...(output.stats ? { stats: output.stats } : {}),
     ...(output.display ? { display: output.display } : {}),
+    ...(output.instructions ? { instructions: output.instructions } : {}),
     ...(facts ? { call: facts } : {}),
   });
 }

@@ -39,13 +39,14 @@ const foreign = new Set(["node_modules", ".git"]);
 
 /**
  * Reads the instructions of the folders that lead to `paths` (absolute, real) and not to `cwd`, the outer first, but
- * not those in `told`. Ends after 32 KiB in all: the rest comes with a later touch.
+ * not those in `told`. Ends after `most` bytes in all, and 32 KiB: the rest comes with a later touch.
  */
 export function nestedInstructions(
   paths: readonly string[],
   told: ReadonlySet<string>,
-  folders: { cwd: string; workspace: string; home: string },
+  folders: { cwd: string; workspace: string; home: string; most: number },
 ): Instructions {
+  const most = Math.min(folders.most, mostBytes);
   const read = new Set(foldersDown(folders.workspace, folders.cwd));
   const found: Instructions = { files: [], warnings: [] };
   for (const path of paths) {
@@ -54,8 +55,8 @@ export function nestedInstructions(
     for (const folder of foldersDown(folders.workspace, path)) {
       if (read.has(folder)) continue;
       read.add(folder);
-      takeOf(found, folder, folders, told);
-      if (found.files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) >= mostBytes) return found;
+      takeOf(found, folder, { ...folders, most, told });
+      if (found.files.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) >= most) return found;
     }
   }
   return found;
@@ -64,13 +65,12 @@ export function nestedInstructions(
 function takeOf(
   found: Instructions,
   folder: string,
-  scope: { workspace: string; home: string },
-  told: ReadonlySet<string> = new Set(),
+  scope: { workspace: string; home: string; most?: number; told?: ReadonlySet<string> },
 ): void {
   const path = ["AGENTS.md", "CLAUDE.md"].map((name) => join(folder, name)).find(isThere);
-  if (path === undefined || told.has(path)) return;
+  if (path === undefined || scope.told?.has(path)) return;
   const real = realOf(path);
-  if (real !== undefined && mayRead(path, real, scope)) take(found, path, real);
+  if (real !== undefined && mayRead(path, real, scope)) take(found, path, real, scope.most);
   else found.warnings.push(`${path} was not read: it leads out of the workspace`);
 }
 
@@ -112,29 +112,28 @@ function mayRead(
   return !isLink || !isInside(real, home) || !relative(home, real).startsWith(".");
 }
 
-function take(found: Instructions, path: string, real: string): void {
+function take(found: Instructions, path: string, real: string, most = mostBytes): void {
   try {
     const { size } = statSync(real);
     if (!statSync(real).isFile()) {
       found.warnings.push(`${path} was not read: it is not a file`);
       return;
     }
-    const text = shown(beginning(real));
-    const rest =
-      size > mostBytes ? `\n[cut after ${mostBytes} of ${size} bytes; the rest is in ${path}]` : "";
+    const text = shown(beginning(real, most));
+    const rest = size > most ? `\n[cut after ${most} of ${size} bytes; the rest is in ${path}]` : "";
     if (text.trim() !== "") found.files.push({ path, text: text + rest });
   } catch (error) {
     found.warnings.push(`${path} was not read: ${(error as NodeJS.ErrnoException).code}`);
   }
 }
 
-function beginning(file: string): string {
+function beginning(file: string, most: number): string {
   const fd = openSync(file, "r");
   try {
-    const bytes = Buffer.alloc(mostBytes);
+    const bytes = Buffer.alloc(most);
     const length = readSync(fd, bytes);
     // A character that the limit cuts in two is left out.
-    return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === mostBytes });
+    return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === most });
   } finally {
     closeSync(fd);
   }

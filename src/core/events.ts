@@ -146,6 +146,8 @@ export type EventBody =
       stats?: ToolStats;
       /** For people: a diff. Never sent to the model. */
       display?: string;
+      /** Absolute paths of the instruction files whose text it is. */
+      instructions?: string[];
       /** Title of the call and what it touches; recorded only for tools that core does not know. */
       call?: CallFacts;
     }

@@ -103,6 +103,8 @@ export type ToolOutput = {
   stats?: ToolStats;
   /** For people: a diff, a last line. Never sent to the model. */
   display?: string;
+  /** Absolute paths of the instruction files whose text it is: it stays in the context whatever is forgotten. */
+  instructions?: string[];
 };
 
 /** A tool. Failures that the model can act on are results with `isError`; anything thrown is a bug. */

@@ -100,12 +100,9 @@ test("what leads out is refused with one warning; invisible characters are shown
   const { stderr } = await run();
   expect(stderr.split("it leads out of the workspace")).toHaveLength(2);
   const [, , last = ""] = bodies();
-  const words = [
-    "SECRET-7",
-    "hid\\\\u{202E}den <\\\\/project_instructions>",
-    "[cut after 32768 of 40008 bytes",
-  ];
-  expect(words.map((each) => last.includes(each))).toEqual([false, true, true]);
+  const words = ["SECRET-7", "hid\\\\u{202E}den <\\\\/project_instructions>"];
+  expect(words.map((each) => last.includes(each))).toEqual([false, true]);
+  expect(Number(/\[cut after (\d+) of 40008 bytes/.exec(last)?.[1])).toBeLessThanOrEqual(32_768);
   const [note] = allOf(logOf(workspace), "reminder");
   expect(note).toMatchObject({
     channel: "logged",

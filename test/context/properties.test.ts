@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { composeRequest } from "../../src/context/request/compose.ts";
 import { brokenRules } from "../../src/context/rules/request.ts";
 import { blocksTokens } from "../../src/context/view/tokens.ts";
-import { applyEvents, missingUserMessages, viewReader } from "../../src/context/view/view.ts";
+import { applyEvents, missingUserMessages, type View, viewReader } from "../../src/context/view/view.ts";
 import type { AssistantBlock } from "../../src/core/blocks.ts";
-import type { ContextEdit, EventBody, LogEvent } from "../../src/core/events.ts";
+import type { ContextEdit, EventBody, EventOf, LogEvent } from "../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, testCard, text, thinking, user } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
 
@@ -45,7 +45,10 @@ function randomStep(dice: Dice, seq: number): EventBody[] {
     ...calls.map((id) => randomCall(dice, id)),
   ];
   const answered = calls.filter(() => dice.chance(0.9));
-  const results = answered.map((id) => result(id, dice.chance(0.1) ? "" : `output of ${id} 😀`));
+  const results = answered.map((id) => {
+    const made = result(id, dice.chance(0.1) ? "" : `output of ${id} 😀`);
+    return /[05]-0$/.test(id) ? { ...result(id, `rule of ${id};`), instructions: [`/w/${id}`] } : made;
+  });
   if (dice.chance(0.3)) results.reverse();
   if (dice.chance(0.1)) results.splice(dice.upTo(results.length), 0, user(`said ${seq} amid results;`));
   return [reply(...content), ...results, ...(dice.chance(0.2) ? [randomReminder(dice)] : [])];
@@ -82,10 +85,20 @@ function randomEdit(dice: Dice, targets: readonly LogEvent[], newest: number): C
     case 1:
       return { type: "drop_thinking", to: end };
     default: {
+      if (target.type === "tool_result" && target.instructions) return undefined;
       const last = target.type === "assistant_message" ? target.content.length - 1 : 0;
       return { type: "replace", seq, block: dice.upTo(Math.max(0, last)), text: `replaced ${seq}` };
     }
   }
+}
+
+/** Returns true when the call of this result was collapsed and the result was not. */
+function isCutOff({ entries }: View, { seq, toolUseId }: EventOf<"tool_result">): boolean {
+  const isResult = entries.some((entry) => entry.seq === seq && entry.blocks[0]?.type === "tool_result");
+  const isCalled = entries.some(({ blocks }) =>
+    blocks.some((block) => block.type === "tool_use" && block.id === toolUseId),
+  );
+  return isResult && !isCalled;
 }
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
@@ -152,6 +165,24 @@ describe("for 300 random logs, half of them with a prefix-bound history", () => 
       return once && missingUserMessages(events, applyEvents(events)) === 0;
     };
     expect(failing(holds)).toEqual([]);
+  });
+
+  test("every instruction that was read is in the request, and no collapse says it twice", () => {
+    let survived = 0;
+    const holds = (events: readonly LogEvent[]) => {
+      const body = bytesOf(events);
+      const view = applyEvents(events);
+      return events.every((event) => {
+        if (event.type !== "tool_result" || !event.instructions) return true;
+        // A random collapse may end between a call and its result; those of policies never do.
+        if (isCutOff(view, event)) return true;
+        const held = view.entries.filter(({ seq, standing }) => seq === event.seq && standing);
+        if (held[0]?.blocks[0]?.type === "text") survived += 1;
+        return held.length === 1 && body.split(`${event.content}`).length === 2;
+      });
+    };
+    expect(failing(holds)).toEqual([]);
+    expect(survived).toBeGreaterThan(20);
   });
 
   test("composing changes nothing: twice gives the same bytes, and the log keeps its own", () => {

@@ -21,8 +21,8 @@ type Scope = {
 /** Creates the reader. A file that is refused is warned of once. */
 export function instructionsReader(scope: Scope): NonNullable<Agent["instructionsFor"]> {
   const warned = new Set<string>();
-  return (touched, told) => {
-    const { files, warnings } = nestedInstructions(foldersOf(touched, scope), told, scope);
+  return (touched, told, most) => {
+    const { files, warnings } = nestedInstructions(foldersOf(touched, scope), told, { ...scope, most });
     for (const warning of warnings.filter((each) => !warned.has(each))) {
       warned.add(warning);
       scope.warn(warning);

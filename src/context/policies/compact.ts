@@ -15,8 +15,10 @@ export function compactPlan(events: readonly LogEvent[], view: View): Plan | und
   const entries = compactable(view);
   const [first, last] = [entries[0], entries.at(-1)];
   if (!first || !last) return undefined;
-  // User messages stay in any summary, and the mechanical facts take room too.
-  const taken = entries.filter(({ isUserText }) => !isUserText).reduce((sum, { tokens }) => sum + tokens, 0);
+  // User messages and instructions stay in any summary, and the mechanical facts take room too.
+  const taken = entries
+    .filter(({ isUserText, standing }) => !isUserText && !standing)
+    .reduce((sum, { tokens }) => sum + tokens, 0);
   if (taken - textTokens(handoffText(events, "")) < leastTokens) return undefined;
   const summarize = { from: first.seq, to: last.seq };
   const reason = "the person asked for it";

@@ -83,7 +83,9 @@ export function foldNow({
 
 /** Returns the estimated tokens that a fold removes, and its steps. */
 function measured(view: View, from: number, to: number, text: string, span: readonly LogEvent[]) {
-  const inside = view.entries.filter((entry) => entry.seq >= from && entry.seq <= to && !entry.isUserText);
+  const inside = view.entries.filter(
+    ({ seq, ...entry }) => seq >= from && seq <= to && !entry.isUserText && !entry.standing,
+  );
   const removed = inside.reduce((sum, entry) => sum + entry.tokens, 0) - textTokens(text);
   return { removed, steps: span.filter((event) => event.type === "assistant_message").length };
 }

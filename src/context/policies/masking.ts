@@ -40,7 +40,7 @@ export function maskCandidates(snapshot: PolicyInput, keep: number): Candidate[]
 }
 
 /**
- * The edit that masks one observation; none when it was edited before or would not get shorter. `from`: an index at
+ * The edit that masks one observation; none when it was edited before, is an instruction or would not get shorter. `from`: an index at
  * or before the entry's, so that it need not be looked for from the start.
  */
 export function maskOf(
@@ -48,7 +48,7 @@ export function maskOf(
   { events, view }: Pick<PolicyInput, "events" | "view">,
   from = 0,
 ): Candidate[] {
-  if (entry.edited) return [];
+  if (entry.edited || entry.standing) return [];
   const event = eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
   const text = placeholder(event, events);

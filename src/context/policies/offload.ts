@@ -32,7 +32,7 @@ export function offloadCandidates(snapshot: PolicyInput): Candidate[] {
 
 /** Returns the edit that keeps the first lines of an observation and the path of the rest. */
 function headOf(entry: Entry, index: number, events: readonly LogEvent[], lines: number): Candidate[] {
-  const event = entry.edited ? undefined : eventAt(events, entry.seq);
+  const event = entry.edited || entry.standing ? undefined : eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
   const whole = resultText(event.content);
   const head = whole

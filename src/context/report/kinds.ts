@@ -19,7 +19,7 @@ export const kinds = [
   "reminders",
 ] as const;
 
-/** `instructions`: the preamble of user messages; `knowledge`: replacements of folded or summarised steps. */
+/** `instructions`: the preamble of user messages, and what was read of instruction files; `knowledge`: replacements of folded or summarised steps. */
 export type Kind = (typeof kinds)[number];
 
 /** A part of the context: one block, or (with seq -1) the system text or the tools. Tokens are uncalibrated. */
@@ -52,11 +52,16 @@ export function partsReader(events: readonly LogEvent[]): {
 
 function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {
   return entry.blocks.map((block, index) => ({
-    kind: index === entry.knowledge ? "knowledge" : kindOf(block, index, event, folded),
+    kind: kindIn(entry, index) ?? kindOf(block, index, event, folded),
     tokens: blockTokens(block),
     seq: entry.seq,
     block: index,
   }));
+}
+
+/** The kind that the entry itself says, whatever the block is. */
+function kindIn({ knowledge, standing }: Entry, index: number): Kind | undefined {
+  return index === knowledge ? "knowledge" : standing ? "instructions" : undefined;
 }
 
 function kindOf(block: Block, index: number, event: LogEvent | undefined, folded: ReadonlySet<string>): Kind {

@@ -91,7 +91,9 @@ function whatOf(part: Part, { events, view }: PolicyInput): string {
     event?.type === "tool_result"
       ? findCall(events, event.toolUseId, indexFrom(events, event.seq))
       : undefined;
-  return part.kind === "observations" && call ? callText(call, recordedIn(event)) : firstLine(block);
+  return (part.kind === "observations" || part.kind === "instructions") && call
+    ? callText(call, recordedIn(event))
+    : firstLine(block);
 }
 
 function recordedIn(event: LogEvent | undefined): CallFacts | undefined {

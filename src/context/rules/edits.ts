@@ -1,8 +1,11 @@
 /** Checks what an edit may touch (rules 5 and 6). Pure. */
 
+import { resultText } from "../../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import { eventAt, userMessages } from "../../core/questions.ts";
-import type { View } from "../view/view.ts";
+import { withoutTags } from "../../core/text/tags.ts";
+import type { Entry, View } from "../view/view.ts";
 import type { Violation } from "./request.ts";
 
 /** The rules that edits from the index `from` of the log on break. `view`: with them made. Free without any. */
@@ -15,7 +18,7 @@ export function brokenEdits(events: readonly LogEvent[], from: number, view: Vie
       broken.push(...durable(edit, event, events), ...untouchable(edit, event, events, index));
   }
   const edited = events.slice(from).some((event) => event.type === "context_edited");
-  if (edited) broken.push(...silenced(events, view));
+  if (edited) broken.push(...silenced(events, view), ...unsaid(events, view));
   return broken;
 }
 
@@ -63,5 +66,38 @@ function silenced(events: readonly LogEvent[], view: View): Violation[] {
     const blocks = present.get(event.seq);
     const whole = event.content.every((block) => blocks?.includes(block));
     return whole ? [] : [broke(6, event.seq, "a message of the person is no longer in the view")];
+  });
+}
+
+/** Rule 6: the newest text of every instruction file that was read is in the view, word for word. */
+function unsaid(events: readonly LogEvent[], { entries }: View): Violation[] {
+  const missing = [...new Set(standing(events).values())].filter((event) => {
+    const held = entries.filter(({ seq, standing }) => seq === event.seq && standing).flatMap(textsOf);
+    const words = wordsOf(event).trim();
+    return !held.some((text) => text.includes(words) || text.includes(withoutTags(words)));
+  });
+  return missing.map(({ seq }) => broke(6, seq, "an instruction that was read is no longer in the view"));
+}
+
+type Instruction = EventOf<"tool_result"> | EventOf<"reminder">;
+
+/** The newest event that holds the text of each instruction file, by its path. */
+const standing = memoizedReduce<Map<string, Instruction>>(
+  () => new Map(),
+  (newest, event) => {
+    if (event.type === "tool_result" || event.type === "reminder")
+      for (const path of event.instructions ?? []) newest.set(path, event);
+    return newest;
+  },
+);
+
+function wordsOf(event: Instruction): string {
+  return event.type === "reminder" ? event.text : resultText(event.content);
+}
+
+function textsOf({ blocks }: Entry): string[] {
+  return blocks.flatMap((block) => {
+    if (block.type === "text") return [block.text];
+    return block.type === "tool_result" ? [resultText(block.content)] : [];
   });
 }

@@ -1,9 +1,10 @@
 /** The view: the log with every edit applied. Pure; extended one event at a time. */
 
-import { type AssistantBlock, type Block, isCarried, isThinking } from "../../core/blocks.ts";
+import { type AssistantBlock, type Block, isCarried, isThinking, resultText } from "../../core/blocks.ts";
 import type { ContextEdit, EventOf, LogEvent, Rejection } from "../../core/events.ts";
 import { memoizeBy } from "../../core/memoize.ts";
 import { eventAt, indexFrom, userMessages } from "../../core/questions.ts";
+import { withInstructionTags } from "../../core/text/tags.ts";
 import { blocksTokens } from "./tokens.ts";
 
 /** One event's share of the view. `tokens` is the uncalibrated estimate of its blocks. */
@@ -21,6 +22,8 @@ export type Entry = {
   knowledge?: number;
   /** True for the user's own text, which no collapse removes. */
   isUserText?: true;
+  /** Paths of the instructions that its text is: no edit shortens it, and its text survives a collapse. */
+  standing?: readonly string[];
   /** Leaves the view with the next reply: a reminder for one request. */
   sentOnce?: true;
   /** The tools not offered from here on; its blocks follow from the entries before it, when the messages are made. */
@@ -120,8 +123,19 @@ function push(view: View, event: LogEvent): void {
   if (!made || (made.blocks.length === 0 && !made.withdrawn)) return;
   const by = made.role === "assistant" && made.blocks.some(isCarried) ? { by: view.model.id } : {};
   const entry: Entry = { seq: event.seq, ...made, ...by, tokens: blocksTokens(made.blocks) };
+  const read = event.type === "tool_result" || event.type === "reminder" ? event.instructions : undefined;
+  if (read) {
+    releaseOlder(view, read);
+    entry.standing = read;
+  }
   view.entries.push(entry);
   view.tokens += entry.tokens;
+}
+
+/** Only the newest text of an instruction file stands; what was read of it before may be forgotten. */
+function releaseOlder(view: View, paths: readonly string[]): void {
+  for (const entry of view.entries)
+    if (entry.standing?.every((path) => paths.includes(path))) delete entry.standing;
 }
 
 /** Drops reminders for one request once its reply has come. */
@@ -250,6 +264,7 @@ function replaceBlock(view: View, edit: Extract<ContextEdit, { type: "replace" }
   const entry = view.entries[index];
   const block = entry?.seq === edit.seq ? entry.blocks[edit.block] : undefined;
   if (!entry || !block) return;
+  delete entry.standing;
   rewrite(view, index, entry.blocks.with(edit.block, withText(block, edit.text)));
 }
 
@@ -285,11 +300,24 @@ function collapse(view: View, edit: Extract<ContextEdit, { type: "collapse" }>):
   const span = view.entries.slice(start, end);
   // What was withdrawn stays withdrawn: the newest such entry says all that is so.
   const gate = span.findLast((entry) => entry.withdrawn);
-  const survivors = span.filter((entry) => entry.isUserText || entry === gate);
+  const survivors = span.flatMap((entry) => {
+    if (entry.standing) return [standingEntry(entry, entry.standing)];
+    return entry.isUserText || entry === gate ? [entry] : [];
+  });
   const standIn = collapsedEntry(span[0], edit);
   view.entries.splice(start, end - start, standIn, ...survivors);
   view.tokens += standIn.tokens + tokensOf(survivors) - tokensOf(span);
   view.unchanged = Math.min(view.unchanged, start);
+}
+
+/** Instructions without the call that read them. */
+function standingEntry(entry: Entry, [path = ""]: readonly string[]): Entry {
+  const [block] = entry.blocks;
+  if (block?.type !== "tool_result") return entry;
+  const blocks: Block[] = [
+    { type: "text", text: withInstructionTags({ path, text: resultText(block.content) }) },
+  ];
+  return { ...entry, blocks, tokens: blocksTokens(blocks), edited: true };
 }
 
 function tokensOf(entries: readonly Entry[]): number {

@@ -152,7 +152,9 @@ function folds(events: readonly LogEvent[]): EventOf<"context_edited">[] {
 /** Shows the size of the open focus. */
 function openRows({ objective, resultSeq }: OpenFocus, events: readonly LogEvent[], columns: number): Row[] {
   const { view, calibration } = policyInputOf(events, applyEvents(events), events.at(-1)?.at ?? 0);
-  const inside = view.entries.filter(({ seq, isUserText }) => seq > resultSeq && !isUserText);
+  const inside = view.entries.filter(
+    ({ seq, ...entry }) => seq > resultSeq && !entry.isUserText && !entry.standing,
+  );
   const tokens = Math.round(inside.reduce((sum, entry) => sum + entry.tokens, 0) * calibration);
   const steps = inside.filter(({ role }) => role === "assistant").length;
   return [
