@@ -20,13 +20,18 @@ export type FileLogOptions = {
 /** Events written at once, so that they survive the death of the process, but synced only with the next other event. */
 const bookkeeping: readonly LogEvent["type"][] = ["model_request", "permission_decided"];
 
-/** Creates a log that appends to a file. When the disk refuses, it warns once, continues in memory and retries. */
+/**
+ * Creates a log that appends to a file. When the disk refuses, it warns once, continues in memory and retries. What is
+ * appended after `close` stays in memory: by then the descriptor may be that of another file.
+ */
 export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOptions) {
   const listeners = new Set<(event: LogEvent) => void>();
   let unsaved = unended ? "\n" : "";
   let warned = false;
+  let closed = false;
 
   const save = (sync: boolean): void => {
+    if (closed) return;
     const refusal = appendLines(fd, unsaved, sync);
     if (!refusal) unsaved = "";
     if (refusal?.torn && !unsaved.startsWith("\n")) unsaved = `\n${unsaved}`;
@@ -53,7 +58,11 @@ export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOp
       return () => listeners.delete(listener);
     },
   };
-  return { log, close: () => closeSync(fd) };
+  const close = (): void => {
+    closed = true;
+    closeSync(fd);
+  };
+  return { log, close };
 }
 
 function notify(listener: (event: LogEvent) => void, event: LogEvent, warn: (text: string) => void): void {

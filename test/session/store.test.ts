@@ -43,6 +43,18 @@ describe("a new session", () => {
     expect(fixture.open().log.events()).toStrictEqual(session.log.events());
   });
 
+  test("what is appended after its end reaches no file, neither its own nor one opened meanwhile", () => {
+    const session = fixture.create();
+    session.close();
+    const before = readFileSync(fileOf(session), "utf8");
+    // The system gives it the descriptor that has just become free.
+    const next = fixture.create();
+    session.log.append({ type: "warning", text: "late" });
+    expect(readFileSync(fileOf(session), "utf8")).toBe(before);
+    expect(readFileSync(fileOf(next), "utf8")).not.toContain("late");
+    expect(fixture.warnings).toEqual([]);
+  });
+
   test("a listener that throws is reported, and the others still hear", () => {
     const session = fixture.create();
     const heard: string[] = [];
