@@ -14,6 +14,7 @@ const spawners: Record<string, string> = {
   "src/sandbox/late-sockets.ts": "the helper that covers sockets: nothing",
   "src/tools/bash/shell/process-table-ps.ts": "ps: a PATH",
   "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
+  "src/tools/editor/syntax.ts": "bash -n, node --check and python3 as parsers: nothing",
   "src/tui/screen/guard.ts": "stty and sh: a PATH",
   "src/cli/batch/child.ts": "the program itself: everything, it needs the key",
   "src/cli/commands/demo.ts": "npm test: without secrets",

@@ -10,6 +10,7 @@ import { Refusal } from "./refusal.ts";
 import { replaceFile } from "./replace-file.ts";
 import { remember } from "./seen.ts";
 import { refuseStaleEdit, refuseStaleInsert, refuseUnseen } from "./stale.ts";
+import { faultLine, newSyntaxFault } from "./syntax.ts";
 import { type Change, changeBetween } from "./text/diff.ts";
 import { encode } from "./text/encoding.ts";
 import { endingsOf, withLf } from "./text/line-endings.ts";
@@ -99,11 +100,14 @@ async function save(
   const file: TextFile = { ...made, bytes, hash: hash("sha256", bytes), endings };
   remember(memory, file, context.events.length, input.command === "create");
   const after = withLf(made.text, endings);
-  const change = await changeBetween(input.path, old && withLf(old.text, old.endings), after);
+  const before = old && withLf(old.text, old.endings);
+  const faulty = newSyntaxFault(path, { before, after }, context.signal);
+  const change = await changeBetween(input.path, before, after);
   const lines = linesOf(after);
   const shown = input.command === "create" ? "" : regions(lines, change);
+  const fault = await faulty;
   return {
-    content: words(lines.length) + shown,
+    content: words(lines.length) + shown + (fault ? `\n${faultLine(fault)}` : ""),
     stats: { wrote: [path], lines: lines.length, bytes: bytes.length, hash: fileState(file.hash) },
     display: change.patch,
   };
