@@ -34,6 +34,7 @@ import { type OpenedModel, type OpenedModels, openedModels } from "./current-mod
 import { preambleOf } from "./instructions/first-message.ts";
 import { instructionsReader } from "./instructions/nested.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
+import { fetchParts, offersPages } from "./network/fetch-parts.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import { offloadPastes } from "./paste.ts";
@@ -107,7 +108,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   const first = await choosing;
   const { sandbox, network, shell, tools, walls } = workplaceOf(session, options, {
-    ...{ cwd, settings, mode, standing },
+    ...{ cwd, settings, mode, standing, redact },
   });
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model: first.model, tools });
@@ -157,11 +158,13 @@ type Chosen = {
   settings: Settings;
   mode: PermissionMode;
   standing: ReturnType<typeof standingRules>;
+  redact(text: string): string;
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
-function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings, mode, standing }: Chosen) {
+function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
   const { env } = options;
+  const { cwd, settings, mode, standing, redact } = chosen;
   const { sandbox, network } = sandboxWithNetwork({
     ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
     ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
@@ -181,6 +184,7 @@ function workplaceOf(session: OpenSession, options: OpenOptions, { cwd, settings
   const tools = sessionTools({
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched: network.watched },
     commands: sandbox.choice === "off" ? undefined : commands,
+    fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
   });
   return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls };
 }

@@ -7,6 +7,8 @@ import { toolNames } from "../core/tool-calls.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
 import { bashTool, type CommandSandbox } from "../tools/bash/tool.ts";
 import { editorTool } from "../tools/editor/tool.ts";
+import type { FetchParts } from "../tools/fetch/parts.ts";
+import { fetchTool } from "../tools/fetch/tool.ts";
 import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { todoTool } from "../tools/session/todo.ts";
 import { readPrompt } from "./prompts.ts";
@@ -23,11 +25,13 @@ export type ToolParts = {
   watched(tool: Tool): Tool;
   /** The sandbox of the commands; absent where the person wants none. */
   commands: CommandSandbox | undefined;
+  /** Absent in a session that may not fetch pages. */
+  fetching: FetchParts | undefined;
 };
 
 /** Every tool of a session, in the order in which they are declared to the model. */
 export function sessionTools(parts: ToolParts): Tool[] {
-  const { folder, workspace, shell, settings, onMachine, watched, commands } = parts;
+  const { folder, workspace, shell, settings, onMachine, watched, commands, fetching } = parts;
   const description = (name: string) => readPrompt(`tools/${name}`);
   const ofSandbox = commands ? `\n${description("bash-sandbox")}` : "";
   return [
@@ -46,5 +50,6 @@ export function sessionTools(parts: ToolParts): Tool[] {
       description: description(toolNames.completeFocus),
       file: join(folder, "knowledge.md"),
     }),
+    ...(fetching ? [fetchTool({ ...fetching, description: description(toolNames.fetch) })] : []),
   ];
 }

@@ -55,6 +55,8 @@ export type Access =
    * runs in the folder `cwd` (real).
    */
   | { kind: "execute"; command: string; input?: string; outside?: { reason: string; cwd: string } }
+  /** `invented`: no message, file or result named the address before the model wrote it, so it could carry data away. */
+  | { kind: "fetch"; url: string; invented: boolean }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

@@ -48,6 +48,11 @@ export const todoCalls: CallReader = {
   touches: () => ({ kind: "session", paths: [] }),
 };
 
+export const fetchCalls: CallReader = {
+  describe: (input) => ({ verb: "fetch", subject: text(input, "url") }),
+  touches: () => ({ kind: "reads", paths: [] }),
+};
+
 export const startFocusCalls: CallReader = {
   describe: (input) => ({ verb: "focus", subject: text(input, "objective") }),
   touches: () => ({ kind: "session", paths: [] }),
@@ -65,6 +70,7 @@ export const toolNames = {
   todo: "todo",
   startFocus: "start_focus",
   completeFocus: "complete_focus",
+  fetch: "fetch",
 } as const;
 
 const known = new Map<string, CallReader>([
@@ -73,6 +79,7 @@ const known = new Map<string, CallReader>([
   [toolNames.todo, todoCalls],
   [toolNames.startFocus, startFocusCalls],
   [toolNames.completeFocus, completeFocusCalls],
+  [toolNames.fetch, fetchCalls],
 ]);
 
 /** Returns true for a tool whose calls are described from the log alone. */

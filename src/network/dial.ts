@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { EgressReason } from "../core/network/egress.ts";
 import { addressClass, isAddress } from "../permissions/sandbox/addresses.ts";
-import { machineName } from "../permissions/sandbox/hosts.ts";
+import { localName, machineName } from "../permissions/sandbox/hosts.ts";
 
 /** The outside world of `dial`. */
 export type Outside = {
@@ -37,7 +37,7 @@ const mostAddresses = 4;
 export function createDial(outside: Outside): Dial {
   return async (host, port, permits) => {
     if (host === machineName) return firstOf(outside, ["127.0.0.1"], port);
-    const proxy = isAddress(host) ? undefined : outside.proxyFor(host, port);
+    const proxy = isAddress(host) || host === localName ? undefined : outside.proxyFor(host, port);
     if (proxy) return throughProxy(outside, proxy, host, port);
     const found = isAddress(host) ? [host] : await outside.resolve(host).catch(() => []);
     if (found.length === 0) return { reason: "unresolved" };

@@ -11,11 +11,11 @@ import { decideHost, usualPorts } from "../permissions/sandbox/hosts.ts";
 import { type Attribution, createAttribution, type Owner, realProcessFiles } from "./attribution.ts";
 import { createDial, type Outside } from "./dial.ts";
 import { type DoorJob, type DoorMessage, startDoor } from "./door.ts";
-import { createGate, type GateOptions } from "./gate.ts";
+import { type Admission, createGate, type GateOptions } from "./gate.ts";
 import { createLedger } from "./ledger.ts";
 import { answerDns, createNames } from "./names.ts";
 import { type HttpWay, httpServer, proxyPort } from "./proxy.ts";
-import { type Source, type Target, tunnel } from "./tunnel.ts";
+import { type Passage, passage, type Source, type Target, tunnel } from "./tunnel.ts";
 
 export type NetworkOptions = GateOptions & {
   rules(): readonly HostRule[];
@@ -38,6 +38,11 @@ export type Network = {
   isOurs(place: string): boolean;
   /** Refuses the connections whose clients closed them while they waited for an answer. */
   refuseGone(): Promise<void>;
+  /**
+   * Connects to a host for Sawtooth itself, under the same rules and in the same ledger. `decided`: a decision that was
+   * made before. The attempt and the connection end with the signal.
+   */
+  connect(target: Target, source: Source, signal: AbortSignal, decided?: Admission): Promise<Passage>;
   /** Takes what happened since the last call. */
   take(): Egress[];
   /** Begins the budgets of hosts anew. */
@@ -95,6 +100,7 @@ export function createNetwork(options: NetworkOptions): Network {
       // Behind those that wait for the question.
       await new Promise((resolve) => setImmediate(resolve));
     },
+    connect: (target, source, signal, decided) => connectFrom(state, { target, source, signal, decided }),
     take() {
       const entries = ledger.take();
       return [...entries, ...askedOnly(state, entries)];
@@ -106,6 +112,31 @@ export function createNetwork(options: NetworkOptions): Network {
       for (const socket of state.idle) socket.destroy();
     },
   };
+}
+
+type Connecting = { target: Target; source: Source; signal: AbortSignal; decided: Admission | undefined };
+
+async function connectFrom({ options, way }: State, { target, source, signal, decided }: Connecting) {
+  const { outside } = options;
+  const dial = createDial({
+    ...outside,
+    resolve: (name) => Promise.race([outside.resolve(name), aborted(signal)]),
+    connect(address, port) {
+      const socket = outside.connect(address, port);
+      const end = (): void => void socket.destroy(new Error("given up"));
+      if (signal.aborted) setImmediate(end);
+      signal.addEventListener("abort", end, { once: true });
+      return socket.once("close", () => signal.removeEventListener("abort", end));
+    },
+  });
+  return passage({ ...way, dial }, target, { ...source, isGone: () => signal.aborted }, decided);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new Error("given up"));
+    signal.addEventListener("abort", () => reject(new Error("given up")), { once: true });
+  });
 }
 
 /**

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { Duplex, pipeline } from "node:stream";
 import type { EgressReason } from "../core/network/egress.ts";
 import type { HostRule } from "../core/sandbox.ts";
-import { isAddress } from "../permissions/sandbox/addresses.ts";
-import { decideHost } from "../permissions/sandbox/hosts.ts";
+import { addressClass, isAddress } from "../permissions/sandbox/addresses.ts";
+import { decideHost, localName } from "../permissions/sandbox/hosts.ts";
 import type { Owner } from "./attribution.ts";
 import type { Dial } from "./dial.ts";
-import type { Gate } from "./gate.ts";
+import type { Admission, Gate } from "./gate.ts";
 import { type Greeting, readClientHello, readSshBanner } from "./greeting.ts";
 import type { Ledger, Line, Meter } from "./ledger.ts";
 
@@ -30,24 +30,26 @@ export type Target = { host: string; port: number };
 export type Passage = { upstream: Duplex; meter: Meter } | { refused: EgressReason };
 
 /** Decides, dials, and opens the line of the ledger. */
-export async function passage(way: Way, { host, port }: Target, source: Source): Promise<Passage> {
+export async function passage(
+  way: Way,
+  { host, port }: Target,
+  source: Source,
+  /** The decision where it was made before; by default the gate decides. */
+  decided?: Admission,
+): Promise<Passage> {
   const { owner, command } = source;
   const facts = {
     ...{ host, port },
     ...(command === undefined ? {} : { command }),
     ...(owner ? { program: owner.line } : {}),
   };
-  const admission = await way.gate.admit({ host, port, owner, command }, source.isGone);
+  const admission = decided ?? (await way.gate.admit({ host, port, owner, command }, source.isGone));
   if (!admission.allowed) {
     const { reason, rule } = admission;
     way.ledger.refuse({ ...facts, decision: "deny", reason, ...(rule === undefined ? {} : { rule }) });
     return { refused: reason };
   }
-  const permits = (address: string) => {
-    const decided = decideHost(way.rules(), address, port);
-    return decided.decision === "allow" && decided.rule.name === address;
-  };
-  const dialled = await way.dial(host, port, permits);
+  const dialled = await way.dial(host, port, (address) => permits(way.rules(), { host, port }, address));
   const { rule, trusted } = admission;
   const line: Line = { ...facts, decision: "allow", rule, ...(trusted ? { trusted } : {}) };
   if ("reason" in dialled) {
@@ -56,6 +58,13 @@ export async function passage(way: Way, { host, port }: Target, source: Source):
   }
   const meter = way.ledger.open(line, !admission.full);
   return { upstream: metered(dialled.socket, meter), meter };
+}
+
+/** Returns true when a rule names this very address, or `localhost` and the address is its own. */
+function permits(rules: readonly HostRule[], { host, port }: Target, address: string): boolean {
+  const named = host === localName && addressClass(address) === "loopback" ? host : address;
+  const decided = decideHost(rules, named, port);
+  return decided.decision === "allow" && decided.rule.name === named;
 }
 
 /** Notes a connection that was refused before anything was decided. */

@@ -8,6 +8,7 @@ import {
   type PermissionInput,
   type PermissionQuery,
 } from "./decision.ts";
+import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
 import { resolvePath } from "./paths.ts";
 import { parseRule } from "./rules.ts";
@@ -40,6 +41,8 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
       return decidePaths(query, access.kind, access.paths);
     case "execute":
       return decideCommand(query, access);
+    case "fetch":
+      return decideFetch(query, access);
     case "session": {
       const denied = query.deny.find((rule) => rule.tool === query.toolName);
       return denied

@@ -69,7 +69,7 @@ export function agentSnapshots(scope: UndoScope): AgentSnapshots {
 
 /** Returns false for a call that the mode `plan` would let through, which only reads. */
 function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
-  if (access.kind === "read" || access.kind === "session") return false;
+  if (access.kind === "read" || access.kind === "session" || access.kind === "fetch") return false;
   if (access.kind === "write") return true;
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
   const about = { toolName: toolNames.bash, mode: "plan" as const, allow: [], deny: [], access, parse };
@@ -85,6 +85,7 @@ function labelOf(access: Access): string {
       return `edit ${access.paths.join(", ")}`;
     case "read":
     case "session":
+    case "fetch":
       return access.kind;
   }
 }

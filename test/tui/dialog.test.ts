@@ -138,3 +138,15 @@ test("a run of blanks or of empty lines is told by its number", () => {
   expect(shown).toContain("    echo a ⟨400 blanks⟩ b");
   expect(shown).toContain("    ⟨40 empty lines⟩");
 });
+
+test("a page that is asked about shows its whole address, starts on no, and is allowed for one project at most", () => {
+  const url = "https://docs.example/guide?page=2&hidden=\u200b";
+  const reason = "docs.example is not on the list of hosts.";
+  const question = { toolName: "fetch", input: { url }, reason, suggestion: "host(docs.example)", locations };
+  const lines = screenOf(asking(question, 100, 24)).join("\n");
+  expect(lines).toContain("Fetch this page?");
+  expect(lines).toContain("https://docs.example/guide?page=2&hidden=<U+200B>");
+  expect(lines).toContain("host(docs.example)");
+  expect(lines).toMatch(/❯ ?4 No/);
+  expect(lines).not.toContain("settings.json");
+});

@@ -7,9 +7,9 @@ export type LazyNetwork = {
   load(): Promise<SessionNetwork>;
   /** Returns the tool: once the network is loaded, connections of its calls stand in the log and in their results. */
   watched(tool: Tool): Tool;
-  /** Call it before the sandbox is ended: what ends while its network starts is no news then. */
   /** Writes what happened since the last call into the log. */
   flush(): void;
+  /** Call it before the sandbox is ended: what ends while its network starts is no news then. */
   close(): void;
 };
 

@@ -15,8 +15,10 @@ import { parseRule } from "../../permissions/rules.ts";
 import { type EgressBudget, usualBudget } from "../../permissions/sandbox/budget.ts";
 import { type Exposure, exposureBy, isExposed } from "../../permissions/sandbox/exposure.ts";
 import { hostRulesOf } from "../../permissions/sandbox/hosts.ts";
+import type { ConnectForPage } from "../../tools/fetch/parts.ts";
 import type { Question } from "../../tui/ports/session.ts";
 import type { Driver, Person } from "../session.ts";
+import { connectForPages } from "./pages.ts";
 import { type Ports, sandboxPorts } from "./ports.ts";
 
 export type NetworkParts = {
@@ -52,6 +54,8 @@ export type SessionNetwork = {
   watched(tool: Tool): Tool;
   /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
   publish(port: number): Promise<void>;
+  /** Connects to a host for the tool `fetch`: see `ConnectForPage`. */
+  connect: ConnectForPage;
   /** Writes what happened since the last call into the log. */
   flush(): void;
   close(): void;
@@ -111,6 +115,7 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     },
     watched: (tool) => watched(state, tool),
     publish: state.ports.publish,
+    connect: connectForPages({ network, exposed, rules: () => hostRules(parts) }),
     flush: () => void flush(state),
     close() {
       state.closed = true;
@@ -210,7 +215,8 @@ function questionOf(state: State, wanted: HostQuestion, seen: Exposure): Questio
   const { kind, host, port, owner, pattern } = wanted;
   const program = owner?.line ?? "A process that has ended";
   const target = hostText({ host, port });
-  const inner = owner && lineage(owner.pid)[0]?.inner;
+  // The tool `fetch` runs in this process.
+  const inner = owner && owner.pid !== process.pid ? lineage(owner.pid)[0]?.inner : undefined;
   const who = inner === undefined ? program : `Process ${inner}`;
   const most = formatBytes(budgetOf(state.parts.settings).bytes);
   const sends = kind === "send";

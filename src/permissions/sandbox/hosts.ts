@@ -7,6 +7,9 @@ import { embedded4, isAddress } from "./addresses.ts";
 /** The name inside the sandbox for services of this machine, each allowed by a rule with a port. */
 export const machineName = "host.sawtooth";
 
+/** The name of this machine outside of the sandbox. It leads somewhere only by a rule that names it. */
+export const localName = "localhost";
+
 /** Ports that a rule without a port covers: ssh, http, https. */
 export const usualPorts: readonly number[] = [22, 80, 443];
 

@@ -33,6 +33,10 @@ function isPort(pattern: string): boolean {
 /** Throws a `RuleError` for a meaningless rule about the sandbox. Rules about tools pass. */
 export function checkForm({ text, tool, pattern }: { text: string; tool: string; pattern?: string }): void {
   if (tool === "host") parseHostRule(pattern ?? "");
+  if (tool === "fetch" && pattern !== undefined)
+    throw new RuleError(
+      `the rule "${text}" cannot be used: hosts are named by host(…), for commands and pages alike`,
+    );
   if (tool === "edit" && pattern?.startsWith("@")) checkCache(text, pattern.slice(1));
   const form = Object.hasOwn(forms, tool) ? forms[tool] : undefined;
   if (!form || (pattern !== undefined && form.fits(pattern))) return;

@@ -182,6 +182,7 @@ function titleOf(question: Any, context: RowContext): string {
   const call = { name: toolName, input };
   if (toolName === toolNames.bash)
     return question.outside ? "Run this outside of the sandbox?" : "Run this command?";
+  if (toolName === toolNames.fetch) return "Fetch this page?";
   const { kind } = touchesOf(call, facts);
   const { verb, subject } = callTitle(call, context, facts);
   const action = isKnownTool(toolName) ? editorVerb(kind, verb) : capitalised(verb);

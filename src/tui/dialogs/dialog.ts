@@ -1,5 +1,6 @@
 /** A question to the user: the possible answers, and the effect of each key. Pure. */
 
+import { toolNames } from "../../core/tool-calls.ts";
 import type { RuleScope } from "../../permissions/rules.ts";
 import { type Editor, edit, emptyEditor } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
@@ -57,8 +58,13 @@ export function isConfirmation(question: Question | Confirmation): question is C
  * leaving the sandbox, which may take the place of another, so that a stray Enter changes nothing.
  */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
-  const startsOnNo = isConfirmation(question) || question.connection || question.outside;
+  const startsOnNo = isConfirmation(question) || question.connection || goesOut(question);
   return { id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 };
+}
+
+/** Returns true for a command that leaves the sandbox, and for a page: both are allowed for one project at most. */
+function goesOut({ outside, toolName }: Question): boolean {
+  return outside !== undefined || toolName === toolNames.fetch;
 }
 
 /** Returns the possible answers, in display order. */
@@ -74,7 +80,7 @@ export function choicesOf(question: Question | Confirmation): Choice[] {
   );
   if (question.connection) return connectionWays(suggestion ? remembered : []);
   // A connection that nobody answered for closes its question, and this one may follow: the same digit is a no in both.
-  const kept = question.outside ? remembered.filter(({ short }) => short !== "all") : remembered;
+  const kept = goesOut(question) ? remembered.filter(({ short }) => short !== "all") : remembered;
   return [
     { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
     ...(suggestion ? kept : []),

@@ -13,6 +13,8 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
   const { toolName, input } = question;
   if (question.connection)
     return wrap([{ text: literal(String(input.program ?? "")), tone: "code" }], context.columns);
+  if (toolName === toolNames.fetch)
+    return wrap([{ text: literal(String(input.url ?? "")), tone: "code" }], context.columns);
   return toolName === toolNames.bash ? commandRows(input, context) : changeRows(input, context);
 }
 

@@ -11,7 +11,8 @@ export const modes: PermissionMode[] = ["ask", "accept-edits", "plan", "auto"];
 type Options = Partial<PermissionInput>;
 
 export function decide(access: Access, options: Options = {}) {
-  const names = { execute: "bash", session: "todo", read: "str_replace_editor", write: "str_replace_editor" };
+  const editor = "str_replace_editor";
+  const names = { execute: "bash", session: "todo", read: editor, write: editor, fetch: "fetch" };
   return decidePermission({
     ...{ mode: "ask", allow: [], deny: [], toolName: names[access.kind], access, home },
     workspace: ["/w/app"],
