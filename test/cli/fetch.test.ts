@@ -1,7 +1,11 @@
 /** Pages through the whole program: which sessions have the tool, what it costs those without it, and one that reads. */
 
-import { createServer } from "node:http";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { createServer as createSecure } from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { jsonLines, sawtooth, start } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
@@ -9,6 +13,15 @@ import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
 const nothing = { text: "done" };
+
+async function listening(server: Server): Promise<AddressInfo> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server.address() as AddressInfo;
+}
 
 async function site(body: string): Promise<{ url: string; rule: string; waiting(): number }> {
   let waiting = 0;
@@ -20,12 +33,7 @@ async function site(body: string): Promise<{ url: string; rule: string; waiting(
       });
     } else response.setHeader("content-type", "text/html").end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listening(server);
   return { url: `http://localhost:${port}`, rule: `host(localhost:${port})`, waiting: () => waiting };
 }
 
@@ -72,3 +80,45 @@ test("nothing of a fetch is left when the program is killed", async () => {
   await run.ended;
   await until(() => waiting() === 0, "the end of the connection");
 });
+
+const noOpenssl = spawnSync("openssl", ["version"]).status !== 0;
+
+test.skipIf(noOpenssl)(
+  "https is read where its certificate is trusted and names the host, and refused elsewhere",
+  async () => {
+    const { workspace } = await serve(({ messages }) => {
+      const port = /localhost:(\d+)/.exec(JSON.stringify(messages))?.[1];
+      const urls = [`https://localhost:${port}/`, `https://127.0.0.1:${port}/`];
+      return messages.length > 1 ? nothing : { calls: urls.map((url) => ({ fetch: { url } })) };
+    });
+    const [key, certificate] = [join(workspace.home, "key.pem"), join(workspace.home, "certificate.pem")];
+    const made = [
+      "-keyout",
+      key,
+      "-out",
+      certificate,
+      "-subj",
+      "/CN=localhost",
+      "-addext",
+      "subjectAltName=DNS:localhost",
+    ];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...made], { stdio: "ignore" });
+    const server = createSecure({ key: readFileSync(key), cert: readFileSync(certificate) }, (_, response) =>
+      response.setHeader("content-type", "text/plain").end("behind TLS"),
+    );
+    const { port } = await listening(server);
+    const rules = ["--allow", `host(localhost:${port})`, "--allow", `host(127.0.0.1:${port})`];
+    const words = ["-p", `read https://localhost:${port}/ and https://127.0.0.1:${port}/`, ...auto, ...rules];
+    const results = async (env: Record<string, string>) => {
+      const { stdout } = await start(workspace, words, { env }).ended;
+      const lines = jsonLines(stdout).filter(({ type }) => type === "user");
+      return JSON.stringify(lines);
+    };
+    const trusted = await results({ NODE_EXTRA_CA_CERTS: certificate });
+    expect(trusted).toContain("behind TLS");
+    expect(trusted).toContain("does not match certificate's altnames");
+    const unknown = await results({});
+    expect(unknown).toContain("self-signed certificate");
+    expect(unknown).not.toContain("behind TLS");
+  },
+);
