@@ -20,6 +20,7 @@ const rooms: Record<string, readonly string[]> = {
   sandbox: ["core", "permissions", "disk"],
   network: ["core", "permissions", "disk"],
   tools: ["core", "permissions", "disk", "git"],
+  mcp: ["core", "disk", "tools/editor/images", "tools/editor/refusal"],
   session: ["core", "disk"],
   undo: ["core", "disk", "permissions", "git", "session"],
   credentials: ["core", "disk", "session/lock", "session/errors"],
@@ -29,7 +30,19 @@ const rooms: Record<string, readonly string[]> = {
   tui: ["core", "context", "permissions"],
   app: [
     ...["core", "disk", "permissions", "context", "agent", "models", "git"],
-    ...["sandbox", "network", "tools", "session", "undo", "credentials", "config", "report", "lab", "tui"],
+    ...[
+      "mcp",
+      "sandbox",
+      "network",
+      "tools",
+      "session",
+      "undo",
+      "credentials",
+      "config",
+      "report",
+      "lab",
+      "tui",
+    ],
   ],
   cli: ["core", "disk", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
 };

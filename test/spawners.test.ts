@@ -9,6 +9,7 @@ const spawners: Record<string, string> = {
   "src/git/run.ts": "git: without secrets",
   "src/tools/bash/shell/bash-process.ts": "the shell: childEnvironment",
   "src/sandbox/box.ts": "the sandbox of the shell: childEnvironment, without doors",
+  "src/mcp/process.ts": "a server: HOME, LOGNAME, PATH, SHELL, TERM, USER, and what the person configured",
   "src/sandbox/engine.ts": "bwrap --version: nothing",
   "src/network/door.ts": "the door of the network: nothing",
   "src/sandbox/late-sockets.ts": "the helper that covers sockets: nothing",

@@ -72,7 +72,7 @@ async function runTool(
   { call, tool, input, access }: LoggedCall,
   signal: AbortSignal,
 ): Promise<ToolOutput> {
-  if (access.kind === "write" || access.kind === "execute") await agent.beforeWrite?.(access);
+  if (access.kind !== "read" && access.kind !== "session") await agent.beforeWrite?.(access);
   if (signal.aborted) return refusal("cancelled", "[cancelled by user]");
   return tool.run(input, {
     toolUseId: call.id,

@@ -1,5 +1,6 @@
 /** Checks choices of the command line and of settings before a session is opened. */
 
+import type { Agent } from "../agent/agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { duration } from "../config/values.ts";
 import { engineProblem } from "../context/policies/settings.ts";
@@ -10,6 +11,7 @@ import { overrideProblem } from "../models/cards.ts";
 import { ownProviderProblem } from "../models/own-providers.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
+import type { OpenOptions } from "./session.ts";
 
 /** Throws `UsageError` for an invalid choice, naming the place where it was made. */
 export function checkChoices(flags: SessionOptions, settings: Settings): void {
@@ -40,4 +42,17 @@ export function warnUnpriced(
 ): void {
   if (flags.maxBudgetUsd !== undefined || maxBudgetUsd === undefined || card.prices.output !== 0) return;
   warn(`maxBudgetUsd in settings has no effect: no prices are known for ${card.id}`);
+}
+
+/** Returns the limits in force. Throws `ValueError` for a time of the settings that is none. */
+export function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Agent["limits"] {
+  const { maxTime } = settings;
+  const maxTurns = flags.maxTurns ?? settings.maxTurns;
+  const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
+  const maxTimeMs = flags.maxTimeMs ?? (maxTime && duration("maxTime in settings:", maxTime));
+  return {
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
+    ...(deadline || maxTimeMs ? { deadline: deadline ?? Date.now() + Number(maxTimeMs) } : {}),
+  };
 }

@@ -8,7 +8,6 @@ import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
-import { duration } from "../config/values.ts";
 import { pasteLimit } from "../context/policies/budget.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
 import type { PermissionMode } from "../core/decision.ts";
@@ -20,6 +19,7 @@ import { showHidden } from "../core/text/hidden-characters.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import { realTarget } from "../disk/real-path.ts";
 import { programsInGit, trackedFiles } from "../git/configured-programs.ts";
+import type { SessionServers } from "../mcp/servers.ts";
 import { ancestorFolders } from "../session/listing.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
@@ -29,10 +29,11 @@ import { readTaskList } from "../tools/session/todo.ts";
 import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
 import { parserFor } from "./bash-grammar.ts";
-import { checkChoices, warnUnpriced } from "./choices.ts";
+import { checkChoices, limitsOf, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
 import { preambleOf } from "./instructions/first-message.ts";
 import { instructionsReader } from "./instructions/nested.ts";
+import { configuredServers } from "./mcp/session-servers.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
 import { fetchParts, offersPages } from "./network/fetch-parts.ts";
 import type { SessionOptions } from "./options.ts";
@@ -107,7 +108,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
   const first = await choosing;
-  const { sandbox, network, shell, tools, walls } = workplaceOf(session, options, {
+  const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
     ...{ cwd, settings, mode, standing, redact },
   });
   if (sandbox.choice === "on") await sandbox.status();
@@ -118,7 +119,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   const questions: OpenQuestions = new Set();
   const models = openedModels(session.log, first);
-  const killAll = () => shell.killAll();
+  const killAll = () => [shell.killAll(), servers?.kill()];
   process.on("exit", killAll);
   const uncaught = watchUncaught((error) => crash(session, options, error));
   const machine = { root: sessionRoot(options), warn: options.warn, reportOrphans: !options.person };
@@ -137,15 +138,15 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
       ...{ options, settings, cwd, models, redact, tools },
-      ...{ mode, shell, sandbox, fileSnapshots, standing, questions },
+      ...{ mode, shell, sandbox, fileSnapshots, standing, questions, servers },
       guard: uncaught.guard,
     }),
-    say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }),
+    say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }, servers),
     async close() {
       process.off("exit", killAll);
       reportRest();
       network.close();
-      await shell.close();
+      await Promise.all([shell.close(), servers?.close()]);
       await fileSnapshots.snapshots.close();
       session.close();
       uncaught.close();
@@ -162,7 +163,7 @@ type Chosen = {
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
-function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
+async function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
   const { env } = options;
   const { cwd, settings, mode, standing, redact } = chosen;
   const { sandbox, network } = sandboxWithNetwork({
@@ -181,12 +182,27 @@ function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen)
     ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
   });
   const { onMachine } = sandbox;
+  const servers = await configuredServers({
+    session,
+    options,
+    settings,
+    sandbox,
+    workspace: workspaceRoot(cwd),
+  });
   const tools = sessionTools({
-    ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, watched: network.watched },
+    ...{
+      folder,
+      workspace: workspaceRoot(cwd),
+      shell,
+      settings,
+      onMachine,
+      watched: network.watched,
+      servers,
+    },
     commands: sandbox.choice === "off" ? undefined : commands,
     fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
   });
-  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls };
+  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls, servers };
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
@@ -220,11 +236,16 @@ async function firstModel(
 }
 
 /** Appends a user message; the session's first one carries the facts about the folder. */
-function say(session: OpenSession, options: OpenOptions, message: UserMessage): void {
+function say(
+  session: OpenSession,
+  options: OpenOptions,
+  message: UserMessage,
+  servers: SessionServers | undefined,
+): void {
   const events = session.log.events();
   const { cwd, context } = started(events);
   const first = !events.some((event) => event.type === "user_message");
-  const preamble = first ? preambleOf(cwd, options, context) : {};
+  const preamble = first ? preambleOf(cwd, options, context, servers?.firstLines()) : {};
   session.log.append({ type: "user_message", ...shortened(session, message), ...preamble });
 }
 
@@ -268,6 +289,7 @@ type AgentParts = {
   fileSnapshots: AgentSnapshots;
   standing: ReturnType<typeof standingRules>;
   questions: OpenQuestions;
+  servers: SessionServers | undefined;
   guard: Run["agent"]["guard"];
 };
 
@@ -317,7 +339,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     ),
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
-    takeNotices: () => shell.takeNotices(),
+    takeNotices: () => [...shell.takeNotices(), ...(parts.servers?.takeNotices() ?? [])],
     onPart: (part) => options.person?.onPart(part),
     onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
     onWaiting: person?.onWaiting,
@@ -359,18 +381,6 @@ function readableFolders({ folder, log }: OpenSession): string[] {
 export function realHome(env: OpenOptions["env"]): string {
   const home = env.HOME ?? homedir();
   return existsSync(home) ? realpathSync(home) : home;
-}
-
-function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Run["agent"]["limits"] {
-  const { maxTime } = settings;
-  const maxTurns = flags.maxTurns ?? settings.maxTurns;
-  const maxBudgetUsd = flags.maxBudgetUsd ?? settings.maxBudgetUsd;
-  const maxTimeMs = flags.maxTimeMs ?? (maxTime && duration("maxTime in settings:", maxTime));
-  return {
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(maxBudgetUsd === undefined ? {} : { maxBudgetUsd }),
-    ...(deadline || maxTimeMs ? { deadline: deadline ?? Date.now() + Number(maxTimeMs) } : {}),
-  };
 }
 
 /** Returns the folder that the agent works in, with links resolved. */

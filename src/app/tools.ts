@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import type { Tool } from "../core/ports.ts";
 import { toolNames } from "../core/tool-calls.ts";
+import type { SessionServers } from "../mcp/servers.ts";
+import { mcpTool } from "../mcp/tool.ts";
 import type { Shell } from "../tools/bash/shell/shell.ts";
 import { bashTool, type CommandSandbox } from "../tools/bash/tool.ts";
 import { editorTool } from "../tools/editor/tool.ts";
@@ -27,11 +29,13 @@ export type ToolParts = {
   commands: CommandSandbox | undefined;
   /** Absent in a session that may not fetch pages. */
   fetching: FetchParts | undefined;
+  /** The person's servers; absent where none is configured. */
+  servers: SessionServers | undefined;
 };
 
 /** Every tool of a session, in the order in which they are declared to the model. */
 export function sessionTools(parts: ToolParts): Tool[] {
-  const { folder, workspace, shell, settings, onMachine, watched, commands, fetching } = parts;
+  const { folder, workspace, shell, settings, onMachine, watched, commands, fetching, servers } = parts;
   const description = (name: string) => readPrompt(`tools/${name}`);
   const ofSandbox = commands ? `\n${description("bash-sandbox")}` : "";
   return [
@@ -51,5 +55,6 @@ export function sessionTools(parts: ToolParts): Tool[] {
       file: join(folder, "knowledge.md"),
     }),
     ...(fetching ? [fetchTool({ ...fetching, description: description(toolNames.fetch) })] : []),
+    ...(servers ? [mcpTool(description(toolNames.mcp), servers)] : []),
   ];
 }

@@ -42,6 +42,8 @@ export type Settings = {
   shellTimeoutSeconds?: number;
   /** Connections of commands in a sandbox. */
   egress?: EgressSettings;
+  /** Servers of tools (MCP), by name, in the shape that other programs have too. */
+  mcpServers?: Record<string, Record<string, unknown>>;
 };
 
 /**
@@ -93,6 +95,7 @@ const known: Record<keyof Settings, JsonSchema> = {
     },
     additionalProperties: false,
   },
+  mcpServers: { type: "object", additionalProperties: { type: "object" } },
 };
 
 /** Reads the settings in `file`; none when there is no such file. Throws `SettingsError`. */

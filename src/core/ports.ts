@@ -57,6 +57,8 @@ export type Access =
   | { kind: "execute"; command: string; input?: string; outside?: { reason: string; cwd: string } }
   /** `invented`: no message, file or result named the address before the model wrote it, so it could carry data away. */
   | { kind: "fetch"; url: string; invented: boolean }
+  /** A tool of a server. `readOnly`: it only reads, by a claim of the server that the person trusts. */
+  | { kind: "remote"; server: string; tool: string; readOnly: boolean }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

@@ -63,6 +63,11 @@ export const completeFocusCalls: CallReader = {
   touches: () => ({ kind: "session", paths: [] }),
 };
 
+export const mcpCalls: CallReader = {
+  describe: (input) => ({ verb: "mcp", subject: `${text(input, "server")}/${text(input, "tool")}` }),
+  touches: () => ({ kind: "runs", paths: [] }),
+};
+
 /** The names of Sawtooth's own tools, as the model and the log know them. */
 export const toolNames = {
   bash: "bash",
@@ -71,6 +76,7 @@ export const toolNames = {
   startFocus: "start_focus",
   completeFocus: "complete_focus",
   fetch: "fetch",
+  mcp: "mcp",
 } as const;
 
 const known = new Map<string, CallReader>([
@@ -80,6 +86,7 @@ const known = new Map<string, CallReader>([
   [toolNames.startFocus, startFocusCalls],
   [toolNames.completeFocus, completeFocusCalls],
   [toolNames.fetch, fetchCalls],
+  [toolNames.mcp, mcpCalls],
 ]);
 
 /** Returns true for a tool whose calls are described from the log alone. */

@@ -11,6 +11,7 @@ import {
 import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
 import { resolvePath } from "./paths.ts";
+import { decideRemote } from "./remote.ts";
 import { parseRule } from "./rules.ts";
 
 export type { PermissionMode } from "../core/decision.ts";
@@ -43,6 +44,8 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
       return decideCommand(query, access);
     case "fetch":
       return decideFetch(query, access);
+    case "remote":
+      return decideRemote(query, access);
     case "session": {
       const denied = query.deny.find((rule) => rule.tool === query.toolName);
       return denied

@@ -71,6 +71,7 @@ export function agentSnapshots(scope: UndoScope): AgentSnapshots {
 function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
   if (access.kind === "read" || access.kind === "session" || access.kind === "fetch") return false;
   if (access.kind === "write") return true;
+  if (access.kind === "remote") return !access.readOnly;
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
   const about = { toolName: toolNames.bash, mode: "plan" as const, allow: [], deny: [], access, parse };
   return decidePermission({ ...about, ...anywhere }).decision !== "allow";
@@ -83,6 +84,8 @@ function labelOf(access: Access): string {
       return access.command.replaceAll(/\s+/g, " ").trim().slice(0, 200).toWellFormed();
     case "write":
       return `edit ${access.paths.join(", ")}`;
+    case "remote":
+      return `mcp ${access.server}/${access.tool}`.slice(0, 200).toWellFormed();
     case "read":
     case "session":
     case "fetch":

@@ -33,6 +33,7 @@ const settings: Record<keyof Settings, true> = {
   maxTime: true,
   shellTimeoutSeconds: true,
   egress: true,
+  mcpServers: true,
 };
 
 test("configuration.md has a row for each setting, and its examples are settings that are taken", () => {

@@ -104,6 +104,11 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
     shows: ending,
     as: [3, "max_time"],
   },
+  mcpServers: {
+    value: { memory: { command: "mcp-server-memory" } },
+    shows: (seen) => (body(seen).tools as { name: string }[]).some(({ name }) => name === "mcp"),
+    as: true,
+  },
   shellTimeoutSeconds: {
     value: 1,
     words: ["--permission-mode", "auto"],

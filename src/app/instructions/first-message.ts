@@ -64,11 +64,15 @@ function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined
   return seconds && /^\d+$/.test(seconds) ? Number(seconds) * 1000 : Date.now();
 }
 
-/** Returns the facts before the first user message; `knowledge` as in the event. */
+/**
+ * Returns the facts before the first user message; `knowledge` as in the event. `servers`: a line for each that is
+ * configured.
+ */
 export function preambleOf(
   cwd: string,
   { flags, env, warn }: OpenOptions,
   context: string,
+  servers: readonly string[] | undefined,
 ): { preamble: TextBlock[]; knowledge?: number } {
   const workspace = workspaceRoot(cwd);
   const home = env.HOME ?? homedir();
@@ -79,6 +83,7 @@ export function preambleOf(
   const instructions = found.files;
   const withheld = withheldNames(env);
   const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
+  if (servers) facts.push({ type: "text", text: enclosed("mcp_servers", servers.join("\n")) });
   if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
   return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
 }

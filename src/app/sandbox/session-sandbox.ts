@@ -1,6 +1,7 @@
 /** The sandbox of a session: chosen once, found while the model thinks, opened with the first command. */
 
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { PermissionMode } from "../../core/decision.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -26,6 +27,8 @@ export type SessionSandbox = {
   inForce(): { plan: SandboxPlan; full: boolean } | undefined;
   /** Returns the way into it, for the shell; undefined without an engine. */
   forShell(): Promise<Sandbox | undefined>;
+  /** Returns the way into one with the same walls and a network of its own; undefined without an engine. */
+  forServer(): Promise<Sandbox | undefined>;
   /** Resolves once it is known; never rejects. */
   settled(): Promise<unknown>;
   /** Returns where a path of the commands lies on the machine: their temporary files are the session's own. */
@@ -60,9 +63,11 @@ export type SandboxParts = {
   onFound(): void;
   /** Loads the network of the session. */
   network(): Promise<BoxNetwork & { isServed(): boolean }>;
+  /** Loads a network for one server. */
+  serverNetwork(): Promise<BoxNetwork>;
 };
 
-type Known = { status: SandboxStatus; sandbox: Sandbox | undefined };
+type Known = { status: SandboxStatus; sandbox: Sandbox | undefined; another?: () => Promise<Sandbox> };
 
 const off: SandboxStatus = {
   ...{ engine: "none", files: false, hidden: false, processes: false, network: "open" },
@@ -99,6 +104,10 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
       await find();
       return known?.sandbox;
     },
+    async forServer() {
+      await find();
+      return known?.another?.();
+    },
     settled: () => find().catch(() => {}),
     onMachine: (path) => known?.sandbox?.hostPath(path) ?? path,
     temporary: () => known?.sandbox && placesOf(parts).temp,
@@ -133,11 +142,17 @@ async function found(parts: SandboxParts): Promise<Known> {
   const { home, mode, rules, log, warn } = parts;
   const network = engine.name === "landlock" ? undefined : await parts.network();
   const known: Known = { status: network ? { ...status, network: "names" } : status, sandbox: undefined };
+  const walls = {
+    ...{ engine, env, workspace, home, mode, rules, warn, main: process.argv[1] },
+    ...{ own: Object.values(own), places: placesOf(parts), onFailed: () => forgetEngine(cache) },
+  };
+  known.another = async () => {
+    const network = engine.name === "landlock" ? undefined : await parts.serverNetwork();
+    return sandboxOf({ ...walls, network, onPlan() {} });
+  };
   known.sandbox = sandboxOf({
-    ...{ engine, env, workspace, home, mode, rules, network, warn, main: process.argv[1] },
-    own: Object.values(own),
-    places: placesOf(parts),
-    onFailed: () => forgetEngine(cache),
+    ...walls,
+    network,
     onPlan({ writable }, hides) {
       known.status = network
         ? { ...status, network: network.isServed() ? "names" : "off" }
@@ -161,7 +176,10 @@ function placesOf({ folders, own, workspace }: SandboxParts) {
     .digest("hex")
     .slice(0, 16);
   return {
-    readable: [shell.in, ...all.map((one) => join(one, "artifacts"))],
+    readable: [
+      shell.in,
+      ...all.flatMap((one) => [join(one, "artifacts"), join(one, "mcp")]).filter(existsSync),
+    ],
     writable: [shell.state, shell.outFolder],
     temp: join(folder, "temp"),
     caches: join(own.state, "caches", project),

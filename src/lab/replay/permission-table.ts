@@ -94,6 +94,7 @@ function hostRule(host: string, grant: string): string {
 
 function exampleOf({ access }: JudgedCall): string {
   if (access.kind === "execute") return headOf(access.command.replaceAll(/\s+/g, " ").trim(), 200);
+  if (access.kind === "remote") return `${access.server}/${access.tool}`;
   return "paths" in access ? `${access.kind} ${access.paths.join(", ")}` : access.kind;
 }
 

@@ -4,6 +4,7 @@ import { resultText } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { hostText } from "../../core/network/egress.ts";
+import { toolNames } from "../../core/tool-calls.ts";
 import { holdsSecret } from "../names.ts";
 import { isInside } from "../paths.ts";
 
@@ -58,6 +59,7 @@ function resultSources(
   { workspace }: ExposureOptions,
 ): Exposure {
   const found: Exposure = {};
+  if (event.toolName === toolNames.mcp) found.outside = { step, from: "an MCP server" };
   for (const path of event.stats?.read ?? []) {
     if (dependencies.test(path)) found.outside = { step, from: path };
     if (holdsSecret(path) || !workspace.some((folder) => isInside(path, folder)))

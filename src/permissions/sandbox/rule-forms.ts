@@ -3,7 +3,8 @@
 import { RuleError } from "../rule-error.ts";
 import { parseHostRule } from "./hosts.ts";
 
-type Form = { fits(pattern: string): boolean; how: string };
+/** `bare`: the rule may stand without parentheses. */
+type Form = { fits(pattern: string): boolean; how: string; bare?: true };
 
 /** The sockets that rules can name without a path. */
 const socketNames = ["ssh-agent", "gpg-agent", "docker"] as const;
@@ -23,6 +24,11 @@ const forms: Readonly<Record<string, Form>> = {
   outside: { fits: () => true, how: "outside(command:*) or outside(exact command)" },
   env: { fits: (pattern) => /^[A-Za-z_]\w*$/.test(pattern), how: "env(NAME), one name without wildcards" },
   port: { fits: isPort, how: "port(3000), a number from 1 to 65535" },
+  mcp: {
+    fits: (pattern) => /^[^/\s]+\/\S+$/.test(pattern),
+    how: "mcp(server/tool), such as mcp(github/list_*)",
+    bare: true,
+  },
   device: { fits: (pattern) => pattern === "gpu", how: "device(gpu)" },
 };
 
@@ -39,7 +45,7 @@ export function checkForm({ text, tool, pattern }: { text: string; tool: string;
     );
   if (tool === "edit" && pattern?.startsWith("@")) checkCache(text, pattern.slice(1));
   const form = Object.hasOwn(forms, tool) ? forms[tool] : undefined;
-  if (!form || (pattern !== undefined && form.fits(pattern))) return;
+  if (!form || (pattern === undefined ? form.bare : form.fits(pattern))) return;
   throw new RuleError(`the rule "${text}" cannot be used: write ${form.how}`);
 }
 

@@ -15,7 +15,14 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
     return wrap([{ text: literal(String(input.program ?? "")), tone: "code" }], context.columns);
   if (toolName === toolNames.fetch)
     return wrap([{ text: literal(String(input.url ?? "")), tone: "code" }], context.columns);
+  if (toolName === toolNames.mcp) return argumentRows(input, context);
   return toolName === toolNames.bash ? commandRows(input, context) : changeRows(input, context);
+}
+
+/** Returns what a server gets, as JSON with a line for each value. */
+function argumentRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {
+  const lines = JSON.stringify(input.arguments ?? {}, null, 2).split("\n");
+  return ends(lines).flatMap((line) => wrap(lineWithoutPadding(line), columns));
 }
 
 function commandRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {

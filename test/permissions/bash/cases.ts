@@ -12,7 +12,14 @@ type Options = Partial<PermissionInput>;
 
 export function decide(access: Access, options: Options = {}) {
   const editor = "str_replace_editor";
-  const names = { execute: "bash", session: "todo", read: editor, write: editor, fetch: "fetch" };
+  const names = {
+    execute: "bash",
+    remote: "mcp",
+    session: "todo",
+    read: editor,
+    write: editor,
+    fetch: "fetch",
+  };
   return decidePermission({
     ...{ mode: "ask", allow: [], deny: [], toolName: names[access.kind], access, home },
     workspace: ["/w/app"],

@@ -81,7 +81,10 @@ export function pictureOf(bytes: Buffer): Picture | undefined {
 
 type Measures = Omit<Picture, "kind"> | undefined;
 
-/** Reads a PNG. Every chunk carries a checksum; the first one is IHDR, which holds the size, and the last one IEND. */
+/**
+ * Reads a PNG. Every chunk carries a checksum; the first one is IHDR, which holds the size, and the last one IEND. A
+ * chunk whose name begins with a small letter adds nothing that a decoder needs, so its checksum may be wrong.
+ */
 function png(bytes: Buffer): Measures {
   if (bytes.toString("latin1", 12, 16) !== "IHDR" || bytes.readUInt32BE(8) !== 13) return undefined;
   let [at, data] = [8, false];
@@ -91,8 +94,8 @@ function png(bytes: Buffer): Measures {
     if (end + 4 > bytes.length) break;
     const type = bytes.toString("latin1", at + 4, at + 8);
     // Loaded by the first picture: few sessions see one.
-    if (process.getBuiltinModule("node:zlib").crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end))
-      break;
+    const sum = process.getBuiltinModule("node:zlib").crc32(bytes.subarray(at + 4, end));
+    if (sum !== bytes.readUInt32BE(end) && !/^[a-z]/.test(type)) break;
     data ||= type === "IDAT";
     at = end + 4;
     if (type === "IEND")

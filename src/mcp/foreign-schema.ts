@@ -1,0 +1,49 @@
+/** Checks arguments against the schema of a server: the part of JSON Schema that we check, and no more. Pure. */
+
+import type { JsonSchema } from "../core/request.ts";
+import { violations } from "../core/schema.ts";
+
+const types = new Set(["object", "string", "integer", "number", "boolean", "array"]);
+/** Deeper schemas are taken as they are: the server checks them itself. */
+const deepest = 12;
+
+/** Returns one sentence for each violation that is certain; the server may find more. */
+export function argumentViolations(schema: unknown, value: unknown): string[] {
+  return violations(knownPart(schema, 0), value, "arguments");
+}
+
+/** Leaves out what we do not check, so that it refuses nothing: several types, references, alternatives. */
+function knownPart(schema: unknown, depth: number): JsonSchema {
+  if (typeof schema !== "object" || schema === null || depth > deepest) return {};
+  const {
+    type,
+    enum: choices,
+    properties,
+    required,
+    items,
+    minimum,
+    maximum,
+    ...rest
+  } = schema as Record<string, unknown>;
+  if ("$ref" in rest) return {};
+  const combined = ["allOf", "anyOf", "oneOf", "patternProperties", "if"].some((key) => key in rest);
+  return {
+    ...(typeof type === "string" && types.has(type) ? { type: type as NonNullable<JsonSchema["type"]> } : {}),
+    ...(Array.isArray(choices) && choices.every((one) => typeof one === "string") ? { enum: choices } : {}),
+    ...(isObject(properties) ? { properties: partsOf(properties, depth) } : {}),
+    ...(Array.isArray(required) ? { required: required.filter((one) => typeof one === "string") } : {}),
+    ...(isObject(items) ? { items: knownPart(items, depth + 1) } : {}),
+    ...(typeof minimum === "number" ? { minimum } : {}),
+    ...(typeof maximum === "number" ? { maximum } : {}),
+    ...(rest.additionalProperties === false && !combined ? { additionalProperties: false } : {}),
+  };
+}
+
+function partsOf(properties: Record<string, unknown>, depth: number): Record<string, JsonSchema> {
+  const parts = Object.entries(properties).map(([name, one]) => [name, knownPart(one, depth + 1)]);
+  return Object.fromEntries(parts) as Record<string, JsonSchema>;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
