@@ -51,7 +51,10 @@ export type ResponsesOptions = {
   /** Reasoning is bound to all that stands before it: not documented, so a switch. */
   bound?: boolean;
   now?: () => number;
-  /** Events tell no places and no numbers, as llama.cpp's do not. */
+  /**
+   * As llama-server: events tell no places and no numbers, reasoning comes unsealed and goes back with its content
+   * alone, items that it does not know are refused, and a reply that its limit cut is called completed.
+   */
   bare?: true;
   /** A ChatGPT plan pays: says whether an access token is good, and the rules of the plan hold (mock-plan.ts). */
   plan?: (token: string) => boolean;
@@ -76,13 +79,14 @@ export async function startResponsesServer(options: ResponsesOptions): Promise<R
       if (seen.path !== "/v1/responses") throw new Refused(`Invalid URL (POST ${seen.path})`);
       const body = options.plan ? withoutPlan(parsed(raw)) : parsed(raw);
       rules.check(body);
+      checkBare(body, options);
       const index = server.requests.push(body) - 1;
       const turn = options.turnOf(body, index);
       const id = `resp_${index + 1}`;
       const bill = billing(body, id, (options.now ?? Date.now)());
       server.bills.push(bill);
       const given = rules.give(body, itemsOf(turn, index));
-      const items = options.plan ? given.map(inNamespace) : given;
+      const items = given.map((item) => toldItem(item, options));
       await play(turn, { id, items, body, bill, bare: options.bare }, response);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -161,7 +165,7 @@ export function eventsOf(turn: ResponsesTurn, { id, items, body, bill }: Playing
     total_tokens: bill.input + (turn.output ?? 10),
   };
   const base = { id, object: "response", model: `${body.model}-2026-10-01`, output: [] };
-  const reason = turn.incomplete ? { incomplete_details: { reason: turn.incomplete } } : {};
+  const reason = { incomplete_details: turn.incomplete ? { reason: turn.incomplete } : null };
   const status = turn.failed ? "failed" : turn.incomplete ? "incomplete" : "completed";
   const diagnostics = bill.diagnostics ? { prompt_cache_diagnostics: bill.diagnostics } : {};
   const last = {
@@ -226,17 +230,44 @@ function halves(whole: string): string[] {
   return [whole.slice(0, middle), whole.slice(middle)].filter((half) => half !== "");
 }
 
+function bareEventsOf({ incomplete, ...turn }: ResponsesTurn, playing: Playing): object[] {
+  const output = incomplete ? { output: Number(playing.body.max_output_tokens) } : {};
+  return eventsOf({ ...turn, ...output }, playing).map(bareEvent);
+}
+
 function bareEvent(event: object): object {
-  const places = ["output_index", "content_index", "summary_index", "sequence_number"];
-  return Object.fromEntries(Object.entries(event).filter(([name]) => !places.includes(name)));
+  const omitted = ["output_index", "content_index", "summary_index", "sequence_number", "incomplete_details"];
+  const kept = Object.entries(event).filter(([name]) => !omitted.includes(name));
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, name === "response" ? bareEvent(value as object) : value]),
+  );
+}
+
+function toldItem(item: Item, { plan, bare }: ResponsesOptions): Item {
+  const told = bare ? unsealed(item) : item;
+  return plan ? inNamespace(told) : told;
+}
+
+function unsealed(item: Item): Item {
+  if (item.type !== "reasoning") return item;
+  const [summary] = item.summary as { text: string }[];
+  const content = [{ type: "reasoning_text", text: summary?.text ?? "" }];
+  return { ...item, summary: [], content, encrypted_content: "" };
+}
+
+function checkBare({ input }: ResponsesBody, { bare }: ResponsesOptions): void {
+  if (!bare) return;
+  for (const { type, content } of input) {
+    if (type === "reasoning" && !Array.isArray(content)) throw new Refused("item['content'] is not an array");
+    if (type === "additional_tools") throw new Refused("Cannot determine type of 'item'");
+  }
 }
 
 async function play(turn: ResponsesTurn, playing: Playing, response: ServerResponse): Promise<void> {
   const { fault = {} } = turn;
   if (fault.status) return sendJson(response, fault.status, fault.body ?? {}, fault.headers);
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-  const events = eventsOf(turn, playing);
-  const told = playing.bare ? events.map(bareEvent) : events;
+  const told = playing.bare ? bareEventsOf(turn, playing) : eventsOf(turn, playing);
   for (const [sent, event] of [...told, undefined].entries()) {
     if (fault.closeAfter === sent) return void response.destroy();
     if (fault.silentAfter === sent) return keepSilent(response);

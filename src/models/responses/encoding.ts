@@ -40,7 +40,7 @@ export function encodeResponses(request: ModelRequest, dialect: ResponsesDialect
     model: request.model.slice(request.model.indexOf("/") + 1),
     stream: true,
     store: false,
-    ...(dialect.plan ? {} : { max_output_tokens: Math.max(leastOutput, request.maxTokens) }),
+    ...(dialect.plan ? {} : { max_output_tokens: outputLimit(request) }),
     ...(carried ? { include: ["reasoning.encrypted_content"] } : {}),
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     ...(!carried && !dialect.plan && temperature !== undefined ? { temperature } : {}),
@@ -55,6 +55,11 @@ export function encodeResponses(request: ModelRequest, dialect: ResponsesDialect
     ...(withdrawn ? { tool_choice: allowed(request, withdrawn) } : {}),
     ...(request.cacheAfter.length > 0 ? { prompt_cache_options: cacheOptions(request) } : {}),
   });
+}
+
+/** Tokens that a reply to `request` may have. */
+export function outputLimit({ maxTokens }: ModelRequest): number {
+  return Math.max(leastOutput, maxTokens);
 }
 
 /** One life holds for all that a request writes. With marks of our own there is none of the server's choice. */

@@ -5,7 +5,7 @@ import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { attempt, checkAccess } from "../http/attempt.ts";
 import { type Access, estimatedUsage, streamOf } from "../openai/client.ts";
-import { encodeResponses, type ResponsesDialect } from "./encoding.ts";
+import { encodeResponses, outputLimit, type ResponsesDialect } from "./encoding.ts";
 import { assembleResponse } from "./stream.ts";
 
 /** Without a key and a base URL every `send` fails with `credentials`. */
@@ -22,7 +22,7 @@ export function responsesModel(options: ResponsesOptions): Model {
   return {
     card,
     encode: (request) => encodeResponses(request, options),
-    async send(_request, body, onPart, signal) {
+    async send(request, body, onPart, signal) {
       if (!apiKey && !baseUrl && !headers)
         throw new ModelError("credentials", "no API key: set OPENAI_API_KEY");
       checkAccess(apiKey, baseUrl);
@@ -31,6 +31,7 @@ export function responsesModel(options: ResponsesOptions): Model {
         onPart,
         estimate: (content) => estimatedUsage(body, content),
         secret: apiKey,
+        limit: outputLimit(request),
       });
       const open = (either: AbortSignal) =>
         streamOf<ResponseStreamEvent>(options, { path: "responses", body, signal: either });

@@ -22,6 +22,8 @@ export type ResponseOptions = {
   estimate(content: readonly AssistantBlock[]): Usage;
   /** Blotted out of what the server says. */
   secret: string;
+  /** Tokens that the reply may have. */
+  limit: number;
 };
 
 type State = {
@@ -92,7 +94,7 @@ function replyOf({ items, ended }: State, options: ResponseOptions): ModelReply 
   const { card } = options;
   const done = [...items].sort(([a], [b]) => a - b).map(([, item]) => item);
   const output = done.length > 0 ? done : (ended.output ?? []);
-  const stopReason = stopReasonOf(ended, output);
+  const stopReason = stopReasonOf(ended, output, options.limit);
   const whole = output.flatMap((item) => blocksOf(item, card));
   // The last item of a cut response may be cut, and reasoning without an item after it cannot come back.
   const content = stopReason === "end_turn" || stopReason === "tool_use" ? whole : whole.filter(isText);
@@ -112,17 +114,23 @@ function isText({ type }: AssistantBlock): boolean {
 }
 
 /** In the words of the Messages API. */
-function stopReasonOf(
-  { status, incomplete_details }: Response,
-  output: readonly ResponseOutputItem[],
-): string {
-  if (status === "incomplete")
-    return incomplete_details?.reason === "content_filter" ? "refusal" : "max_tokens";
+function stopReasonOf(ended: Response, output: readonly ResponseOutputItem[], limit: number): string {
+  if (ended.status === "incomplete")
+    return ended.incomplete_details?.reason === "content_filter" ? "refusal" : "max_tokens";
+  if (isCutUntold(ended, limit)) return "max_tokens";
   if (output.some((item) => item.type === "function_call")) return "tool_use";
   const refused = output.some(
     (item) => item.type === "message" && item.content.some(({ type }) => type === "refusal"),
   );
   return refused ? "refusal" : "end_turn";
+}
+
+/**
+ * llama-server calls a reply completed that its limit cut; the usage shows it. OpenAI always has `incomplete_details`,
+ * null when nothing was cut.
+ */
+function isCutUntold({ incomplete_details, usage }: Response, limit: number): boolean {
+  return incomplete_details === undefined && (usage?.output_tokens ?? 0) >= limit;
 }
 
 /** Items of kinds that nobody asked for are left out. Throws `ModelError`. */

@@ -88,7 +88,13 @@ function send(story: Story, card: ModelCard): ResponsesBody {
 function answer(story: Story, card: ModelCard, body: ResponsesBody): void {
   const turn = turnOf(story);
   const items = story.rules.give(body, itemsOf(turn, story.replies++));
-  const assembly = assembleResponse({ card, onPart: () => {}, estimate: () => noUsage, secret: "" });
+  const assembly = assembleResponse({
+    card,
+    onPart: () => {},
+    estimate: () => noUsage,
+    secret: "",
+    limit: 4096,
+  });
   const bill = { input: 1, cached: 0, written: 0 };
   const id = `resp_${story.replies}`;
   for (const event of eventsOf(turn, { id, items, body, bill })) assembly.take(event as never);

@@ -62,8 +62,11 @@ const request: ModelRequest = {
   effort: "high",
 };
 
-async function exchange(turn: ResponsesTurn, changes: Partial<Parameters<typeof responsesModel>[0]> = {}) {
-  const server = await startResponsesServer({ turnOf: () => turn });
+async function exchange(
+  turn: ResponsesTurn,
+  { bare, ...changes }: Partial<Parameters<typeof responsesModel>[0]> & { bare?: true } = {},
+) {
+  const server = await startResponsesServer({ turnOf: () => turn, ...(bare ? { bare } : {}) });
   onTestFinished(() => server.close());
   const abort = new AbortController();
   const model = responsesModel({ card, apiKey: key, baseUrl: server.url, idleMs: 20_000, ...changes });
@@ -244,6 +247,40 @@ describe("what comes in", () => {
     const made = await reply;
     expect(made.stopReason).toBe(stopReason);
     expect(made.content.map(({ type }) => type)).toEqual(types);
+  });
+
+  test.each([
+    [{ text: "half", incomplete: "max_output_tokens" }, "max_tokens", ["text"]],
+    [{ text: "half", output: 999 }, "end_turn", ["text"]],
+    [
+      { text: "Now.", calls: [{ name: "bash", args: "{}" }], incomplete: "max_output_tokens" },
+      "max_tokens",
+      ["text"],
+    ],
+  ] as const)("where a cut reply is called completed, %j ends as %s", async (turn, stopReason, types) => {
+    const { reply } = await exchange(turn as ResponsesTurn, { bare: true });
+    const made = await reply;
+    expect(made.stopReason).toBe(stopReason);
+    expect(made.content.map(({ type }) => type)).toEqual(types);
+  });
+
+  test("OpenAI's word that nothing was cut is taken, even at the limit", async () => {
+    const { reply } = await exchange({ text: "All.", output: 1000 });
+    expect((await reply).stopReason).toBe("end_turn");
+  });
+
+  test("a server like llama-server refuses reasoning without its content and tools that are added", async () => {
+    const server = await startResponsesServer({ turnOf: () => ({ text: "hi" }), bare: true });
+    onTestFinished(() => server.close());
+    const foreign = [
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAA" },
+      { type: "additional_tools", role: "developer", tools: [] },
+    ];
+    for (const item of foreign) {
+      const body = JSON.parse(encodeResponses(request));
+      const raw = JSON.stringify({ ...body, input: [item, ...body.input] });
+      expect((await fetch(`${server.url}/responses`, { method: "POST", body: raw })).status).toBe(400);
+    }
   });
 
   test("what is read and written is billed apart; what the server does not state is estimated", () => {

@@ -157,13 +157,16 @@ test("a reminder is a developer message behind all breakpoints, and gone from th
   );
 });
 
-test("a server whose events tell no places is heard in full: texts, reasoning and several calls of a reply", async () => {
+test("a server whose events tell no places is heard in full: texts and several calls of a reply", async () => {
   const { agent, log, server } = await session("economist", { bare: true });
   await runTurn(agent, new AbortController().signal);
   const full = await session("economist");
   await runTurn(full.agent, new AbortController().signal);
   expect(refusals(server)).toEqual([]);
+  // Reasoning that came unsealed is of no use to a server that keeps nothing.
   const said = (events: Parameters<typeof allOf>[0]) =>
-    allOf(events, "assistant_message").map(({ content }) => content.map(({ type }) => type));
+    allOf(events, "assistant_message").map(({ content }) =>
+      content.map(({ type }) => type).filter((type) => type !== "redacted_thinking"),
+    );
   expect(said(log.events())).toEqual(said(full.log.events()));
 });
