@@ -7,7 +7,7 @@ import { drive } from "../support/pty-drive.ts";
 import { start } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 import { type Exchange, hold } from "./held.ts";
-import { chat, events, laneWorkspace, servers, task, wires } from "./lane.ts";
+import { events, laneWorkspace, servers, task, wires } from "./lane.ts";
 
 /** The server looks once a second whether somebody still listens; the rest is for a busy machine. */
 const limit = 1500;
@@ -38,10 +38,10 @@ test.each(wires)("an interrupt over $name ends the task at the server", async (w
   expect(ms).toBeLessThan(limit);
 });
 
-test("Esc ends the task at the server, and the session waits for the next words", async () => {
+test.each(wires)("Esc over $name ends the task at the server, and the session waits", async (wire) => {
   const { url, exchanges } = await hold(servers().wide.url, { fields: many });
-  const workspace = laneWorkspace(chat, url);
-  const terminal = drive(workspace, ["--model", chat.model]);
+  const workspace = laneWorkspace(wire, url);
+  const terminal = drive(workspace, ["--model", wire.model]);
   onTestFinished(() => terminal.kill());
   await terminal.until("›");
   terminal.send("Tell a long story.\r");

@@ -36,11 +36,14 @@ export async function hold(server: string, held: Hold = {}): Promise<Held> {
 
 type Passing = { server: string; incoming: IncomingMessage; response: ServerResponse; exchange: Exchange };
 
-/** The server is hung up on by us when the client hangs up: it must hear of it. */
+/**
+ * The server is hung up on by us when the client hangs up: it must hear of it. Each request has a connection of its
+ * own: the server closes idle ones after 5 s, which a command on a busy machine takes.
+ */
 function pass({ server, incoming, response, exchange }: Passing, body: string): void {
   const bytes = Buffer.from(body);
-  const headers = { ...incoming.headers, host: new URL(server).host, "content-length": bytes.length };
-  const options = { method: incoming.method, headers };
+  const own = { host: new URL(server).host, connection: "close", "content-length": bytes.length };
+  const options = { method: incoming.method, headers: { ...incoming.headers, ...own }, agent: false };
   const outgoing = request(new URL(incoming.url ?? "/", server), options, (answer) => {
     exchange.status = answer.statusCode ?? 0;
     response.writeHead(exchange.status, answer.headers);
@@ -66,6 +69,7 @@ type Wire = {
   bash(parameters: object): object;
   required: unknown;
   stop: string;
+  limit: string;
   /** The body with the beginning of a reply, which the server lets the model continue. */
   begun(body: Body, text: string): Body;
 };
@@ -79,6 +83,7 @@ const wires: Record<string, Wire> = {
     bash: (parameters) => ({ type: "function", function: { name: "bash", description, parameters } }),
     required: "required",
     stop: "stop",
+    limit: "max_tokens",
     begun: (body, text) => ({ ...body, messages: [...(body.messages as object[]), reply("text", text)] }),
   },
   "/v1/messages": {
@@ -86,6 +91,7 @@ const wires: Record<string, Wire> = {
     bash: (input_schema) => ({ name: "bash", description, input_schema }),
     required: { type: "any" },
     stop: "stop_sequences",
+    limit: "max_tokens",
     begun: (body, text) => ({ ...body, messages: [...(body.messages as object[]), reply("text", text)] }),
   },
   "/v1/responses": {
@@ -93,6 +99,7 @@ const wires: Record<string, Wire> = {
     bash: (parameters) => ({ type: "function", name: "bash", description, parameters }),
     required: "required",
     stop: "stop",
+    limit: "max_output_tokens",
     begun: (body, text) => ({
       ...body,
       input: [...(body.input as object[]), { type: "message", ...reply("output_text", text) }],
@@ -100,8 +107,12 @@ const wires: Record<string, Wire> = {
   },
 };
 
-/** One of these comes soon. */
-const endings = [".", ",", "\n", " and", " the", " of"];
+/** One of these begins the next word. */
+const endings = [" ", "\n", ".", ","];
+/** Far more tokens than a held reply takes, so that one that is not held after all ends the test with its reason. */
+const most = 200;
+
+const begunCall = '\n<tool_call>\n{"name": "bash", "arguments": {"command": ';
 
 const isToolUse = ({ type }: Body): boolean => type === "tool_use";
 
@@ -113,9 +124,10 @@ function count(messages: unknown, callsOf: (message: Body) => unknown): number {
 }
 
 /**
- * The body for the next command, or for an answer of one sentence. The server lets prose come before a call, and this
- * model never ends it: so the reply is begun for it, with the mark of a call. The mark comes after a new line, because
- * the model's tokens put a space before a first word.
+ * The body for the next command, or for an answer of three words. The server lets prose come before a call, which this
+ * model never ends, and blanks between the words of JSON, of which it writes up to 60: so the reply is begun for it, up
+ * to the argument. The mark of a call comes after a new line, because the model's tokens put a space before a first
+ * word.
  */
 function heldBody({ path, raw }: Exchange, { commands, fields = {} }: Hold): string {
   const wire = wires[path];
@@ -123,7 +135,7 @@ function heldBody({ path, raw }: Exchange, { commands, fields = {} }: Hold): str
   if (!wire || !commands) return JSON.stringify(body);
   const { tools: _, tool_choice: __, ...free } = body;
   const [command] = commands.slice(wire.calls(body));
-  const cool = { ...free, temperature: 0 };
+  const cool = { ...free, temperature: 0, [wire.limit]: most };
   if (command === undefined)
     return JSON.stringify({ ...wire.begun(cool, "I looked at"), [wire.stop]: endings });
   const parameters = {
@@ -133,7 +145,7 @@ function heldBody({ path, raw }: Exchange, { commands, fields = {} }: Hold): str
     additionalProperties: false,
   };
   return JSON.stringify({
-    ...wire.begun(cool, "\n<tool_call>\n"),
+    ...wire.begun(cool, begunCall),
     tools: [wire.bash(parameters)],
     tool_choice: wire.required,
     [wire.stop]: ["</tool_call>"],
