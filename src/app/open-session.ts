@@ -3,11 +3,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
+import type { Skill } from "../config/skills.ts";
 import { pasteLimit } from "../context/policies/budget.ts";
 import { stackNamed } from "../context/policies/stacks.ts";
 import type { PermissionMode } from "../core/decision.ts";
@@ -33,6 +34,7 @@ import { checkChoices, limitsOf, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
 import { preambleOf } from "./instructions/first-message.ts";
 import { instructionsReader } from "./instructions/nested.ts";
+import { personSkills, skillsText } from "./instructions/skills.ts";
 import { configuredServers } from "./mcp/session-servers.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
 import { fetchParts, offersPages } from "./network/fetch-parts.ts";
@@ -108,8 +110,9 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
   const first = await choosing;
+  const skills = personSkills(options, realHome(env), options.person ? undefined : options.warn);
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
-    ...{ cwd, settings, mode, standing, redact },
+    ...{ cwd, settings, mode, standing, redact, skills },
   });
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model: first.model, tools });
@@ -137,11 +140,11 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     },
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
-      ...{ options, settings, cwd, models, redact, tools },
-      ...{ mode, shell, sandbox, fileSnapshots, standing, questions, servers },
-      guard: uncaught.guard,
+      ...{ options, settings, cwd, models, redact, tools, skills },
+      ...{ mode, shell, sandbox, fileSnapshots, standing, questions, servers, guard: uncaught.guard },
     }),
-    say: (content, shell) => say(session, options, { content, ...(shell ? { shell } : {}) }, servers),
+    say: (content, shell) =>
+      say(session, options, { content, ...(shell ? { shell } : {}) }, { servers, skills }),
     async close() {
       process.off("exit", killAll);
       reportRest();
@@ -160,12 +163,13 @@ type Chosen = {
   mode: PermissionMode;
   standing: ReturnType<typeof standingRules>;
   redact(text: string): string;
+  skills: readonly Skill[];
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
 async function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
   const { env } = options;
-  const { cwd, settings, mode, standing, redact } = chosen;
+  const { cwd, settings, mode, standing, redact, skills } = chosen;
   const { sandbox, network } = sandboxWithNetwork({
     ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
     ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
@@ -190,15 +194,9 @@ async function workplaceOf(session: OpenSession, options: OpenOptions, chosen: C
     workspace: workspaceRoot(cwd),
   });
   const tools = sessionTools({
-    ...{
-      folder,
-      workspace: workspaceRoot(cwd),
-      shell,
-      settings,
-      onMachine,
-      watched: network.watched,
-      servers,
-    },
+    ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
+    watched: network.watched,
+    instructions: skills.map(({ path }) => path),
     commands: sandbox.choice === "off" ? undefined : commands,
     fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
   });
@@ -240,12 +238,13 @@ function say(
   session: OpenSession,
   options: OpenOptions,
   message: UserMessage,
-  servers: SessionServers | undefined,
+  { servers, skills }: { servers: SessionServers | undefined; skills: readonly Skill[] },
 ): void {
   const events = session.log.events();
   const { cwd, context } = started(events);
   const first = !events.some((event) => event.type === "user_message");
-  const preamble = first ? preambleOf(cwd, options, context, servers?.firstLines()) : {};
+  const lists = () => ({ servers: servers?.firstLines(), skills: skillsText(skills, events) });
+  const preamble = first ? preambleOf(cwd, options, context, lists()) : {};
   session.log.append({ type: "user_message", ...shortened(session, message), ...preamble });
 }
 
@@ -277,6 +276,7 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
 }
 
 type AgentParts = {
+  skills: readonly Skill[];
   cwd: string;
   models: OpenedModels;
   redact(text: string): string;
@@ -298,7 +298,7 @@ function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { standing, questions } = parts;
   const { env, person, driver, refuse } = options;
   const paths = folders(env);
-  const readable = readableFolders(session);
+  const readable = [...readableFolders(session), ...parts.skills.map(({ path }) => dirname(path))];
   const rules = () => ({
     ...{ standing, programsInGit, tracked: trackedFiles },
     leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),

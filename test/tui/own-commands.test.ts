@@ -59,6 +59,20 @@ test("a command of the person says its text with the arguments in it; it is comp
   await terminal.until(/\/review … +Look at a file/);
 });
 
+test("a skill of the person is started by its name, with its folder and the arguments, also one that the model does not see", async () => {
+  const { workspace, server } = await withCommands({});
+  const folder = join(workspace.home, ".agents/skills/signing");
+  mkdirSync(folder, { recursive: true });
+  const head = "---\nname: signing\ndescription: Signs files\ndisable-model-invocation: true\n---\n";
+  writeFileSync(join(folder, "SKILL.md"), `${head}Sign every file.\n`);
+  const terminal = await again(workspace, [], { rows: 50 });
+  terminal.send("/signi");
+  await terminal.until(/❯ \/signing +Signs files/);
+  terminal.send("\ta.ts\r");
+  await terminal.until("final");
+  expect(lastUserText(server)).toBe(`Skill signing, of the folder ${folder}:\n\nSign every file.\n\na.ts`);
+});
+
 test("a text that looks like a command or a shell line is said, run by nobody, even taken back from the queue", async () => {
   const calls = [{ bash: { command: held } }];
   const turns = [{ calls }, { text: "middle" }, { text: "final" }];

@@ -66,13 +66,13 @@ function today({ SOURCE_DATE_EPOCH: seconds }: Record<string, string | undefined
 
 /**
  * Returns the facts before the first user message; `knowledge` as in the event. `servers`: a line for each that is
- * configured.
+ * configured. `skills`: their list.
  */
 export function preambleOf(
   cwd: string,
   { flags, env, warn }: OpenOptions,
   context: string,
-  servers: readonly string[] | undefined,
+  { servers, skills }: { servers: readonly string[] | undefined; skills: string | undefined },
 ): { preamble: TextBlock[]; knowledge?: number } {
   const workspace = workspaceRoot(cwd);
   const home = env.HOME ?? homedir();
@@ -84,6 +84,7 @@ export function preambleOf(
   const withheld = withheldNames(env);
   const facts = environmentPreamble({ cwd, workspace, now: today(env), instructions, withheld });
   if (servers) facts.push({ type: "text", text: enclosed("mcp_servers", servers.join("\n")) });
+  if (skills) facts.push({ type: "text", text: skills });
   if (!stackNamed(context).knowledgeFirst) return { preamble: facts };
   return { preamble: [...facts, { type: "text", text: knowledgeHead }], knowledge: facts.length };
 }

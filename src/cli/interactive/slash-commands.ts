@@ -1,10 +1,11 @@
 /** Connects the slash commands to the session, the models and the files. Rare parts are loaded late. */
 
 import { appendFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { compactNow } from "../../agent/compact.ts";
+import { personSkills } from "../../app/instructions/skills.ts";
 import { findModel, modelsOf, type SwitchOptions } from "../../app/model-switch.ts";
-import { sessionRoot } from "../../app/open-session.ts";
+import { realHome, sessionRoot } from "../../app/open-session.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import { folders } from "../../config/folders.ts";
@@ -68,6 +69,19 @@ function ownCommandsOf(
     called: join(paths.config, "commands"),
     taken: new Set(builtIn),
   });
+  const own = personSkills({ flags, env }, realHome(env), (note) => mine.notes.push(note));
+  const taken = new Set([...builtIn, ...mine.commands.map(({ name }) => name.toLowerCase())]);
+  const skills = own.filter(({ name }) => !taken.has(name));
+  const hidden = own.filter(({ name }) => taken.has(name));
+  mine.notes.push(
+    ...hidden.map(({ name }) => `the skill ${name} has no command: there is a /${name} already`),
+  );
+  mine.commands.push(
+    ...skills.map(({ name, description, path, text }) => ({
+      ...{ name, description },
+      text: `Skill ${name}, of the folder ${dirname(path)}:\n\n${text}`,
+    })),
+  );
   const names = mine.commands.map(({ name }) => name.toLowerCase());
   const folder = join(workspace, ".sawtooth/commands");
   const called = ".sawtooth/commands";
