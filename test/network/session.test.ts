@@ -198,8 +198,8 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     // Plain, with a body that nobody reads, TLS, by a proxy, and a port where nothing is read before the answer.
     const said = await world.call(`head -c 3000000 /dev/zero > /tmp/body
       for words in http://a.example/ '-T /tmp/body http://b.example/' https://c.example/ '-x 127.0.0.1:3128 https://d.example/'; do
-        curl -sS -m 0.4 $words & done
-      (timeout 0.4 bash -c 'exec 3<>/dev/tcp/e.example/22; echo SSH-2.0-x >&3; sleep 9') & wait`);
+        curl -sS -m 4 $words & done
+      (timeout 4 bash -c 'exec 3<>/dev/tcp/e.example/22; echo SSH-2.0-x >&3; sleep 9') & wait`);
     expect(world.questions).toHaveLength(5);
     expect(closed).toBe(5);
     expect(

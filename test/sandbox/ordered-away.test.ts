@@ -37,7 +37,7 @@ describe.skipIf(!engine || !hasTerminal)("a README that orders the agent to send
     await terminal.until(/a\s+key\s+fits\s+into\s+that/);
     await terminal.until("❯ 4 No");
     terminal.send("\r");
-    await terminal.until("no connection to collect.example:443: it is not on the list of hosts");
+    await terminal.until(/collect\.example:443:?\s+(?:it )?is not on the list of hosts/);
     await terminal.until("no connection to 203.0.113.9:80: an address needs a rule of its own");
     // It may take the place of the question about the host: the same key and the same Enter are a no.
     await terminal.until("? Run this outside of the sandbox?");

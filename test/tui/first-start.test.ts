@@ -47,7 +47,10 @@ test.each([
     await terminal.until(/❯ \d Try the demo/);
     terminal.send("\x1b");
     expect(await terminal.ended).toMatchObject({ code: 4 });
-    expect(terminal.whole().join(" ")).toContain("no credentials: set ANTHROPIC_API_KEY");
+    // Its last words may come after the news of its end.
+    await expect
+      .poll(() => terminal.whole().join(" "), { timeout: 60_000 })
+      .toContain("no credentials: set ANTHROPIC_API_KEY");
   },
 );
 

@@ -108,9 +108,13 @@ function repeated(first: Line, run: readonly Line[]): Line {
   return { ...first, text, lines: sum((line) => line.lines), bytes: sum((line) => line.bytes) };
 }
 
+/** Bytes of a line that is not worth cutting: what is left of it would say little. */
+const shortLine = 80;
+
 /** Cuts lines that would use up the budget alone to their head and tail. */
 function clipLong(lines: readonly Line[], budget: number): Line[] {
-  const limit = Math.floor(budget * Math.max(1 / 8, 0.6 / Math.max(1, lines.length)));
+  const share = budget * Math.max(1 / 8, 0.6 / Math.max(1, lines.length));
+  const limit = Math.floor(Math.max(share, Math.min(shortLine, budget * 0.6)));
   return lines.flatMap((line) => {
     if (utf8Length(line.text) <= limit) return [line];
     const head = headOf(line.text, limit / 2);

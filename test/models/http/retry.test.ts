@@ -157,8 +157,11 @@ describe("an interruption", () => {
     ["rejects", async (_ms: number, signal: AbortSignal) => void (await delay(5e4, 0, { signal }))],
   ])("ends a wait that %s", async (_title, sleep) => {
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 50);
-    const { error, bodies } = await run([overloaded], { sleep }, abort.signal);
+    const interrupted = (ms: number, signal: AbortSignal) => {
+      setTimeout(() => abort.abort());
+      return sleep(ms, signal);
+    };
+    const { error, bodies } = await run([overloaded], { sleep: interrupted }, abort.signal);
     expect(error).toBeInstanceOf(ModelError);
     expect(error?.kind).toBe("aborted");
     expect(bodies).toHaveLength(1);
