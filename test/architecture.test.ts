@@ -195,6 +195,12 @@ const onePlaceWrites: Rule = (source) =>
         () => "written past cli/terminal-output.ts",
       );
 
+/** An import of node:http loads the built-in `fetch` with it: 14 MB, and as much time as the rest of a start. */
+const httpIsNotImported: Rule = (source) =>
+  source.imports
+    .filter(({ specifier, typeOnly }) => /^(node:)?https?$/.test(specifier) && !typeOnly)
+    .map(() => `${source.path}:1 imports node:http: use process.getBuiltinModule`);
+
 const filesSayWhatTheyAre: Rule = (source) =>
   /^(#!.*\n)?\/[*/]/.test(source.text) ? [] : [`${source.path}:1 no comment line at the top`];
 
@@ -255,6 +261,13 @@ const rules: [title: string, where: RegExp, rule: Rule, sample: [path: string, t
     /^src\/(app|cli)\//,
     onePlaceWrites,
     ["src/cli/a.ts", 'process.stderr.write("x")'],
+  ],
+  [
+    "node:http is taken without fetch",
+    // Signing in uses fetch itself.
+    /^src\/(?!credentials\/chatgpt\/)/,
+    httpIsNotImported,
+    ["src/a.ts", 'import { request } from "node:http"'],
   ],
   ["doc comments begin with a verb or a noun", /./, commentsBeginPlainly, ["src/a.ts", "/** What it is. */"]],
   [

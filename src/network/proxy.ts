@@ -1,11 +1,14 @@
 /** Serves HTTP from the sandbox: requests to names on port 80, and those of clients that were given a proxy. */
 
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type EgressReason, egressNote } from "../core/network/egress.ts";
 import { canonicalHost, splitPort } from "../permissions/sandbox/hosts.ts";
 import { join, passage, refuse, type Target, tunnel, type Way } from "./tunnel.ts";
+
+/** Not by `import`, which would load the built-in `fetch`: see `models/http/post.ts`. */
+const { createServer, request } = process.getBuiltinModule("node:http");
 
 /** Port of the proxy inside, for clients that are given one. */
 export const proxyPort = 3128;

@@ -1,7 +1,7 @@
 /** Fetches a page: redirects by hand, the whole in an artifact, and a view of it that is framed as data. */
 
 import { writeFileSync } from "node:fs";
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type Egress, egressReason, formatBytes, hostRule, hostText } from "../../core/network/egress.ts";
 import type { ToolContext, ToolOutput } from "../../core/ports.ts";
 import { enclosed } from "../../core/text/tags.ts";
@@ -10,6 +10,9 @@ import { followOutput } from "../bash/output-file.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { FetchLimits, FetchParts } from "./parts.ts";
 import { answerTo, type Body, bodyOf } from "./request.ts";
+
+/** Not by `import`, which would load the built-in `fetch`: see `models/http/post.ts`. */
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 type Input = { url: string; want?: string };
 type Parts = FetchParts & { limits: FetchLimits };

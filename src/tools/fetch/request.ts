@@ -1,10 +1,13 @@
 /** Sends one GET over a connection that was permitted, and reads the answer within its bounds. */
 
-import { type IncomingMessage, request } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { type Duplex, pipeline, type Readable, Transform } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isAddress } from "../../permissions/sandbox/addresses.ts";
+
+/** Not by `import`, which would load the built-in `fetch`: see `models/http/post.ts`. */
+const { request } = process.getBuiltinModule("node:http");
 
 /** Markdown costs least; servers that have it send it. */
 const accepted = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.5";
