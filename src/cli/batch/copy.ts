@@ -112,8 +112,9 @@ async function copyInPlace(from: string, to: string): Promise<void> {
   }
 }
 
-function ignoreMoved(error: Error): undefined {
-  return error instanceof PathMoved ? undefined : ignoreGone(error);
+/** As `ignoreGone`, also for a file that has become a link, or lies behind one. */
+function ignoreMoved(error: NodeJS.ErrnoException): undefined {
+  return error instanceof PathMoved || error.code === "ELOOP" ? undefined : ignoreGone(error);
 }
 
 /** Ignores a file that disappears while its folder is copied, or becomes another kind of file. */
