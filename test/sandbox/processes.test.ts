@@ -25,6 +25,16 @@ describe.skipIf(!engine)("processes inside of a sandbox", () => {
   });
   afterAll(() => session.close());
 
+  test("the programs that started the sandbox are not left running by a command, after the pids began again", async () => {
+    const table = procTable();
+    // What the kernel says when it has given out its last pid and went on with a low one.
+    const session = openInside({}, { processes: { ...table, startedSince: () => table.all() } });
+    onTestFinished(() => session.close());
+    expect(await session.run("echo one")).toBe("one");
+    expect(await session.run("sleep 60 & echo two")).toMatch(/^two\n\[left running: \d+ sleep 60\]$/);
+    expect(await session.run("echo three")).toBe("three");
+  });
+
   test("S23 outside-processes: none is seen, signalled, read, debugged or typed to", async () => {
     const victim = spawn("sleep", ["98.7"], { env: { SECRET: "VICTIM-CANARY" } });
     onTestFinished(() => void victim.kill());

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resultText } from "../../src/core/blocks.ts";
 import type { InsideOptions } from "../../src/sandbox/inside.ts";
+import type { ProcessTable } from "../../src/tools/bash/shell/process-table.ts";
 import { createShell, type Shell } from "../../src/tools/bash/shell/shell.ts";
 import type { ShellTiming } from "../../src/tools/bash/shell/timing.ts";
 import { bashTool } from "../../src/tools/bash/tool.ts";
@@ -32,6 +33,7 @@ export function openInside(
     switchedOff?: () => boolean;
     mainBelow?: string;
     timing?: ShellTiming;
+    processes?: ProcessTable;
   } = {},
 ): InsideSession {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-inside-")));
@@ -48,6 +50,7 @@ export function openInside(
     ...{ cwd: work, env, sessionId: root.slice(-6), stateFolder: state },
     sandbox: async () => (more.switchedOff?.() ? undefined : sandbox),
     ...(more.timing ? { timing: more.timing } : {}),
+    ...(more.processes ? { processes: more.processes } : {}),
   });
   const tool = bashTool({ description: "", shell });
   let number = 0;

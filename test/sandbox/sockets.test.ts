@@ -159,8 +159,9 @@ def double(n): return 2 * n
 if __name__ == "__main__":
     with m.Pool(2) as pool: print(pool.map(double, [1, 2, 3]))
     with m.Manager() as manager: print(manager.list([4, 5]))
-    s = socket.socket(socket.AF_UNIX); s.bind("own.sock"); s.listen()
-    c = socket.socket(socket.AF_UNIX); c.connect("own.sock"); s.accept()[0].sendall(b"own"); print(c.recv(9).decode())`;
+    own = f"own{os.getpid()}.sock"
+    s = socket.socket(socket.AF_UNIX); s.bind(own); s.listen()
+    c = socket.socket(socket.AF_UNIX); c.connect(own); s.accept()[0].sendall(b"own"); print(c.recv(9).decode())`;
     expect(await session.run(`cat > m.py <<'END'\n${python}\nEND\npython3 m.py`)).toBe(
       "[2, 4, 6]\n[4, 5]\nown",
     );

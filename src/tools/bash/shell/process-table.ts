@@ -96,7 +96,7 @@ export function sessionProcesses(
 }
 
 /** Lists the processes above one: for a keeper, the programs that the sandbox was started with. */
-function ancestors({ find }: ProcessTable, pid: number): number[] {
+export function ancestors({ find }: ProcessTable, pid: number): number[] {
   const found: number[] = [];
   for (let at = find(pid)?.parent; at !== undefined && at > 1; at = find(at)?.parent) found.push(at);
   return found;

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Jobs } from "./jobs.ts";
 import {
+  ancestors,
   descendants,
   isRunning,
   type Process,
@@ -93,12 +94,15 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   });
 }
 
-/** Returns true for a process of the session that belongs neither to a job nor to an earlier command. */
+/**
+ * Returns true for a process of the session that belongs neither to a job nor to an earlier command. The candidates can
+ * be all processes of the machine: when the kernel has begun again at low pids, the newest are not known from the rest.
+ */
 function isNew({ processes, sessionId, shellPids, left }: State, candidate: Process): boolean {
   const { find, variableOf } = processes;
   const { shell, keeper } = shellPids();
-  if ([shell, keeper].includes(candidate.pid) || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined)
-    return false;
+  const own = [shell, keeper, ...(keeper === undefined ? [] : ancestors(processes, keeper))];
+  if (own.includes(candidate.pid) || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined) return false;
   const isOurs =
     candidate.session === (keeper ?? shell) || variableOf(candidate.pid, "SAWTOOTH_SESSION") === sessionId;
   if (!isOurs && (keeper === undefined || !descends(find, candidate, keeper))) return false;
