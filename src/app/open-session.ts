@@ -1,57 +1,39 @@
 /** Puts the parts together: a session, its shell and tools, a model, and the agent over them. */
 
-import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { join } from "node:path";
 import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { Skill } from "../config/skills.ts";
-import { pasteLimit } from "../context/policies/budget.ts";
-import { stackNamed } from "../context/policies/stacks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
 import type { UserMessage } from "../core/events.ts";
-import type { Model, Tool } from "../core/ports.ts";
-import { currentEngine, currentModel, started } from "../core/questions.ts";
-import { showHidden } from "../core/text/hidden-characters.ts";
+import type { Model } from "../core/ports.ts";
+import { currentModel, started } from "../core/questions.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
-import { realTarget } from "../disk/real-path.ts";
-import { programsInGit, trackedFiles } from "../git/configured-programs.ts";
 import type { SessionServers } from "../mcp/servers.ts";
-import { ancestorFolders } from "../session/listing.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
-import { namesMatching, surveyFolder } from "../tools/bash/look-ahead.ts";
-import { createShell, type Shell } from "../tools/bash/shell/shell.ts";
-import { fileWatch } from "../tools/editor/file-watch.ts";
-import { readTaskList } from "../tools/session/todo.ts";
-import { type AgentSnapshots, agentSnapshots } from "../undo/agent.ts";
+import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
 import { parserFor } from "./bash-grammar.ts";
-import { checkChoices, limitsOf, warnUnpriced } from "./choices.ts";
-import { type OpenedModel, type OpenedModels, openedModels } from "./current-model.ts";
+import { checkChoices, warnUnpriced } from "./choices.ts";
+import { type OpenedModel, openedModels } from "./current-model.ts";
 import { preambleOf } from "./instructions/first-message.ts";
-import { instructionsReader } from "./instructions/nested.ts";
 import { personSkills, skillsText } from "./instructions/skills.ts";
-import { configuredServers } from "./mcp/session-servers.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
-import { fetchParts, offersPages } from "./network/fetch-parts.ts";
+import { agentOf } from "./opening/agent.ts";
+import { folderOf, realHome, sessionRoot, workspaceOf } from "./opening/folders.ts";
+import { workplaceOf } from "./opening/workplace.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
-import { offloadPastes } from "./paste.ts";
-import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "./permissions.ts";
-import { readPrompt } from "./prompts.ts";
+import { shortened } from "./paste.ts";
+import type { OpenQuestions } from "./permissions.ts";
 import { standingRules } from "./rules.ts";
-import { commandSandbox } from "./sandbox/command-sandbox.ts";
-import { notesOnLeaving } from "./sandbox/leaving.ts";
-import { sandboxWithNetwork } from "./sandbox/sandbox-with-network.ts";
-import type { SessionSandbox } from "./sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
 import { withStoredKeys } from "./stored-keys.ts";
-import { sessionTools } from "./tools.ts";
 import { watchUncaught } from "./uncaught.ts";
 
 /** Opens a session ready to run: a new one, or the stored one that the flags name. */
@@ -68,11 +50,6 @@ export async function openRun(options: OpenOptions): Promise<Run> {
     session.close();
     throw error;
   }
-}
-
-/** Returns the folder that holds all sessions. */
-export function sessionRoot({ flags, env, cwd }: Pick<OpenOptions, "flags" | "env" | "cwd">): string {
-  return flags.sessionDir ? resolve(cwd, flags.sessionDir) : join(folders(env).state, "sessions");
 }
 
 function outside({ warn }: OpenOptions) {
@@ -157,52 +134,6 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   };
 }
 
-type Chosen = {
-  cwd: string;
-  settings: Settings;
-  mode: PermissionMode;
-  standing: ReturnType<typeof standingRules>;
-  redact(text: string): string;
-  skills: readonly Skill[];
-};
-
-/** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
-async function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
-  const { env } = options;
-  const { cwd, settings, mode, standing, redact, skills } = chosen;
-  const { sandbox, network } = sandboxWithNetwork({
-    ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
-    ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
-    // A new session has no ancestors, and no first event yet.
-    folders: () => (session.log.events().length === 0 ? [session.folder] : readableFolders(session)),
-    mode: () => options.person?.mode() ?? mode,
-    jobs: () => shell.jobs(),
-    onFound: () => shell.warm(),
-  });
-  const { id: sessionId, folder, log } = session;
-  const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
-  const { shell, commands, ...walls } = commandSandbox({
-    ...{ shell: inside, log, sessionId, folder, env, sandbox },
-    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
-  });
-  const { onMachine } = sandbox;
-  const servers = await configuredServers({
-    session,
-    options,
-    settings,
-    sandbox,
-    workspace: workspaceRoot(cwd),
-  });
-  const tools = sessionTools({
-    ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
-    watched: network.watched,
-    instructions: skills.map(({ path }) => path),
-    commands: sandbox.choice === "off" ? undefined : commands,
-    fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
-  });
-  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls, servers };
-}
-
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
 function crash(session: OpenSession, { crashed }: OpenOptions, error: unknown): void {
   try {
@@ -256,14 +187,6 @@ export function checkPriced({ maxBudgetUsd }: SessionOptions, { card }: Model): 
   );
 }
 
-/** Returns the folder of a session: for a stored one the original, for a new one the current folder. */
-function folderOf(session: OpenSession, options: OpenOptions): string {
-  const first = session.log.events()[0];
-  const cwd = first?.type === "session_started" ? first.cwd : realpathSync(options.cwd);
-  if (!existsSync(cwd)) throw new UsageError(`the session's folder no longer exists: ${cwd}`);
-  return cwd;
-}
-
 function modelChoice(session: OpenSession, options: OpenOptions, settings: Settings) {
   const { flags, cwd, warn } = options;
   const env = withStoredKeys(options);
@@ -273,125 +196,4 @@ function modelChoice(session: OpenSession, options: OpenOptions, settings: Setti
   const name = flags.model ?? current ?? settings.model;
   const facts = { startAt, stored: storedModel(events), overrides: settings.models, own: settings.providers };
   return { name, flags, env, cwd, warn, ...facts };
-}
-
-type AgentParts = {
-  skills: readonly Skill[];
-  cwd: string;
-  models: OpenedModels;
-  redact(text: string): string;
-  tools: Tool[];
-  options: OpenOptions;
-  settings: Settings;
-  mode: PermissionMode;
-  shell: Shell;
-  sandbox: SessionSandbox;
-  fileSnapshots: AgentSnapshots;
-  standing: ReturnType<typeof standingRules>;
-  questions: OpenQuestions;
-  servers: SessionServers | undefined;
-  guard: Run["agent"]["guard"];
-};
-
-function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, models, tools, mode, shell, sandbox, fileSnapshots } = parts;
-  const { standing, questions } = parts;
-  const { env, person, driver, refuse } = options;
-  const paths = folders(env);
-  const readable = [...readableFolders(session), ...parts.skills.map(({ path }) => dirname(path))];
-  const rules = () => ({
-    ...{ standing, programsInGit, tracked: trackedFiles },
-    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
-    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
-    matches: namesMatching,
-    survey: surveyFolder,
-    mode: person?.mode() ?? mode,
-    allow: standing.allow(),
-    allowEverywhere: standing.allowEverywhere(),
-    deny: standing.deny(),
-    workspace: workspaceOf(cwd, options),
-    sandbox: sandbox.inForce(),
-    temporary: sandbox.temporary(),
-    readable,
-    home: realHome(env),
-    protectedPaths: [paths.config, paths.state],
-    cwd: shell.cwd(),
-    settled: sandbox.settled,
-  });
-  return {
-    log: session.log,
-    get model() {
-      return models.current().model;
-    },
-    get summaries() {
-      return models.current().summaries;
-    },
-    tools,
-    policies: stackNamed(currentEngine(session.log.events()).context).policies,
-    limits: limitsOf(options, settings),
-    clock: Date.now,
-    artifacts: session.artifacts,
-    guard: parts.guard,
-    beforeWrite: fileSnapshots.beforeWrite,
-    permit: refusing(
-      person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
-      refuse && ((access) => refuse(access, session.folder)),
-    ),
-    takeSteering: () =>
-      (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
-    takeNotices: () => [...shell.takeNotices(), ...(parts.servers?.takeNotices() ?? [])],
-    onPart: (part) => options.person?.onPart(part),
-    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
-    onWaiting: person?.onWaiting,
-    redact: parts.redact,
-    hash: (body) => createHash("sha256").update(body).digest("hex"),
-    changedFiles: fileWatch(),
-    ...nestedInstructions(parts),
-    readTasks: () => readTaskList(join(session.folder, "todo.md")),
-    summaryPrompt: readPrompt("summary"),
-    pathExists: existsSync,
-    reminderWords: readPrompt("reminders"),
-  };
-}
-
-/** Reads the instructions of folders below the one that the agent works in, unless the flags say none. */
-function nestedInstructions({ options, cwd, shell, sandbox }: AgentParts): Partial<Run["agent"]> {
-  const { flags, env, warn } = options;
-  if (flags.bare) return {};
-  const { onMachine } = sandbox;
-  const scope = { workspace: workspaceRoot(cwd), cwd, home: env.HOME ?? homedir(), onMachine, warn };
-  return { instructionsFor: instructionsReader({ ...scope, shellFolder: () => shell.cwd() }) };
-}
-
-/** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
-function shortened({ log, artifacts }: OpenSession, message: UserMessage): UserMessage {
-  const shown = message.content.map((block) =>
-    block.type === "text" ? { ...block, text: showHidden(block.text) } : block,
-  );
-  return { ...message, content: offloadPastes(shown, artifacts, pasteLimit(log.events())) };
-}
-
-/**
- * Returns the session's own folder, and those of the sessions it was branched from, whose artifacts its history names.
- */
-function readableFolders({ folder, log }: OpenSession): string[] {
-  return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
-}
-
-export function realHome(env: OpenOptions["env"]): string {
-  const home = env.HOME ?? homedir();
-  return existsSync(home) ? realpathSync(home) : home;
-}
-
-/** Returns the folder that the agent works in, with links resolved. */
-export function workspaceOf(cwd: string, { flags, cwd: here }: Pick<OpenOptions, "flags" | "cwd">): string[] {
-  return [workspaceRoot(cwd), ...flags.addDirs.map((folder) => existing(folder, here))];
-}
-
-function existing(folder: string, cwd: string): string {
-  try {
-    return realpathSync(resolve(cwd, folder));
-  } catch {
-    throw new UsageError(`--add-dir ${folder}: no such folder`);
-  }
 }

@@ -1,9 +1,13 @@
 /** Saves pasted and piped text that is too long for the context to a file, and keeps its head. */
 
+import { pasteLimit } from "../context/policies/budget.ts";
 import { textTokens } from "../context/view/tokens.ts";
 import type { UserBlock } from "../core/blocks.ts";
+import type { UserMessage } from "../core/events.ts";
 import type { Artifacts } from "../core/ports.ts";
 import { headOf } from "../core/text/clean-text.ts";
+import { showHidden } from "../core/text/hidden-characters.ts";
+import type { OpenSession } from "../session/store.ts";
 
 const keptLines = 200;
 
@@ -11,11 +15,7 @@ const keptLines = 200;
  * Returns the blocks with texts above `maxTokens` replaced by their head, up to half of that, and the path of the
  * whole.
  */
-export function offloadPastes(
-  content: readonly UserBlock[],
-  artifacts: Artifacts,
-  maxTokens: number,
-): UserBlock[] {
+function offloadPastes(content: readonly UserBlock[], artifacts: Artifacts, maxTokens: number): UserBlock[] {
   return content.map((block) => {
     if (block.type !== "text" || textTokens(block.text) <= maxTokens) return block;
     const file = artifacts.write("txt", block.text);
@@ -27,4 +27,12 @@ export function offloadPastes(
       text: `${head.toWellFormed()}\n[${rest} more characters: the whole text is in ${file}]`,
     };
   });
+}
+
+/** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
+export function shortened({ log, artifacts }: OpenSession, message: UserMessage): UserMessage {
+  const shown = message.content.map((block) =>
+    block.type === "text" ? { ...block, text: showHidden(block.text) } : block,
+  );
+  return { ...message, content: offloadPastes(shown, artifacts, pasteLimit(log.events())) };
 }

@@ -2,7 +2,8 @@
 
 import { checkProcesses, machineAt } from "../app/machine.ts";
 import { encodingOf } from "../app/models.ts";
-import { openRun, sessionRoot } from "../app/open-session.ts";
+import { openRun } from "../app/open-session.ts";
+import { sessionRoot } from "../app/opening/folders.ts";
 import { packageVersion } from "../app/prompts.ts";
 import { openForUndo, storedEvents, storedList } from "../app/stored-sessions.ts";
 import { UsageError } from "../core/errors.ts";

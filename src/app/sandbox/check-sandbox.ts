@@ -13,7 +13,7 @@ import { egressNote } from "../../core/network/egress.ts";
 import type { EventLog } from "../../core/ports.ts";
 import type { Box } from "../../core/sandbox.ts";
 import { shellPlaces } from "../../tools/bash/shell/shell.ts";
-import { realHome, sessionRoot, workspaceOf } from "../open-session.ts";
+import { realHome, sessionRoot, workspaceOf } from "../opening/folders.ts";
 import { standingRules } from "../rules.ts";
 import type { OpenOptions } from "../session.ts";
 import { sandboxWithNetwork } from "./sandbox-with-network.ts";

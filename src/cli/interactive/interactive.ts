@@ -8,7 +8,7 @@ import { runTurn } from "../../agent/loop.ts";
 import { unknownCallFacts } from "../../agent/tool-calls.ts";
 import { gitBranch } from "../../app/instructions/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
-import { sessionRoot } from "../../app/open-session.ts";
+import { sessionRoot } from "../../app/opening/folders.ts";
 import { warnOfOrphans } from "../../app/orphans.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { Person, Run } from "../../app/session.ts";

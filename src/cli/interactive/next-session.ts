@@ -1,6 +1,7 @@
 /** Switches from one session to the next: lists the choices, and opens the chosen one. */
 
-import { openRun, sessionRoot } from "../../app/open-session.ts";
+import { openRun } from "../../app/open-session.ts";
+import { sessionRoot } from "../../app/opening/folders.ts";
 import type { OpenOptions, Person, Run } from "../../app/session.ts";
 import { sessionsUnder } from "../../app/stored-sessions.ts";
 import { exitCodeOf, NoModel, UsageError } from "../../core/errors.ts";

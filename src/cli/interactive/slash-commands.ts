@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { compactNow } from "../../agent/compact.ts";
 import { personSkills } from "../../app/instructions/skills.ts";
 import { findModel, modelsOf, type SwitchOptions } from "../../app/model-switch.ts";
-import { realHome, sessionRoot } from "../../app/open-session.ts";
+import { realHome, sessionRoot } from "../../app/opening/folders.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import { folders } from "../../config/folders.ts";

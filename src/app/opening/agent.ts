@@ -1,0 +1,123 @@
+/** The agent of a session: the parts that its loop works with. */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Skill } from "../../config/skills.ts";
+import { stackNamed } from "../../context/policies/stacks.ts";
+import type { PermissionMode } from "../../core/decision.ts";
+import type { Tool } from "../../core/ports.ts";
+import { currentEngine } from "../../core/questions.ts";
+import { realTarget } from "../../disk/real-path.ts";
+import { programsInGit, trackedFiles } from "../../git/configured-programs.ts";
+import type { SessionServers } from "../../mcp/servers.ts";
+import type { OpenSession } from "../../session/store.ts";
+import { namesMatching, surveyFolder } from "../../tools/bash/look-ahead.ts";
+import type { Shell } from "../../tools/bash/shell/shell.ts";
+import { fileWatch } from "../../tools/editor/file-watch.ts";
+import { readTaskList } from "../../tools/session/todo.ts";
+import type { AgentSnapshots } from "../../undo/agent.ts";
+import { limitsOf } from "../choices.ts";
+import type { OpenedModels } from "../current-model.ts";
+import { instructionsReader } from "../instructions/nested.ts";
+import { shortened } from "../paste.ts";
+import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
+import { readPrompt } from "../prompts.ts";
+import type { standingRules } from "../rules.ts";
+import { notesOnLeaving } from "../sandbox/leaving.ts";
+import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
+import type { OpenOptions, Run } from "../session.ts";
+import { readableFolders, realHome, workspaceOf } from "./folders.ts";
+
+type AgentParts = {
+  skills: readonly Skill[];
+  cwd: string;
+  models: OpenedModels;
+  redact(text: string): string;
+  tools: Tool[];
+  options: OpenOptions;
+  settings: Settings;
+  mode: PermissionMode;
+  shell: Shell;
+  sandbox: SessionSandbox;
+  fileSnapshots: AgentSnapshots;
+  standing: ReturnType<typeof standingRules>;
+  questions: OpenQuestions;
+  servers: SessionServers | undefined;
+  guard: Run["agent"]["guard"];
+};
+
+/** Puts the agent together. */
+export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
+  const { options, settings, cwd, models, tools, mode, shell, sandbox, fileSnapshots } = parts;
+  const { standing, questions } = parts;
+  const { env, person, driver, refuse } = options;
+  const paths = folders(env);
+  const readable = [...readableFolders(session), ...parts.skills.map(({ path }) => dirname(path))];
+  const rules = () => ({
+    ...{ standing, programsInGit, tracked: trackedFiles },
+    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
+    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
+    matches: namesMatching,
+    survey: surveyFolder,
+    mode: person?.mode() ?? mode,
+    allow: standing.allow(),
+    allowEverywhere: standing.allowEverywhere(),
+    deny: standing.deny(),
+    workspace: workspaceOf(cwd, options),
+    sandbox: sandbox.inForce(),
+    temporary: sandbox.temporary(),
+    readable,
+    home: realHome(env),
+    protectedPaths: [paths.config, paths.state],
+    cwd: shell.cwd(),
+    settled: sandbox.settled,
+  });
+  return {
+    log: session.log,
+    get model() {
+      return models.current().model;
+    },
+    get summaries() {
+      return models.current().summaries;
+    },
+    tools,
+    policies: stackNamed(currentEngine(session.log.events()).context).policies,
+    limits: limitsOf(options, settings),
+    clock: Date.now,
+    artifacts: session.artifacts,
+    guard: parts.guard,
+    beforeWrite: fileSnapshots.beforeWrite,
+    permit: refusing(
+      person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
+      refuse && ((access) => refuse(access, session.folder)),
+    ),
+    takeSteering: () =>
+      (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
+    takeNotices: () => [...shell.takeNotices(), ...(parts.servers?.takeNotices() ?? [])],
+    onPart: (part) => options.person?.onPart(part),
+    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
+    onWaiting: person?.onWaiting,
+    redact: parts.redact,
+    hash: (body) => createHash("sha256").update(body).digest("hex"),
+    changedFiles: fileWatch(),
+    ...nestedInstructions(parts),
+    readTasks: () => readTaskList(join(session.folder, "todo.md")),
+    summaryPrompt: readPrompt("summary"),
+    pathExists: existsSync,
+    reminderWords: readPrompt("reminders"),
+  };
+}
+
+/** Reads the instructions of folders below the one that the agent works in, unless the flags say none. */
+function nestedInstructions({ options, cwd, shell, sandbox }: AgentParts): Partial<Run["agent"]> {
+  const { flags, env, warn } = options;
+  if (flags.bare) return {};
+  const { onMachine } = sandbox;
+  const scope = { workspace: workspaceRoot(cwd), cwd, home: env.HOME ?? homedir(), onMachine, warn };
+  return { instructionsFor: instructionsReader({ ...scope, shellFolder: () => shell.cwd() }) };
+}

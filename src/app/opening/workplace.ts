@@ -1,0 +1,63 @@
+/** The place that commands run in: the sandbox, its network, the shell, servers, and the tools over them. */
+
+import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Skill } from "../../config/skills.ts";
+import type { PermissionMode } from "../../core/decision.ts";
+import type { OpenSession } from "../../session/store.ts";
+import { createShell } from "../../tools/bash/shell/shell.ts";
+import { configuredServers } from "../mcp/session-servers.ts";
+import { fetchParts, offersPages } from "../network/fetch-parts.ts";
+import type { standingRules } from "../rules.ts";
+import { commandSandbox } from "../sandbox/command-sandbox.ts";
+import { sandboxWithNetwork } from "../sandbox/sandbox-with-network.ts";
+import type { OpenOptions } from "../session.ts";
+import { sessionTools } from "../tools.ts";
+import { readableFolders, realHome, sessionRoot, workspaceOf } from "./folders.ts";
+
+type Chosen = {
+  cwd: string;
+  settings: Settings;
+  mode: PermissionMode;
+  standing: ReturnType<typeof standingRules>;
+  redact(text: string): string;
+  skills: readonly Skill[];
+};
+
+/** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
+export async function workplaceOf(session: OpenSession, options: OpenOptions, chosen: Chosen) {
+  const { env } = options;
+  const { cwd, settings, mode, standing, redact, skills } = chosen;
+  const { sandbox, network } = sandboxWithNetwork({
+    ...{ log: session.log, options, settings, standing, workspace: workspaceOf(cwd, options) },
+    ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
+    // A new session has no ancestors, and no first event yet.
+    folders: () => (session.log.events().length === 0 ? [session.folder] : readableFolders(session)),
+    mode: () => options.person?.mode() ?? mode,
+    jobs: () => shell.jobs(),
+    onFound: () => shell.warm(),
+  });
+  const { id: sessionId, folder, log } = session;
+  const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
+  const { shell, commands, ...walls } = commandSandbox({
+    ...{ shell: inside, log, sessionId, folder, env, sandbox },
+    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
+  });
+  const { onMachine } = sandbox;
+  const servers = await configuredServers({
+    session,
+    options,
+    settings,
+    sandbox,
+    workspace: workspaceRoot(cwd),
+  });
+  const tools = sessionTools({
+    ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
+    watched: network.watched,
+    instructions: skills.map(({ path }) => path),
+    commands: sandbox.choice === "off" ? undefined : commands,
+    fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
+  });
+  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls, servers };
+}
