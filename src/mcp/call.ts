@@ -1,0 +1,106 @@
+/** Calls a tool of a server, for the model and for commands of the shell. */
+
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { fileText, type RemoteTool } from "./catalogue.ts";
+import type { Connection } from "./connection.ts";
+import { argumentViolations } from "./foreign-schema.ts";
+import type { SessionServers } from "./servers.ts";
+import { shownLine } from "./shown.ts";
+
+export type ServerCall = { server: string; tool: string; arguments?: Record<string, unknown> };
+
+/** A call without a result. `failure`: why, for the model. */
+export type Failed = { failure: string; timedOut?: true };
+
+/** `onProgress`: called with each progress that the server reports. */
+export type CallIo = { signal: AbortSignal; onProgress(text: string): void };
+
+/** Returns true for a call without a result. A result may have any other field. */
+export function isFailed(answer: CallToolResult | Failed): answer is Failed {
+  return !("content" in answer);
+}
+
+/** Calls a tool, and starts its server if need be. Returns what the server answered, or why there is no answer. */
+export async function callServer(
+  call: ServerCall,
+  servers: SessionServers,
+  io: CallIo,
+): Promise<CallToolResult | Failed> {
+  const { server } = call;
+  const configuration = servers.configuration(server);
+  if (!configuration)
+    return { failure: `There is no MCP server ${server}. Servers: ${servers.names.join(", ")}.` };
+  let connection: Connection;
+  try {
+    connection = await orAborted(servers.connection(server), io.signal);
+  } catch (error) {
+    if (io.signal.aborted) return { failure: "[cancelled by user]" };
+    return { failure: `MCP server ${server} cannot be started: ${(error as Error).message}` };
+  }
+  const tool = servers.toolOf(server, call.tool);
+  if (!tool) return { failure: noSuchTool(call, connection, servers) };
+  const wrong = argumentViolations(tool.inputSchema, call.arguments ?? {});
+  if (wrong.length > 0) return { failure: `Wrong arguments: ${wrong.join("; ")}.\n${schemaText(tool)}` };
+  return callTool(call, { connection, tool, io, timeoutMs: configuration.timeoutMs });
+}
+
+type Call = { connection: Connection; tool: RemoteTool; io: CallIo; timeoutMs: number };
+
+async function callTool(
+  { server, arguments: input = {} }: ServerCall,
+  { connection, tool, io, timeoutMs }: Call,
+): Promise<CallToolResult | Failed> {
+  const { signal, onProgress } = io;
+  const { CallFailed } = await import("./connection.ts");
+  try {
+    return await connection.call(tool.name, input, { signal, timeoutMs, onProgress });
+  } catch (error) {
+    if (!(error instanceof CallFailed)) throw error;
+    const why = shownLine(error.message, 1000);
+    switch (error.kind) {
+      case "cancelled":
+        return { failure: "[cancelled by user]" };
+      case "invalid":
+        return { failure: `Wrong arguments: ${why}\n${schemaText(tool)}` };
+      case "timeout":
+        return {
+          failure: `[no answer and no progress for ${timeoutMs / 1000} s: cancelled]`,
+          timedOut: true,
+        };
+      case "ended":
+        return { failure: `MCP server ${server} ${why}. The next call starts it again.` };
+      case "other":
+        return { failure: `MCP server ${server} refused the call: ${why}` };
+    }
+  }
+}
+
+/** Longest schema that stands in a result, in bytes; the file has it whole. */
+const schemaBytes = 8000;
+
+/** Returns the schema of a tool as it stands in a result. */
+function schemaText(tool: RemoteTool): string {
+  const text = fileText(tool);
+  return text.length <= schemaBytes ? text : `${text.slice(0, schemaBytes).toWellFormed()}…`;
+}
+
+function noSuchTool(
+  { server, tool }: ServerCall,
+  { catalogue }: Connection,
+  servers: SessionServers,
+): string {
+  const names = catalogue.tools.slice(0, 60).map(({ name }) => shownLine(name, 100));
+  const rest = catalogue.tools.length - names.length;
+  const more = rest > 0 ? `, and ${rest} more` : "";
+  return `MCP server ${server} has no tool ${tool}. Tools: ${names.join(", ") || "none"}${more}. Schemas: ${servers.folderOf(server)}/`;
+}
+
+/** Rejects when the signal is aborted; what was waited for goes on. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Error("aborted"));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
