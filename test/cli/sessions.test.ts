@@ -111,3 +111,24 @@ test("a mistake is one line and 2", async () => {
   expect(await sessions("show", "20990101")).toMatchObject({ code: 2 });
   expect(await sessions("export", "--format", "pdf")).toMatchObject({ code: 2 });
 });
+
+test("an export to be shared has neither the home folder nor an e-mail address; the place of a repository stays", async () => {
+  const script = join(workspace.home, "personal.json");
+  const said = "ask maria.lopez+x@example.org, clone git@github.com:owner/name.git";
+  const turns = [
+    { text: said, calls: [{ bash: { command: "echo ~/notes ~ $HOME-other" } }] },
+    { text: "done" },
+  ];
+  writeFileSync(script, JSON.stringify({ turns }));
+  await sawtooth(workspace, ["-p", "go", "--model", `scripted/${script}`, "--permission-mode", "auto"]);
+  for (const format of ["md", "html", "json"]) {
+    const whole = await sessions("export", "--format", format);
+    expect(whole.stdout).toContain(workspace.home);
+    const { stdout, code } = await sessions("export", "--format", format, "--redact");
+    expect(code).toBe(0);
+    expect(stdout).toContain("~/notes ~ ");
+    expect(stdout).not.toMatch(new RegExp(`${workspace.home}(?!-other)`));
+    expect(stdout).not.toContain("lopez");
+    expect(stdout).toContain("ask [address], clone git@github.com:owner/name.git");
+  }
+});

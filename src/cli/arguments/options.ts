@@ -245,6 +245,10 @@ const options = {
     otherwise: "md",
     commands: ["sessions"],
   }),
+  redact: flag({
+    help: "of export, to share it: without home folder, names of user and machine, and e-mail addresses",
+    commands: ["sessions"],
+  }),
 
   list: flag({ help: "show the snapshots, change nothing", commands: ["undo"] }),
   to: number({ value: "<n>", help: "go back to this snapshot", least: 0, commands: ["undo"] }),

@@ -33,7 +33,7 @@ export async function sessionsOutput(
     case "show":
       return exported(stored.read(id), "text");
     case "export":
-      return exported(stored.read(id), flags.format);
+      return exported(stored.read(id), flags.format, flags.redact);
     default:
       throw new UsageError(`unknown command: sessions ${verb} (use sessions list, show, or export)`);
   }
@@ -41,15 +41,42 @@ export async function sessionsOutput(
 
 /**
  * Exports a session in one of the formats, with secrets redacted: of this environment, of `.env` files, of well-known
- * shapes.
+ * shapes. `forSharing`: without what names the person or the machine too.
  */
-export async function exported(events: readonly LogEvent[], format: ExportFormat | "text"): Promise<string> {
-  const hide = storedRedactor(process.env, [started(events).cwd]);
+export async function exported(
+  events: readonly LogEvent[],
+  format: ExportFormat | "text",
+  forSharing = false,
+): Promise<string> {
+  const withoutSecrets = storedRedactor(process.env, [started(events).cwd]);
+  const withoutNames = forSharing ? await namesRedactor() : undefined;
+  const hide = withoutNames ? (text: string) => withoutNames(withoutSecrets(text)) : withoutSecrets;
   if (format === "json") return (await import("../../report/export/json.ts")).exportJson(events, hide);
   const whole = (await import("../../report/export/parts.ts")).exportOf(events, hide);
   if (format === "html") return (await import("../../report/export/html.ts")).exportHtml(whole);
   const { exportMarkdown, exportText } = await import("../../report/export/markdown.ts");
   return format === "md" ? exportMarkdown(whole) : exportText(whole);
+}
+
+async function namesRedactor(): Promise<(text: string) => string> {
+  const [{ homedir, hostname, userInfo }, { withoutPerson }] = await Promise.all([
+    import("node:os"),
+    import("../../core/secrets/personal.ts"),
+  ]);
+  return withoutPerson({
+    home: process.env.HOME ?? homedir(),
+    user: accountName(userInfo),
+    host: hostname(),
+  });
+}
+
+/** An account without an entry has no name to find. */
+function accountName(userInfo: () => { username: string }): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "";
+  }
 }
 
 /** Formats one line a session; `cwd`: the list is of this folder only, so the lines need not name it. */

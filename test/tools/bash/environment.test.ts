@@ -35,3 +35,11 @@ test("git takes no bare repository that it finds among files, unless it is named
   expect(() => git("rev-parse", "--git-dir")).toThrow("safe.bareRepository");
   expect(git("--git-dir=.", "rev-parse", "--is-bare-repository")).toBe("true\n");
 });
+
+test("programs are told that an agent runs them, whatever the environment said before", () => {
+  const mark = { sessionId: "s", stateFolder: "/s", agent: "1" };
+  expect(childEnvironment({ AGENT: "other", AI_AGENT: "other" }, mark)).toMatchObject({
+    AGENT: "sawtooth",
+    AI_AGENT: "sawtooth",
+  });
+});

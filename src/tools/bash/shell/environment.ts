@@ -70,6 +70,10 @@ function withheldSettings(own: Record<string, string>, count: number): Record<st
   );
 }
 
+/** Programs read `AI_AGENT` or `AGENT` to print for an agent instead of a person. */
 function markVariables({ sessionId, stateFolder, agent }: ProcessMark): Record<string, string> {
-  return { SAWTOOTH_SESSION: sessionId, SAWTOOTH_STATE: stateFolder, SAWTOOTH_AGENT: agent };
+  return {
+    ...{ SAWTOOTH_SESSION: sessionId, SAWTOOTH_STATE: stateFolder, SAWTOOTH_AGENT: agent },
+    ...{ AI_AGENT: "sawtooth", AGENT: "sawtooth" },
+  };
 }
