@@ -39,9 +39,10 @@ export type Permission = Omit<DecisionRecord, "decision" | "asked"> & { asked?: 
   );
 
 /**
- * A call before it runs. `access`: what it touches, found once, so that nothing else is touched than was decided on.
+ * A call before it runs. `id`: of its block. `access`: what it touches, found once, so that nothing else is touched than
+ * was decided on.
  */
-export type ProposedCall = { tool: Tool; input: Record<string, unknown>; access: Access };
+export type ProposedCall = { id: string; tool: Tool; input: Record<string, unknown>; access: Access };
 
 /** `open` makes the model of one of the cards. `always`: the first card is asked whatever it costs. */
 export type OtherModels = {

@@ -52,7 +52,7 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
     return refusal("invalid_input", `Invalid input for ${call.name}: ${wrong.join("; ")}.`);
   const input = call.input as Input;
   try {
-    const proposed = { call, tool, input, access: tool.access(input) };
+    const proposed = { call, id: call.id, tool, input, access: tool.access(input) };
     const refused = await decide(agent, proposed, signal);
     if (refused !== undefined) return refusal("denied", `Not permitted: ${refused}`);
     return await agent.guard(signal, (either) => runTool(agent, proposed, either));

@@ -101,7 +101,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const models = openedModels(session.log, first);
   const killAll = () => [shell.killAll(), servers?.kill()];
   process.on("exit", killAll);
-  const uncaught = watchUncaught((error) => crash(session, options, error));
+  const uncaught = options.uncaught ?? watchUncaught((error) => crash(session, options, error));
   const machine = { root: sessionRoot(options), warn: options.warn, reportOrphans: !options.person };
   const reportRest = watchMachine(session.log, shell, machine);
   return {
@@ -129,7 +129,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       await Promise.all([shell.close(), servers?.close()]);
       await fileSnapshots.snapshots.close();
       session.close();
-      uncaught.close();
+      if (!options.uncaught) uncaught.close();
     },
   };
 }

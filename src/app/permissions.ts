@@ -57,10 +57,10 @@ export function permitAsking(
 ): Agent["permit"] {
   return permitBy(rules, async (open, call) => {
     const { reason, suggestion } = open;
-    const { toolName, input, facts, signal } = call;
+    const { id: toolUseId, toolName, input, facts, signal } = call;
     const links = linksIn(input, linkScope(toolName, rules()));
     const outside = await rules().leaving?.(call.access);
-    const question = { toolName, input, facts, reason, suggestion, links, outside, locations };
+    const question = { toolUseId, toolName, input, facts, reason, suggestion, links, outside, locations };
     const answer = await answerOrJudgement(question, call, { ask, questions });
     if (answer.type === "judged") return { ...recorded(answer.decided, rules()), asked: { reason } };
     const made = { rule: suggestion ?? open.rule, by: "user" as const };
@@ -113,6 +113,7 @@ async function answerOrJudgement(
 }
 
 type AskedCall = {
+  id: string;
   toolName: string;
   access: Access;
   input: Record<string, unknown>;
@@ -126,7 +127,7 @@ type AskedCall = {
 type Settle = (open: PermissionDecision, call: AskedCall) => Promise<Permission>;
 
 function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
-  return async ({ tool, input, access }, signal): Promise<Permission> => {
+  return async ({ id, tool, input, access }, signal): Promise<Permission> => {
     await rules().settled?.();
     const parse = await parserFor(access);
     const judge = (): PermissionDecision => {
@@ -136,7 +137,7 @@ function permitBy(rules: () => Rules, settle: Settle): Agent["permit"] {
     const open = judge();
     if (open.decision !== "ask") return recorded(open, rules());
     const facts = { ...tool.describe(input), ...tool.touches(input) };
-    const settled = await settle(open, { toolName: tool.name, access, input, facts, signal, judge });
+    const settled = await settle(open, { id, toolName: tool.name, access, input, facts, signal, judge });
     return { mode: rules().mode, ...settled };
   };
 }

@@ -12,6 +12,7 @@ import type { OpenedModels } from "./current-model.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";
 import type { NetworkedSandbox } from "./sandbox/session-sandbox.ts";
+import type { UncaughtWatch } from "./uncaught.ts";
 
 export type Run = {
   agent: Agent;
@@ -61,6 +62,10 @@ export type OpenOptions = {
   person?: Person;
   /** A program that talks to the session. */
   driver?: Driver | undefined;
+  /** The watch of a process with several sessions, which share it; by default the session has one of its own. */
+  uncaught?: UncaughtWatch;
+  /** Servers of tools (MCP) besides those in the settings, whose entries they replace; nothing in them is expanded. */
+  servers?: Readonly<Record<string, object>> | undefined;
   /** Refuses calls before rules and mode are heard. `folder`: the session's own. */
   refuse?: (access: Access, folder: string) => Permission | undefined;
   /** Gives the model no tools and another system prompt: it only turns text into data. */

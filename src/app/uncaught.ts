@@ -7,11 +7,14 @@ import type { Agent } from "../agent/agent.ts";
 /** How long a failed call may take to end by its signal, so that the next one does not meet it in the shell. */
 const graceMs = 2000;
 
+/** `guard`: as in `Agent`. `close` ends the watch. */
+export type UncaughtWatch = { guard: Agent["guard"]; close(): void };
+
 /**
  * `guard`: as in `Agent`. Nothing says which call an error belongs to: it fails all that run. When none runs it is a
  * bug outside of the tools, and `die` is called. `close` ends the watch.
  */
-export function watchUncaught(die: (error: unknown) => void): { guard: Agent["guard"]; close(): void } {
+export function watchUncaught(die: (error: unknown) => void): UncaughtWatch {
   const running = new Set<AbortController>();
   const onError = (error: unknown) => {
     if (running.size === 0) die(error);

@@ -37,8 +37,11 @@ const known = new Set([
 const elsewhere = new Set(["autoApprove", "alwaysAllow", "trust", "description", "disabledTools"]);
 const usualTimeoutSeconds = 60;
 
-/** Returns the servers of `entries`. An entry that cannot be used is a problem; the others stay. */
-export function serversOf(entries: Readonly<Record<string, unknown>>, env: Environment): Servers {
+/**
+ * Returns the servers of `entries`. An entry that cannot be used is a problem; the others stay. Without `env` nothing in
+ * them is expanded.
+ */
+export function serversOf(entries: Readonly<Record<string, unknown>>, env: Environment | undefined): Servers {
   const found: Servers = { servers: [], problems: [] };
   for (const [name, entry] of Object.entries(entries)) {
     const wrong = (what: string) => void found.problems.push(shown(`mcpServers.${name} ${what}`));
@@ -59,7 +62,7 @@ class EntryError extends Error {}
 function serverOf(
   name: string,
   entry: Entry,
-  env: Environment,
+  env: Environment | undefined,
   note: (what: string) => void,
 ): ServerConfiguration | undefined {
   if (entry.disabled === true) return undefined;
@@ -94,7 +97,8 @@ function hashOf(value: unknown): string {
 }
 
 /** Replaces `${NAME}` and `${NAME:-otherwise}`. A variable that is not set and has no other value is an error. */
-function expanded(text: string, env: Environment): string {
+function expanded(text: string, env: Environment | undefined): string {
+  if (!env) return text;
   return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, otherwise?: string) => {
     const value = env[name] || otherwise;
     if (value === undefined)

@@ -161,7 +161,7 @@ describe("a question", () => {
     standing,
   });
   const asked = (answer: Parameters<typeof permitAsking>[1], signal = never) =>
-    permitAsking(rules, answer, standing)({ tool, input: {}, access: tool.access() }, signal);
+    permitAsking(rules, answer, standing)({ id: "toolu_1", tool, input: {}, access: tool.access() }, signal);
 
   test("is recorded with its answer, with the rule that was kept, and with the words of a no", async () => {
     const remember = { rule: "bash(touch:*)", scope: "project" as const };

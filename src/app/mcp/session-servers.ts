@@ -29,10 +29,13 @@ function catalogueFolder(env: Readonly<Record<string, string | undefined>>): str
 export async function configuredServers(parts: Parts): Promise<SessionServers | undefined> {
   const { session, options, settings } = parts;
   const { env, warn } = options;
-  if (!settings.mcpServers || options.withoutTools) return undefined;
+  const given = options.servers ?? {};
+  if ((!settings.mcpServers && Object.keys(given).length === 0) || options.withoutTools) return undefined;
   const { serversOf } = await import("../../mcp/configuration.ts");
-  const { servers: configurations, problems } = serversOf(settings.mcpServers, env);
-  for (const problem of problems) warn(problem);
+  const own = Object.entries(settings.mcpServers ?? {}).filter(([name]) => !(name in given));
+  const found = [serversOf(Object.fromEntries(own), env), serversOf(given, undefined)];
+  for (const { problems } of found) for (const problem of problems) warn(problem);
+  const configurations = found.flatMap(({ servers }) => servers);
   if (configurations.length === 0) return undefined;
   const { log, id, folder } = session;
   if (log.events().length > 0 && !started(log.events()).tools.some(({ name }) => name === toolNames.mcp)) {

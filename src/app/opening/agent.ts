@@ -86,7 +86,9 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
       return models.current().summaries;
     },
     tools,
-    policies: stackNamed(currentEngine(session.log.events()).context).policies,
+    get policies() {
+      return stackNamed(currentEngine(session.log.events()).context).policies;
+    },
     limits: limitsOf(options, settings),
     clock: Date.now,
     artifacts: session.artifacts,
@@ -99,9 +101,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
     takeNotices: () => [...shell.takeNotices(), ...(parts.servers?.takeNotices() ?? [])],
-    onPart: (part) => options.person?.onPart(part),
-    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
-    onWaiting: person?.onWaiting,
+    ...seenBy(person),
     redact: parts.redact,
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     changedFiles: fileWatch(),
@@ -110,6 +110,15 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     summaryPrompt: readPrompt("summary"),
     pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
+  };
+}
+
+/** The parts of the agent by which a person follows what it does. */
+function seenBy(person: OpenOptions["person"]): Pick<Run["agent"], "onPart" | "onProgress" | "onWaiting"> {
+  return {
+    onPart: (part) => person?.onPart(part),
+    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
+    onWaiting: person?.onWaiting,
   };
 }
 

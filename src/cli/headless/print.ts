@@ -1,6 +1,6 @@
 /** Headless mode: a prompt, or the messages of a driving program; one result; never a question to the user. */
 
-import { runTurn } from "../../agent/loop.ts";
+import { runMessage } from "../../app/conversation.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -152,6 +152,7 @@ async function work(run: Run, parts: Work): Promise<Answer | undefined> {
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
       const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
       answer = reached.answer;
+      if (reached.reason === "error") return answer;
       if (driver) await following.begun();
       if (driver) writeLine(turnLine(agent.log.events(), reached));
       if (isLimit(reached.reason)) return answer;
@@ -168,8 +169,7 @@ async function work(run: Run, parts: Work): Promise<Answer | undefined> {
 }
 
 async function plainTurn(run: Run, content: UserBlock[], signal: AbortSignal) {
-  run.say(content);
-  return { reason: await runTurn(run.agent, signal), answer: undefined };
+  return { reason: await runMessage(run, content, signal, writeStack), answer: undefined };
 }
 
 function answerText({ answer }: RunSummary): string | undefined {

@@ -69,6 +69,8 @@ export type Watching = { onProgress(text: string): void; onWaiting(command: Wait
 
 /** A call that needs the user's permission. */
 export type Question = {
+  /** Id of the call; absent where a running command asks. */
+  toolUseId?: string;
   toolName: string;
   input: Record<string, unknown>;
   /** The facts by which the tool describes the call. */
