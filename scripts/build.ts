@@ -15,6 +15,8 @@ const common: BuildOptions = {
   target: "node22.12",
   // The second is for people who debug Ink; the chunk that asks for it is never loaded.
   external: ["@lydell/node-pty", "react-devtools-core"],
+  // Its CommonJS asks for its own files by a `require` that cannot be bundled.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   define: { "process.env.NODE_ENV": '"production"' },
   minifySyntax: true,
   legalComments: "linked",

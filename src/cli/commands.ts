@@ -53,6 +53,10 @@ export async function runCommand(command: Headless): Promise<number> {
       const { modelsOutput } = await import("./commands/models.ts");
       return say(await modelsOutput(command.operands, command.flags, { env: process.env, warn: complain }));
     }
+    case "mcp": {
+      const { runMcp } = await import("./commands/mcp.ts");
+      return runMcp(command.operands, command.flags, { env: process.env, cwd: process.cwd(), say });
+    }
     case "doctor":
       return doctor(command.flags, configuredRoot(command));
     case "login":

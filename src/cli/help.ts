@@ -22,6 +22,7 @@ Commands
   sessions show|export [session]   one to read; export writes it to stdout as a file
   undo [session]                   restore the files that the last turn changed
   models [search]                  models that can be used now, with window and prices; with a search, all known ones
+  mcp [list|get|add|remove]        servers of tools (MCP): mcp add <name> -- <command…>, or mcp add <name> --url <url>
   doctor                           what works on this machine, and what to do about the rest
   login [provider]                 store an API key for you alone, pasted or from stdin; logout [provider] removes it
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch

@@ -41,6 +41,7 @@ async function dispatch(command: Command): Promise<number> {
     case "sessions":
     case "undo":
     case "models":
+    case "mcp":
     case "doctor":
     case "login":
     case "logout":

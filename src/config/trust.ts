@@ -5,25 +5,34 @@ import { dirname } from "node:path";
 import { makeFolders } from "../disk/make-folders.ts";
 import { appendLine } from "../disk/replace-file.ts";
 
-type Decision = { hash: string; folder: string };
+/** `refused`: the user does not want to be asked about these contents again. */
+type Decision = { hash: string; folder: string; refused?: true | undefined };
 
-/** Looks up a decision. `now`: exactly these contents were trusted; `before`: others from the folder were. */
-export function trusted(file: string, { hash, folder }: Decision): { now: boolean; before: boolean } {
-  const known = decisions(file);
+/**
+ * Looks up the decisions, of which the last one counts. `now`: exactly these contents are trusted; `before`: others from
+ * the folder were; `refused`: these are not to be asked about.
+ */
+export function trusted(
+  file: string,
+  { hash, folder }: Decision,
+): { now: boolean; before: boolean; refused: boolean } {
+  const known = decisions(file).filter((each) => each.folder === folder);
+  const last = known.findLast((each) => each.hash === hash);
   return {
-    now: known.some((each) => each.hash === hash && each.folder === folder),
-    before: known.some((each) => each.folder === folder),
+    now: last !== undefined && !last.refused,
+    before: known.some((each) => !each.refused),
+    refused: last?.refused === true,
   };
 }
 
-/** Records the trust. Throws an error of one line when the file cannot be written. */
-export function rememberTrust(file: string, { hash, folder }: Decision): void {
+/** Records a decision. Throws an error of one line when the file cannot be written. */
+export function rememberTrust(file: string, { hash, folder, refused }: Decision): void {
   try {
     makeFolders(dirname(file), 0o700);
-    appendLine(file, JSON.stringify({ hash, folder }));
+    appendLine(file, JSON.stringify({ hash, folder, refused }));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${file} cannot be written (${code}): the commands are taken for this session only`);
+    throw new Error(`${file} cannot be written (${code}): what you decided counts for this session only`);
   }
 }
 
@@ -33,8 +42,9 @@ function decisions(file: string): Decision[] {
     const lines = readFileSync(file, "utf8").split("\n").filter(Boolean);
     return lines.flatMap((line) => {
       try {
-        const { hash, folder } = JSON.parse(line) as Partial<Decision>;
-        return typeof hash === "string" && typeof folder === "string" ? [{ hash, folder }] : [];
+        const { hash, folder, refused } = JSON.parse(line) as Partial<Decision>;
+        if (typeof hash !== "string" || typeof folder !== "string") return [];
+        return [{ hash, folder, ...(refused ? { refused } : {}) }];
       } catch {
         return [];
       }

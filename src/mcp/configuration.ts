@@ -56,6 +56,13 @@ export function serversOf(entries: Readonly<Record<string, unknown>>, env: Envir
   return found;
 }
 
+/** Returns what a name must be where this one cannot be used. */
+export function nameProblemOf(name: string): string | undefined {
+  return /^[\w-][\w.-]{0,63}$/.test(name)
+    ? undefined
+    : "a name has up to 64 letters, digits and the signs . _ -";
+}
+
 /** Thrown for an entry that cannot be used, with the rest of a sentence about it. */
 class EntryError extends Error {}
 
@@ -66,8 +73,8 @@ function serverOf(
   note: (what: string) => void,
 ): ServerConfiguration | undefined {
   if (entry.disabled === true) return undefined;
-  if (!/^[\w-][\w.-]{0,63}$/.test(name))
-    throw new EntryError("is not used: a name has up to 64 letters, digits and the signs . _ -");
+  const wrongName = nameProblemOf(name);
+  if (wrongName) throw new EntryError(`is not used: ${wrongName}`);
   if (entry.url !== undefined || (entry.type !== undefined && entry.type !== "stdio"))
     throw new EntryError(
       "is not used: only servers that are started as a program work, with command and args",

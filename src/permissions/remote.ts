@@ -1,9 +1,10 @@
 /** Decides whether a tool of a server may be called. Pure. */
 
 import type { Access } from "../core/ports.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import { byMode, byRule, type PermissionDecision, type PermissionQuery } from "./decision.ts";
 import { globExpression } from "./paths.ts";
-import type { Rule } from "./rules.ts";
+import { parseRule, type Rule } from "./rules.ts";
 
 type RemoteAccess = Extract<Access, { kind: "remote" }>;
 
@@ -31,4 +32,13 @@ export function decideRemote(query: PermissionQuery, access: RemoteAccess): Perm
 /** Returns true when a rule covers a tool of a server. A `*` of the pattern stands for any characters but a slash. */
 function coversTool({ pattern }: Rule, name: string): boolean {
   return pattern === undefined || globExpression(pattern).test(name);
+}
+
+/** Returns the rules, as they are written, that cover some tool of a server. Throws `RuleError`. */
+export function rulesOn(server: string, rules: readonly string[]): string[] {
+  return rules.filter((text) => {
+    const { tool, pattern } = parseRule(text);
+    if (tool !== toolNames.mcp) return false;
+    return pattern === undefined || globExpression(pattern.split("/")[0] ?? "").test(server);
+  });
 }

@@ -21,7 +21,7 @@ type Parts = {
 };
 
 /** Returns the folder that keeps the catalogues of servers. */
-function catalogueFolder(env: Readonly<Record<string, string | undefined>>): string {
+export function catalogueFolder(env: Readonly<Record<string, string | undefined>>): string {
   return join(folders(env).state, "mcp");
 }
 

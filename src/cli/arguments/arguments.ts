@@ -73,7 +73,9 @@ function takenBy(command: CommandName): string {
 
 /** Gives an empty value to an option that may stand without one, which `parseArgs` does not support. */
 function withBareValues(line: readonly string[]): string[] {
+  const end = line.indexOf("--");
   return line.flatMap((word, index) => {
+    if (end !== -1 && index > end) return [word];
     const option = allOptions.find(({ bare, name, short }) => bare && isWritten(word, name, short));
     if (!option) return [word];
     return line[index + 1]?.startsWith("-") === false ? [word] : [`--${option.name}=`];

@@ -36,7 +36,7 @@ const options = {
     value: "<f>",
     help: "text (default), json (one result object), stream-json (JSON Lines)",
     otherwise: "text",
-    readers: ["models"],
+    readers: ["models", "mcp"],
   }),
   inputFormat: choice(inputFormats, {
     value: "<f>",
@@ -253,6 +253,28 @@ const options = {
   list: flag({ help: "show the snapshots, change nothing", commands: ["undo"] }),
   to: number({ value: "<n>", help: "go back to this snapshot", least: 0, commands: ["undo"] }),
   redo: flag({ help: "take the last undo back", commands: ["undo"] }),
+
+  url: text({
+    value: "<url>",
+    help: "of add: a server over HTTP instead of a program",
+    commands: ["mcp"],
+  }),
+  headers: texts({
+    name: "header",
+    value: "<h>",
+    help: `of add: sent with each request, as 'Authorization: Bearer \${TOKEN}'; repeatable`,
+    commands: ["mcp"],
+  }),
+  variables: texts({
+    name: "env",
+    value: "<K=V>",
+    help: `of add: a variable that the program gets; '\${NAME}' is one of your environment; repeatable`,
+    commands: ["mcp"],
+  }),
+  noSandbox: flag({
+    help: "of add: let the program run outside of the sandbox",
+    commands: ["mcp"],
+  }),
 
   clean: flag({ help: "end orphaned processes, remove stale locks", commands: ["doctor"] }),
 };

@@ -1,0 +1,88 @@
+/** The servers of tools (MCP) that the person configured and that the project offers, for people. Starts none. */
+
+import { join } from "node:path";
+import { folders } from "../../config/folders.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
+import { readSettings, type Settings } from "../../config/settings.ts";
+import { projectRulesFile, readProjectRules } from "../../config/stored-rules.ts";
+import { type Catalogue, readCatalogue } from "../../mcp/catalogue.ts";
+import { type Servers, serversOf } from "../../mcp/configuration.ts";
+import { rulesOn } from "../../permissions/remote.ts";
+import { type EntryFacts, entryFacts } from "./entry-facts.ts";
+import { judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
+import { catalogueFolder } from "./session-servers.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `hidden`: a server of the settings has the same name; `unusable`: `problem` says why. The others of a project are those
+ * that a person has not allowed.
+ */
+export type ServerState = "usable" | "disabled" | "unusable" | "hidden" | Exclude<Verdict, "allowed">;
+
+export type ListedServer = EntryFacts & {
+  name: string;
+  from: "settings" | "project";
+  state: ServerState;
+  problem?: string;
+  /** The offer of its last connection; undefined when there was none. */
+  catalogue?: Catalogue | undefined;
+  /** The rules on its tools. */
+  allow: string[];
+  deny: string[];
+};
+
+/** `settings`, `project`: the files. `notes`: what was not read of the project's. */
+export type Listing = { settings: string; project: string; servers: ListedServer[]; notes: string[] };
+
+/** Lists the servers. Throws `SettingsError` for settings that cannot be read. */
+export function listedServers({ env, cwd }: { env: Environment; cwd: string }): Listing {
+  const { config } = folders(env);
+  const settingsFile = join(config, "settings.json");
+  const settings = readSettings(settingsFile);
+  const root = workspaceRoot(cwd);
+  const project = judgedServers(root, env);
+  const own = Object.entries(settings.mcpServers ?? {});
+  const rules = rulesOf(settings, config, root);
+  const list = (name: string, entry: Record<string, unknown>) => ({
+    ...{ name, ...entryFacts(entry, env) },
+    ...{ allow: rulesOn(name, rules.allow), deny: rulesOn(name, rules.deny) },
+  });
+  const servers: ListedServer[] = [
+    ...own.map(([name, entry]) => ({
+      ...{ ...list(name, entry), from: "settings" as const },
+      ...(entry.disabled === true ? { state: "disabled" as const } : usedState(name, entry, env)),
+    })),
+    ...project.servers.map(({ name, entry, verdict }) => ({
+      ...{ ...list(name, withoutGrants(entry)), from: "project" as const },
+      ...(own.some(([taken]) => taken === name)
+        ? { state: "hidden" as const }
+        : verdict === "allowed"
+          ? usedState(name, withoutGrants(entry), env)
+          : { state: verdict }),
+    })),
+  ];
+  return { settings: settingsFile, project: project.file, servers, notes: project.notes };
+}
+
+/** The state of a server that may be started: its variables are looked up now. */
+function usedState(
+  name: string,
+  entry: Record<string, unknown>,
+  env: Environment,
+): Pick<ListedServer, "state" | "problem" | "catalogue"> {
+  const { servers, problems }: Servers = serversOf({ [name]: entry }, env);
+  const [server] = servers;
+  const [problem] = problems;
+  if (!server)
+    return entry.disabled === true
+      ? { state: "disabled" }
+      : { state: "unusable", ...(problem ? { problem } : {}) };
+  const catalogue = readCatalogue(catalogueFolder(env), server.hash);
+  return { state: "usable", catalogue, ...(problem ? { problem } : {}) };
+}
+
+function rulesOf(settings: Settings, config: string, root: string) {
+  const { allow = [], deny = [] } = settings;
+  return { allow: [...allow, ...readProjectRules(projectRulesFile(config, root), root)], deny };
+}
