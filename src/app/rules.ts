@@ -9,6 +9,7 @@ import {
   projectRulesFile,
   readProjectRules,
 } from "../config/stored-rules.ts";
+import { firstTreeOf } from "../git/work-tree.ts";
 import type { RuleScope, StandingRule, StandingRules } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -25,11 +26,22 @@ type Sources = {
   warn(text: string): void;
 };
 
+/** Returns the folder whose rules hold in `root`: for a linked worktree its repository's first one. */
+export function projectOf(root: string): string {
+  try {
+    return firstTreeOf(root);
+  } catch {
+    // Its pointers were forged: the folder stands for itself.
+    return root;
+  }
+}
+
 export function standingRules(sources: Sources): StandingRules &
   Record<"allow" | "allowEverywhere" | "deny", () => string[]> & {
     subscribe(listener: () => void): () => void;
   } {
-  const { flags, settings, config, root, session, env, warn } = sources;
+  const { flags, settings, config, session, env, warn } = sources;
+  const root = projectOf(sources.root);
   const files = { user: join(config, "settings.json"), project: projectRulesFile(config, root) };
   const user = { allow: [...(settings.allow ?? [])], deny: [...(settings.deny ?? [])] };
   const project = flags.bare ? [] : rulesOfProject(files.project, root, warn);

@@ -50,7 +50,7 @@ export function helpText(): string {
   });
   const shared = section(
     "Options",
-    allOptions.filter(({ commands }) => !commands),
+    allOptions.filter(({ commands }) => !commands || commands.includes("run")),
   );
   return [usage, shared, ...sections, environment].join("\n");
 }

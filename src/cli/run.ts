@@ -28,9 +28,11 @@ async function dispatch(command: Command): Promise<number> {
       return say((await import("./help.ts")).helpText());
     case "version":
       return say(`${packageVersion()}\n`);
-    case "run":
-      if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
-      return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
+    case "run": {
+      const { worktree } = command.flags;
+      if (worktree === undefined) return runTask(command);
+      return (await import("./worktree.ts")).inWorktree(worktree, () => runTask(command));
+    }
     case "replay":
       return (await import("./commands/replay.ts")).runReplay(command);
     case "fix":
@@ -48,6 +50,11 @@ async function dispatch(command: Command): Promise<number> {
     case "demo":
       return (await import("./commands.ts")).runCommand(command);
   }
+}
+
+async function runTask(command: Extract<Command, { name: "run" }>): Promise<number> {
+  if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
+  return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
 }
 
 /** Returns true without a terminal on both sides: there is nobody to talk to, so piped text goes headless. */

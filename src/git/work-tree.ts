@@ -1,7 +1,7 @@
 /** Finds the repository of a working tree. Reads git's pointers itself and follows only those that point back. */
 
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { GitError } from "./run.ts";
 
 /**
@@ -24,6 +24,18 @@ export function gitFolderOf(root: string): string | undefined {
   if (!existsSync(join(folder, "commondir"))) return folder;
   if (back === undefined || realOf(resolve(folder, back)) !== realOf(path)) throw forged(path, folder);
   return folder;
+}
+
+/**
+ * Returns the first working tree of the repository that `root` belongs to: itself, unless it is a linked one. Throws
+ * `GitError` when its pointers lead to a repository that does not know it.
+ */
+export function firstTreeOf(root: string): string {
+  const data = gitFolderOf(root);
+  const pointer = data === undefined ? undefined : join(data, "commondir");
+  if (data === undefined || pointer === undefined || !existsSync(pointer)) return root;
+  const common = resolve(data, textOf(pointer)?.trim() ?? "");
+  return basename(common) === ".git" ? dirname(common) : root;
 }
 
 function forged(path: string, target: string): GitError {

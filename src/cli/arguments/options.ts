@@ -111,6 +111,13 @@ const options = {
     oneSession: true,
   }),
   fork: flag({ help: "with -c or -r: branch off, and leave the old session as it is", oneSession: true }),
+  worktree: text({
+    short: "w",
+    value: "[name]",
+    bare: true,
+    help: "work in a git worktree of its own, on the branch sawtooth/<name>; it stays when something changed in it",
+    commands: ["run"],
+  }),
   record: text({
     value: "<file>",
     help: "write every model exchange to a cassette, which recorded/<file> plays",

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { checkSettings } from "../../app/choices.ts";
 import type { Machine } from "../../app/machine.ts";
+import { projectOf } from "../../app/rules.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { readSettings } from "../../config/settings.ts";
@@ -175,7 +176,7 @@ function settingsCheck(env: Environment): Check {
 
 /** The rules for `cwd`'s workspace; a file that cannot be read stops no work: nothing is allowed by it. */
 function rulesCheck(env: Readonly<Record<string, string | undefined>>, cwd: string): Check {
-  const root = workspaceRoot(cwd);
+  const root = projectOf(workspaceRoot(cwd));
   const file = projectRulesFile(folders(env).config, root);
   try {
     const rules = readProjectRules(file, root);
