@@ -224,6 +224,8 @@ export type EventBody =
   | { type: "warning"; text: string; code?: WarningCode; rule?: RuleNumber }
   /** Connections of one command to one host since its last such event. Never sent to the model. */
   | ({ type: "egress" } & Egress)
+  /** A command of the shell called a tool of a server. Never sent to the model. */
+  | ({ type: "mcp_called" } & ServerCalled)
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };
 
 /** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */
@@ -232,6 +234,17 @@ export type LogEvent = { seq: number; at: number } & EventBody;
 export type UserMessage = Pick<EventOf<"user_message">, "content" | "shell">;
 
 export type EventOf<T extends EventBody["type"]> = Extract<LogEvent, { type: T }>;
+
+/** A call by the shell. `command`: `tool_use` id of the command, or `job <pid>`. `bytes`: of what it printed. */
+export type ServerCalled = {
+  server: string;
+  tool: string;
+  /** `error`: the tool failed, or could not be called. `refused`: no running command named it. */
+  outcome: "ok" | "error" | "refused" | "cancelled";
+  durationMs: number;
+  bytes: number;
+  command?: string;
+};
 
 /** Facts about a call that outlive its text. */
 export type ToolStats = {

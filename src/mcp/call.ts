@@ -79,7 +79,7 @@ async function callTool(
 const schemaBytes = 8000;
 
 /** Returns the schema of a tool as it stands in a result. */
-function schemaText(tool: RemoteTool): string {
+export function schemaText(tool: RemoteTool): string {
   const text = fileText(tool);
   return text.length <= schemaBytes ? text : `${text.slice(0, schemaBytes).toWellFormed()}…`;
 }

@@ -44,6 +44,6 @@ function partsOf(properties: Record<string, unknown>, depth: number): Record<str
   return Object.fromEntries(parts) as Record<string, JsonSchema>;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { ImageBlock } from "../core/blocks.ts";
-import type { ToolContext, ToolOutput } from "../core/ports.ts";
+import type { Artifacts, ToolContext, ToolOutput } from "../core/ports.ts";
 import { truncateOutput } from "../core/text/truncate-output.ts";
 import { imageOf, isImage } from "../tools/editor/images/image.ts";
 import { Refusal } from "../tools/editor/refusal.ts";
@@ -66,10 +66,8 @@ async function take(part: Part, place: Place): Promise<void> {
 
 /** Keeps the bytes in an artifact, and shows them where they are an image. */
 async function takeBinary(base64: string, mimeType: string, { parts, context, name }: Place): Promise<void> {
-  const bytes = Buffer.from(base64, "base64");
-  const file = context.artifacts.create(/\/([a-z0-9]{1,8})\b/.exec(mimeType)?.[1] ?? "bin");
-  writeFileSync(file, bytes);
-  parts.texts.push(`[${shownLine(mimeType, 100) || "data"}, ${bytes.length} bytes: ${file}]`);
+  const { bytes, line } = saveData(base64, mimeType, context.artifacts);
+  parts.texts.push(line);
   if (!isImage(bytes) || parts.images.length >= mostImages) return;
   try {
     for (const block of await imageOf({ bytes }, name, context.signal))
@@ -79,6 +77,18 @@ async function takeBinary(base64: string, mimeType: string, { parts, context, na
     if (!(error instanceof Refusal)) throw error;
     parts.texts.push(error.message);
   }
+}
+
+/** Writes data into an artifact. `line`: what it is, and where. */
+export function saveData(
+  base64: string,
+  mimeType: string,
+  artifacts: Artifacts,
+): { bytes: Buffer; line: string } {
+  const bytes = Buffer.from(base64, "base64");
+  const file = artifacts.create(/\/([a-z0-9]{1,8})\b/.exec(mimeType)?.[1] ?? "bin");
+  writeFileSync(file, bytes);
+  return { bytes, line: `[${shownLine(mimeType, 100) || "data"}, ${bytes.length} bytes: ${file}]` };
 }
 
 /** Keeps structured content as JSON; it is shown where no text says the same. */

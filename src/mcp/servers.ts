@@ -41,6 +41,8 @@ export type SessionServers = {
   connectNew(): void;
   /** Returns a tool as it is known now. */
   toolOf(server: string, tool: string): RemoteTool | undefined;
+  /** Returns the tools of a server as they are known now; undefined before its first connection. */
+  toolsOf(server: string): readonly RemoteTool[] | undefined;
   /** Returns the connection of a server, which is started if need be. Rejects with why it cannot. */
   connection(name: string): Promise<Connection>;
   /** Returns the folder of the files about the tools of a server. */
@@ -96,6 +98,7 @@ export function createServers(given: ServersOptions): SessionServers {
       for (const server of all()) if (!server.catalogue) connectFirst(server, options);
     },
     toolOf: (server, tool) => servers.get(server)?.catalogue?.tools.find(({ name }) => name === tool),
+    toolsOf: (server) => servers.get(server)?.catalogue?.tools,
     connection: (name) => connected(find(name), options),
     folderOf: (name) => find(name).folder,
     async close() {

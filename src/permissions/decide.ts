@@ -11,7 +11,7 @@ import {
 import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
 import { resolvePath } from "./paths.ts";
-import { decideRemote } from "./remote.ts";
+import { decideRemote, withServerCalls } from "./remote.ts";
 import { parseRule } from "./rules.ts";
 
 export type { PermissionMode } from "../core/decision.ts";
@@ -41,7 +41,7 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
     case "write":
       return decidePaths(query, access.kind, access.paths);
     case "execute":
-      return decideCommand(query, access);
+      return withServerCalls(query, access, decideCommand(query, access));
     case "fetch":
       return decideFetch(query, access);
     case "remote":

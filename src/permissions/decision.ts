@@ -28,6 +28,8 @@ export type PermissionInput = {
   temporary?: string | undefined;
   /** The shell's working folder; the first workspace when unknown. */
   cwd?: string;
+  /** The servers whose tools are commands of the shell too. Without it `mcp` is a program like any other. */
+  servers?: ShellServers | undefined;
   /** The sandbox that commands run in. `full`: nothing that runs inside needs a question. */
   sandbox?: { plan: SandboxPlan; full: boolean } | undefined;
   /** The grammar of bash. Without it only commands made of plain words count as certain. */
@@ -46,6 +48,9 @@ export type PermissionInput = {
   /** Returns the files, absolute, that git tracks in the repository around a folder. Without it nothing is tracked. */
   tracked?: ((folder: string) => readonly string[]) | undefined;
 };
+
+/** `readsOnly`: by a claim of the server that the person trusts. */
+export type ShellServers = { names: readonly string[]; readsOnly(server: string, tool: string): boolean };
 
 /**
  * Sentences for people: a link that leads out of the folder, and a name that `xargs` would split or take for an option.
@@ -72,7 +77,10 @@ export type PermissionQuery = PermissionScope & {
   /** The rules of `allow` that were given for every folder. */
   general: Rule[];
   deny: Rule[];
-} & Pick<PermissionInput, "parse" | "programsInGit" | "matches" | "survey" | "sandbox" | "tracked">;
+} & Pick<
+    PermissionInput,
+    "parse" | "programsInGit" | "matches" | "survey" | "sandbox" | "tracked" | "servers"
+  >;
 
 export function byRule(decision: "allow" | "deny", { text }: Rule): PermissionDecision {
   const reason = decision === "allow" ? `The rule ${text} allows this.` : `The rule ${text} denies this.`;

@@ -28,7 +28,7 @@ export function notFree(
   index: number,
 ): NotFree | undefined {
   const simple = commands[index];
-  const reading = simple && readingIn(commands, index);
+  const reading = simple && (isServerCall(query, simple) ? justWords : readingIn(commands, index));
   if (!simple || !reading) return { why: "does-more" };
   const git = runsInGit(query, simple);
   if (git !== undefined) return { why: "git", detail: git };
@@ -44,6 +44,16 @@ export function notFree(
     if (problem) return problem;
   }
   return undefined;
+}
+
+/** Its server is asked for by itself: beside that it only takes words. */
+const justWords: Reading = { ...nothing, wordsOnly: true };
+
+function isServerCall({ servers }: PermissionQuery, { words }: SimpleCommand): boolean {
+  const [program, server] = words.map(plain);
+  return (
+    program === "mcp" && servers !== undefined && (server === undefined || servers.names.includes(server))
+  );
 }
 
 function readingIn(commands: readonly SimpleCommand[], index: number): Reading | undefined {

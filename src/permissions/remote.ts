@@ -2,11 +2,13 @@
 
 import type { Access } from "../core/ports.ts";
 import { toolNames } from "../core/tool-calls.ts";
-import { byMode, byRule, type PermissionDecision, type PermissionQuery } from "./decision.ts";
+import { serverCalls } from "./bash/server-calls.ts";
+import { byMode, byRule, type PermissionDecision, type PermissionQuery, refused } from "./decision.ts";
 import { globExpression } from "./paths.ts";
 import { parseRule, type Rule } from "./rules.ts";
 
 type RemoteAccess = Extract<Access, { kind: "remote" }>;
+type CommandAccess = Extract<Access, { kind: "execute" }>;
 
 /** Decides by the rules `mcp(server/tool)`, then by the mode. */
 export function decideRemote(query: PermissionQuery, access: RemoteAccess): PermissionDecision {
@@ -41,4 +43,33 @@ export function rulesOn(server: string, rules: readonly string[]): string[] {
     if (tool !== toolNames.mcp) return false;
     return pattern === undefined || globExpression(pattern.split("/")[0] ?? "").test(server);
   });
+}
+
+/**
+ * Adds to the decision on a command the tools that it calls by the command `mcp`: each is decided as if it were called by
+ * the model, and the strictest decision counts.
+ */
+export function withServerCalls(
+  query: PermissionQuery,
+  { command }: CommandAccess,
+  ofCommand: PermissionDecision,
+): PermissionDecision {
+  const { servers, parse } = query;
+  if (!servers || ofCommand.decision === "deny") return ofCommand;
+  const { named, unclear } = serverCalls(command, servers.names, parse);
+  if (unclear[0] !== undefined)
+    return refused(
+      `a command calls a tool of a server only where both names are written out, as in mcp ${servers.names[0] ?? "server"} tool; this says ${unclear[0]}`,
+    );
+  const decisions = named.map(({ server, tool }) => {
+    const access = { kind: "remote" as const, server, tool, readOnly: servers.readsOnly(server, tool) };
+    return decideRemote({ ...query, toolName: toolNames.mcp }, access);
+  });
+  const denied = decisions.find(({ decision }) => decision === "deny");
+  if (denied) return denied;
+  const [first] = decisions;
+  const asked = decisions.find(({ decision }) => decision === "ask");
+  if (asked && ofCommand.decision === "ask")
+    return { ...asked, reason: `${asked.reason} ${ofCommand.reason}` };
+  return asked ?? (first && ofCommand.decision === "allow" && ofCommand.by === "mode" ? first : ofCommand);
 }

@@ -120,6 +120,7 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   tool_result: shape({ toolUseId: string, toolName: string }),
   sandbox: shape({ status: record, writable: list }),
   quarantined: shape({ path: string, kept: string }),
+  mcp_called: shape({ server: string, tool: string, outcome: string }),
   runs_elsewhere: shape({ paths: list }),
   permission_decided: shape({ toolUseId: string, decision: string }),
   context_edited: shape({ policy: string, edits: list }),

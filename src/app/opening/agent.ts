@@ -24,6 +24,7 @@ import type { AgentSnapshots } from "../../undo/agent.ts";
 import { limitsOf } from "../choices.ts";
 import type { OpenedModels } from "../current-model.ts";
 import { instructionsReader } from "../instructions/nested.ts";
+import { shellServers } from "../mcp/shell-calls.ts";
 import { shortened } from "../paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
 import { readPrompt } from "../prompts.ts";
@@ -59,7 +60,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const paths = folders(env);
   const readable = [...readableFolders(session), ...parts.skills.map(({ path }) => dirname(path))];
   const rules = () => ({
-    ...{ standing, programsInGit, tracked: trackedFiles },
+    ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
     leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,

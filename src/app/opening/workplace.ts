@@ -5,9 +5,11 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Skill } from "../../config/skills.ts";
 import type { PermissionMode } from "../../core/decision.ts";
+import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { createShell } from "../../tools/bash/shell/shell.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
+import { type ShellCalls, shellCalls, withProgram } from "../mcp/shell-calls.ts";
 import { fetchParts, offersPages } from "../network/fetch-parts.ts";
 import type { standingRules } from "../rules.ts";
 import { commandSandbox } from "../sandbox/command-sandbox.ts";
@@ -39,25 +41,45 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
     onFound: () => shell.warm(),
   });
   const { id: sessionId, folder, log } = session;
-  const inside = createShell({ cwd, env, sessionId, stateFolder: folder, sandbox: sandbox.forShell });
-  const { shell, commands, ...walls } = commandSandbox({
-    ...{ shell: inside, log, sessionId, folder, env, sandbox },
-    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
-  });
   const { onMachine } = sandbox;
   const servers = await configuredServers({
-    session,
-    options,
-    settings,
-    sandbox,
-    workspace: workspaceRoot(cwd),
+    ...{ session, options, settings, sandbox, workspace: workspaceRoot(cwd) },
   });
+  const shellEnv = servers ? withProgram(env, folder) : env;
+  const inside = createShell({
+    ...{ cwd, env: shellEnv, sessionId, stateFolder: folder, sandbox: sandbox.forShell },
+  });
+  const { shell, commands, ...walls } = commandSandbox({
+    ...{ shell: inside, log, sessionId, folder, env: shellEnv, sandbox },
+    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
+  });
+  const isWaiting = () => [shell, commands.outside].some((one) => one.waiting() !== undefined);
+  const { jobs } = shell;
+  const calls = servers && shellCalls({ session, servers, jobs, isWaiting, warn: options.warn });
   const tools = sessionTools({
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
-    watched: network.watched,
+    watched: (tool) => (calls ? calls.calling(network.watched(tool)) : network.watched(tool)),
     instructions: skills.map(({ path }) => path),
     commands: sandbox.choice === "off" ? undefined : commands,
     fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
   });
-  return { sandbox, network, shell, tools: options.withoutTools ? [] : tools, walls, servers };
+  return {
+    sandbox,
+    network,
+    shell,
+    tools: options.withoutTools ? [] : tools,
+    walls,
+    servers: servers && endingWith(servers, calls),
+  };
+}
+
+/** Ends the way of commands to the servers with them. */
+function endingWith(servers: SessionServers, calls: ShellCalls | undefined): SessionServers {
+  return {
+    ...servers,
+    async close() {
+      calls?.close();
+      await servers.close();
+    },
+  };
 }

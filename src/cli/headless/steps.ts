@@ -34,6 +34,7 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
     case "sandbox":
     case "quarantined":
     case "runs_elsewhere":
+    case "mcp_called":
     case "reminder":
     case "tools_gated":
     case "model_request":

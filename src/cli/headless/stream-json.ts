@@ -84,6 +84,7 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     // The first line names it.
     case "sandbox":
     case "runs_elsewhere":
+    case "mcp_called":
     case "session_started":
     case "model_changed":
     case "session_named":

@@ -56,6 +56,7 @@ function explains(event: LogEvent): boolean {
     case "model_failed":
     case "warning":
     case "egress":
+    case "mcp_called":
     case "turn_ended":
       return false;
     default:

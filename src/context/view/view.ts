@@ -169,12 +169,10 @@ function entryOf(event: LogEvent): Made | undefined {
       return messageEntry(event);
     case "assistant_message":
       return { role: "assistant", blocks: event.content };
-    case "tool_result":
-      return {
-        role: "user",
-        blocks: [resultBlock(event)],
-        ...(event.rejected ? { rejected: event.rejected } : {}),
-      };
+    case "tool_result": {
+      const { rejected } = event;
+      return { role: "user", blocks: [resultBlock(event)], ...(rejected ? { rejected } : {}) };
+    }
     case "tools_gated":
       return { role: "system", blocks: [], withdrawn: event.withdrawn };
     case "reminder":
@@ -197,6 +195,7 @@ function entryOf(event: LogEvent): Made | undefined {
     case "model_failed":
     case "warning":
     case "egress":
+    case "mcp_called":
     case "turn_ended":
       return undefined;
     default:

@@ -104,6 +104,7 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
       case "quarantined":
       case "runs_elsewhere":
       case "egress":
+      case "mcp_called":
       case "warning":
       case "turn_ended":
         break;

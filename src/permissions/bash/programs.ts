@@ -20,8 +20,9 @@ export type Candidate = {
   written?: SimpleCommand;
 };
 
-const shells = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
-const wrappers = new Set([
+export const shells = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
+/** Programs and keywords that run the rest of their words. */
+export const wrappers = new Set([
   ..."env xargs timeout nohup command builtin exec sudo doas busybox toybox nice ionice chrt setsid stdbuf".split(
     " ",
   ),

@@ -24,6 +24,8 @@ export type ExposureOptions = {
 /** Folders with files from elsewhere. */
 const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/registry|go\/pkg\/mod)\//;
 
+const serverText = "an MCP server";
+
 type Reading = { seen: Exposure; step: number };
 
 /**
@@ -49,6 +51,8 @@ function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions
     const outside = { step, from: hostText(event), ...(event.program ? { call: event.program } : {}) };
     return { seen: { ...seen, outside }, step };
   }
+  if (event.type === "mcp_called" && (event.outcome === "ok" || event.outcome === "error"))
+    return { seen: { ...seen, outside: { step, from: serverText } }, step };
   if (event.type !== "tool_result" || event.rejected) return { seen, step };
   return { seen: { ...seen, ...resultSources(event, step, options) }, step };
 }
@@ -59,7 +63,7 @@ function resultSources(
   { workspace }: ExposureOptions,
 ): Exposure {
   const found: Exposure = {};
-  if (event.toolName === toolNames.mcp) found.outside = { step, from: "an MCP server" };
+  if (event.toolName === toolNames.mcp) found.outside = { step, from: serverText };
   for (const path of event.stats?.read ?? []) {
     if (dependencies.test(path)) found.outside = { step, from: path };
     if (holdsSecret(path) || !workspace.some((folder) => isInside(path, folder)))

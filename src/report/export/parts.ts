@@ -8,6 +8,7 @@ import { egressText } from "../../core/network/egress.ts";
 import { currentModel, indexFrom, spending, started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { cleanText } from "../../core/text/clean-text.ts";
+import { serverCallText } from "../../core/text/server-call-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 
 export type Part =
@@ -132,6 +133,8 @@ function noteOf(event: LogEvent): string | undefined {
       return event.text;
     case "egress":
       return `Network: ${egressText(event)}.`;
+    case "mcp_called":
+      return `MCP: ${serverCallText(event)}.`;
     case "turn_ended":
       return event.reason === "completed" ? undefined : `Ended: ${event.detail ?? event.reason}.`;
     case "session_started":

@@ -256,6 +256,7 @@ function runningAfter({ running, describe }: State, event: LogEvent): RunningCal
     case "quarantined":
     case "runs_elsewhere":
     case "egress":
+    case "mcp_called":
     case "warning":
       return running;
     default:

@@ -6,6 +6,7 @@ import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { isFullSandbox } from "../../core/sandbox.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
+import { serverCallText } from "../../core/text/server-call-text.ts";
 import { shellOutput } from "../../core/text/tags.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
@@ -93,6 +94,8 @@ export function noteOf(event: LogEvent, { cwd }: RowContext): Note | undefined {
       return ["warn", event.text];
     case "egress":
       return event.decision === "allow" ? undefined : ["warn", egressText(event)];
+    case "mcp_called":
+      return event.outcome === "refused" ? ["warn", serverCallText(event)] : undefined;
     case "session_named":
       return [
         "dim",

@@ -31,6 +31,11 @@ test("S41 two-of-three: text from outside is what a host sent, unless it is trus
   expect(seen([step, step, result("x", ["/w/node_modules/a/README.md"])]).outside).toEqual({
     ...{ step: 2, from: "/w/node_modules/a/README.md" },
   });
+  const called = (outcome: "ok" | "refused"): EventBody => ({
+    ...{ type: "mcp_called", server: "github", tool: "get_issue", outcome, durationMs: 5, bytes: 9 },
+  });
+  expect(seen([step, called("ok")]).outside).toEqual({ step: 1, from: "an MCP server" });
+  expect(seen([step, called("refused")])).toEqual({});
 });
 
 test("S41 two-of-three: private data is a secret, a file outside, and the workspace itself unless secrets alone count", () => {
