@@ -23,6 +23,7 @@ Commands
   undo [session]                   restore the files that the last turn changed
   models [search]                  models that can be used now, with window and prices; with a search, all known ones
   mcp [list|get|add|remove]        servers of tools (MCP): mcp add <name> -- <command…>, or mcp add <name> --url <url>
+  mcp review                       look at the servers of this project's .mcp.json, and allow them or not
   doctor                           what works on this machine, and what to do about the rest
   login [provider]                 store an API key for you alone, pasted or from stdin; logout [provider] removes it
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch

@@ -15,6 +15,7 @@ export type ProjectServers = { file: string; servers: ProjectServer[]; notes: st
 
 const mostBytes = 256 * 1024;
 const mostServers = 50;
+const mostNotes = 5;
 /** A person has to read an entry before it is used, so none is longer, in characters of JSON. */
 const longestEntry = 8000;
 
@@ -32,7 +33,13 @@ export function readProjectServers(workspace: string): ProjectServers {
   }
   if (entries.length > mostServers)
     found.notes.push(`.mcp.json: only the first ${mostServers} of ${entries.length} servers are read`);
-  return found;
+  return { ...found, notes: shortened(found.notes) };
+}
+
+/** A repository decides how many notes there are, and must not fill the screen with them. */
+function shortened(notes: readonly string[]): string[] {
+  const more = notes.length - mostNotes;
+  return more > 0 ? [...notes.slice(0, mostNotes), `.mcp.json: and ${more} more of this kind`] : [...notes];
 }
 
 /** Only a plain file is read, never a link or a pipe, and no more of it than a person could review. */

@@ -25,14 +25,18 @@ export function trusted(
   };
 }
 
-/** Records a decision. Throws an error of one line when the file cannot be written. */
-export function rememberTrust(file: string, { hash, folder, refused }: Decision): void {
+/** Records a decision. Throws an error of one line when the file cannot be written; `otherwise` says what then holds. */
+export function rememberTrust(
+  file: string,
+  { hash, folder, refused }: Decision,
+  otherwise = "the commands are taken for this session only",
+): void {
   try {
     makeFolders(dirname(file), 0o700);
     appendLine(file, JSON.stringify({ hash, folder, refused }));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${file} cannot be written (${code}): what you decided counts for this session only`);
+    throw new Error(`${file} cannot be written (${code}): ${otherwise}`);
   }
 }
 

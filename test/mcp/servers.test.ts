@@ -256,13 +256,14 @@ describe("permission", () => {
   });
 
   test("the environment of a server has no key of ours, only the usual variables and those of its entry", async () => {
-    const seen = await withServers([{ calls: [mcp("test", "environment")] }, { text: "on" }], {
-      test: { ...testServer(), env: { GIVEN: `$${"{HOME}"}/x`, OTHER: `$${"{NOT_SET:-else}"}` } },
-    });
+    const seen = await withServers([{ calls: [mcp("test", "add")] }, { text: "on" }], {});
+    const file = join(seen.workspace.home, "notes");
+    const env = { GIVEN: `$${"{HOME}"}/x`, OTHER: `$${"{NOT_SET:-else}"}` };
+    writeSettings(seen.workspace, { mcpServers: { test: { ...testServer("usual", file), env } } });
     await seen.run(...auto);
-    const env = JSON.parse(seen.results()[0] ?? "{}") as Record<string, string>;
-    expect(env).toMatchObject({ GIVEN: `${seen.workspace.home}/x`, OTHER: "else" });
-    expect(JSON.stringify(env)).not.toContain("sk-canary-7f3a");
+    const got = JSON.parse(readFileSync(`${file}.env`, "utf8")) as Record<string, string>;
+    expect(got).toMatchObject({ GIVEN: `${seen.workspace.home}/x`, OTHER: "else" });
+    expect(JSON.stringify(got)).not.toContain("canary");
   });
 
   test("an entry that cannot be used is told, and the others work", async () => {

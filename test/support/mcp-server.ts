@@ -1,12 +1,14 @@
 /** A server for tests. The first argument says how it behaves, the second names a file for notes on what it saw. */
 
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 const [kind = "usual", file = ""] = process.argv.slice(2);
 const note = (text: string) => file && appendFileSync(file, `${text}\n`);
 note(`started ${process.pid}`);
+// Beside the notes, as what it answers is redacted.
+if (file) writeFileSync(`${file}.env`, JSON.stringify(process.env));
 
 type Numbers = { a: number; b: number };
 const numbers = fromJsonSchema<Numbers>({

@@ -186,7 +186,7 @@ test("trust that cannot be written down holds for this session, and that is said
   await terminal.until("Take 2 commands");
   terminal.send("y");
   await terminal.until(
-    /trusted\.jsonl cannot be written \(EISDIR\): what you decided counts for this session only/,
+    /trusted\.jsonl cannot be written \(EISDIR\): the commands are taken for this session only/,
   );
   terminal.send("/check\r");
   await terminal.until("final");

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
 import { type ProjectServer, readProjectServers } from "../../config/project-servers.ts";
-import { trusted } from "../../config/trust.ts";
+import { rememberTrust, trusted } from "../../config/trust.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,6 +31,12 @@ function verdictOn(server: ProjectServer, file: string, env: Environment): Verdi
   return before ? "changed" : "new";
 }
 
+/** Records what the person decided after reading the entry. Throws an error of one line. */
+export function decideServer(server: ProjectServer, file: string, allowed: boolean, env: Environment): void {
+  const decision = { ...decisionOn(server, file), ...(allowed ? {} : { refused: true as const }) };
+  rememberTrust(trustFile(env), decision, `${server.name} is not used`);
+}
+
 function decisionOn({ name, hash }: ProjectServer, file: string): { hash: string; folder: string } {
   return { hash, folder: `${file}#${name}` };
 }
@@ -39,8 +45,27 @@ function trustFile(env: Environment): string {
   return join(folders(env).state, "trusted.jsonl");
 }
 
+/** Returns the entries that may be used, without what only a person may grant. */
+export function allowedEntries({ servers }: JudgedServers): Record<string, Record<string, unknown>> {
+  return Object.fromEntries(
+    servers
+      .filter(({ verdict }) => verdict === "allowed")
+      .map(({ name, entry }) => [name, withoutGrants(entry)]),
+  );
+}
+
 /** Leaves out the keys by which a person lets a server do more. */
 export function withoutGrants(entry: Record<string, unknown>): Record<string, unknown> {
   const { sandbox: _, annotations: __, changes: ___, ...rest } = entry;
   return rest;
+}
+
+/** Returns the servers that wait for a person. `taken`: names of servers in the settings, which win. */
+export function waitingServers(
+  { servers }: JudgedServers,
+  taken: ReadonlySet<string>,
+): JudgedServers["servers"] {
+  return servers.filter(
+    ({ name, verdict }) => (verdict === "new" || verdict === "changed") && !taken.has(name),
+  );
 }

@@ -1,4 +1,7 @@
-/** The person's servers of tools (MCP), made ready for a session. Nothing of them is loaded where none is configured. */
+/**
+ * The servers of tools (MCP) of the person, and those of the project that they allowed, made ready for a session. Nothing
+ * of them is loaded where there is none.
+ */
 
 import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
@@ -10,6 +13,7 @@ import type { OpenSession } from "../../session/store.ts";
 import { packageVersion } from "../prompts.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { OpenOptions } from "../session.ts";
+import { allowedEntries, judgedServers, waitingServers } from "./project-trust.ts";
 
 type Parts = {
   session: OpenSession;
@@ -29,10 +33,12 @@ export function catalogueFolder(env: Readonly<Record<string, string | undefined>
 export async function configuredServers(parts: Parts): Promise<SessionServers | undefined> {
   const { session, options, settings } = parts;
   const { env, warn } = options;
+  if (options.withoutTools) return undefined;
   const given = options.servers ?? {};
-  if ((!settings.mcpServers && Object.keys(given).length === 0) || options.withoutTools) return undefined;
+  const entries = { ...entriesOfProject(parts), ...settings.mcpServers };
+  const own = Object.entries(entries).filter(([name]) => !Object.hasOwn(given, name));
+  if (own.length + Object.keys(given).length === 0) return undefined;
   const { serversOf } = await import("../../mcp/configuration.ts");
-  const own = Object.entries(settings.mcpServers ?? {}).filter(([name]) => !(name in given));
   const found = [serversOf(Object.fromEntries(own), env), serversOf(given, undefined)];
   for (const { problems } of found) for (const problem of problems) warn(problem);
   const configurations = found.flatMap(({ servers }) => servers);
@@ -54,6 +60,19 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
   });
   connectBehindRequest(session, servers);
   return servers;
+}
+
+/** Returns the entries of the project that the person allowed, and tells of those that wait for them. */
+function entriesOfProject({ options, settings, workspace }: Parts): Record<string, object> {
+  const { env, flags, warn, person } = options;
+  if (flags.bare) return {};
+  const judged = judgedServers(workspace, env);
+  for (const note of judged.notes) warn(note);
+  const waiting = waitingServers(judged, new Set(Object.keys(settings.mcpServers ?? {})));
+  const names = waiting.map(({ name }) => name).join(", ");
+  const how = person ? "/trust shows them" : "sawtooth mcp review shows them to a person, who decides";
+  if (waiting.length > 0) warn(`not used from .mcp.json: ${names}; ${how}`);
+  return allowedEntries(judged);
 }
 
 /** Connects to new servers while the model thinks, so that no request waits for them. */

@@ -15,6 +15,7 @@ export function serversText({ settings, project, servers, notes }: Listing): str
     offered.length > 0 ? [`${project}`, ...offered.flatMap(rowsOf)] : [],
     notes,
     servers.length === 0 ? [none] : [],
+    offered.some(isWaiting) ? ["sawtooth mcp review shows what is not allowed yet, and asks."] : [],
   ];
   return `${parts
     .filter((lines) => lines.length > 0)

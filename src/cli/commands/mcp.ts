@@ -14,7 +14,13 @@ type Place = { env: Record<string, string | undefined>; cwd: string; say(text: s
 type Call = Place & { operands: readonly string[]; flags: FlagsOf<"mcp"> };
 
 /** The sub-commands by name; each returns the exit code and throws `UsageError` and `SettingsError`. */
-const verbs: Record<string, (call: Call) => number | Promise<number>> = { list, get, add, remove };
+const verbs: Record<string, (call: Call) => number | Promise<number>> = {
+  list,
+  get,
+  add,
+  remove,
+  review: async (call) => (await import("./mcp-review.ts")).review(call),
+};
 
 /** Runs the sub-command; without one, the list. Returns the exit code. Throws `UsageError` and `SettingsError`. */
 export async function runMcp(

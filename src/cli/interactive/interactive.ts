@@ -1,11 +1,13 @@
 /** Interactive mode: connects the screen to sessions, one after the other, until the user leaves. */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Chosen } from "../../app/conversation.ts";
 import { sessionRoot } from "../../app/opening/folders.ts";
 import { warnOfOrphans } from "../../app/orphans.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { Person, Run } from "../../app/session.ts";
+import { workspaceRoot } from "../../config/instructions.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
 import type { Tui } from "../../tui/ports/session.ts";
@@ -37,6 +39,8 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   try {
     const resume = choosing && (await tui.pick(choosing));
     if (choosing && resume === undefined) return end.code();
+    if (!flags.bare && existsSync(join(workspaceRoot(process.cwd()), ".mcp.json")))
+      await (await import("./project-servers.ts")).askAboutServers(tui, env);
     let next: NextSession = {
       flags: resume === undefined ? flags : { ...flags, resume },
       begin: { say: prompt },
