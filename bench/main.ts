@@ -6,6 +6,7 @@ import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
 import { longSession } from "./long.ts";
+import { callByCommand, requestWithServers } from "./mcp.ts";
 import { connections, namesServed } from "./network.ts";
 import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
@@ -36,6 +37,8 @@ const benches: Record<string, () => Promise<Row[]>> = {
   "sandbox-trip": insideRoundTrip,
   "network-start": namesServed,
   "network-request": connections,
+  "mcp-request": requestWithServers,
+  "mcp-command": callByCommand,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,
