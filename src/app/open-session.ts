@@ -6,7 +6,6 @@ import { workspaceRedactor } from "../config/env-files.ts";
 import { folders } from "../config/folders.ts";
 import { workspaceRoot } from "../config/instructions.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
-import type { Skill } from "../config/skills.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
 import type { UserMessage } from "../core/events.ts";
@@ -21,7 +20,7 @@ import { parserFor } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
 import { preambleOf } from "./instructions/first-message.ts";
-import { personSkills, skillsText } from "./instructions/skills.ts";
+import { type SessionSkills, sessionSkills } from "./instructions/skills.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
 import { agentOf } from "./opening/agent.ts";
 import { folderOf, realHome, sessionRoot, workspaceOf } from "./opening/folders.ts";
@@ -87,7 +86,10 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
   const first = await choosing;
-  const skills = personSkills(options, realHome(env), options.person ? undefined : options.warn);
+  const skills = await sessionSkills({
+    ...{ ...options, redact, home: realHome(env), workspace: workspaceRoot(cwd) },
+    headless: !options.person,
+  });
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
     ...{ cwd, settings, mode, standing, redact, skills },
   });
@@ -111,6 +113,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     snapshots: fileSnapshots.snapshots,
     rules: standing,
     models,
+    skills,
     sandbox: { ...sandbox, ...walls },
     judgeAgain() {
       for (const again of [...questions]) again();
@@ -169,12 +172,12 @@ function say(
   session: OpenSession,
   options: OpenOptions,
   message: UserMessage,
-  { servers, skills }: { servers: SessionServers | undefined; skills: readonly Skill[] },
+  { servers, skills }: { servers: SessionServers | undefined; skills: SessionSkills },
 ): void {
   const events = session.log.events();
   const { cwd, context } = started(events);
   const first = !events.some((event) => event.type === "user_message");
-  const lists = () => ({ servers: servers?.firstLines(), skills: skillsText(skills, events) });
+  const lists = () => ({ servers: servers?.firstLines(), skills: skills.catalogue(events) });
   const preamble = first ? preambleOf(cwd, options, context, lists()) : {};
   session.log.append({ type: "user_message", ...shortened(session, message), ...preamble });
 }

@@ -9,6 +9,7 @@ import type { Snapshots } from "../core/undo-port.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
+import type { SessionSkills } from "./instructions/skills.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";
 import type { NetworkedSandbox } from "./sandbox/session-sandbox.ts";
@@ -26,6 +27,7 @@ export type Run = {
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
+  skills: SessionSkills;
   sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined" | "denials">;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;

@@ -21,8 +21,8 @@ export type ToolParts = {
   workspace: string;
   shell: Shell;
   settings: Settings;
-  /** Real paths of instruction files: what the editor shows of them stays in the context. */
-  instructions: readonly string[];
+  /** Returns true for a file whose text, once the editor showed it, stays in the context. */
+  isInstruction(path: string): boolean;
   /** Returns where a path of the commands lies on the machine. */
   onMachine(path: string): string;
   /** Returns the tool that runs commands, with their connections watched. */
@@ -38,7 +38,7 @@ export type ToolParts = {
 /** Every tool of a session, in the order in which they are declared to the model. */
 export function sessionTools(parts: ToolParts): Tool[] {
   const { folder, workspace, shell, settings, onMachine, watched, commands, fetching, servers } = parts;
-  const { instructions } = parts;
+  const { isInstruction } = parts;
   const description = (name: string) => readPrompt(`tools/${name}`);
   const ofSandbox = commands ? `\n${description("bash-sandbox")}` : "";
   return [
@@ -50,7 +50,7 @@ export function sessionTools(parts: ToolParts): Tool[] {
         timeoutSeconds: settings.shellTimeoutSeconds,
       }),
     ),
-    editorTool({ description: description(toolNames.editor), workspace, onMachine, instructions }),
+    editorTool({ description: description(toolNames.editor), workspace, onMachine, isInstruction }),
     todoTool({ description: description(toolNames.todo), file: join(folder, "todo.md") }),
     startFocusTool({ description: description(toolNames.startFocus) }),
     completeFocusTool({

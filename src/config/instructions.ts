@@ -1,7 +1,8 @@
 /** Reads AGENTS.md and similar files as text for the model. Nothing in them is included, run or obeyed here. */
 
-import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { beginningOf } from "../disk/beginning.ts";
 
 export type Instructions = { files: { path: string; text: string }[]; warnings: string[] };
 
@@ -128,15 +129,9 @@ function take(found: Instructions, path: string, real: string, most = mostBytes)
 }
 
 function beginning(file: string, most: number): string {
-  const fd = openSync(file, "r");
-  try {
-    const bytes = Buffer.alloc(most);
-    const length = readSync(fd, bytes);
-    // A character that the limit cuts in two is left out.
-    return new TextDecoder().decode(bytes.subarray(0, length), { stream: length === most });
-  } finally {
-    closeSync(fd);
-  }
+  const bytes = beginningOf(file, most);
+  // A character that the limit cuts in two is left out.
+  return new TextDecoder().decode(bytes, { stream: bytes.length === most });
 }
 
 /** Characters that are invisible on a screen but reach a model: controls, bidi marks, tags, blank fillers. */

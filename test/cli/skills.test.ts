@@ -1,14 +1,16 @@
 /** The person's skills: listed in the first message, viewed without a question, kept word for word. */
 
-import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readSkills } from "../../src/config/skills.ts";
+import { contentsOf } from "../../src/config/skills/content-hash.ts";
+import { rememberTrust } from "../../src/config/trust.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { sawtooth, type Workspace } from "../support/sawtooth.ts";
-import { serve, tempWorkspace } from "../support/served.ts";
+import { serve } from "../support/served.ts";
 
 function put({ home }: Workspace, name: string, text: string): string {
   const folder = join(home, ".agents/skills", name);
@@ -58,46 +60,46 @@ test("the list takes 2 % of the soft window, the rest is there by name", async (
     put(workspace, `s${index}`, `---\nname: s${index}\ndescription: ${long}\n---\nBody.\n`);
   await sawtooth(workspace, ["-p", "go"]);
   const body = server.rawBodies[0] ?? "";
-  const lines = body.split("\\n").filter((line) => /^- s\d\d/.test(line));
+  const lines = body.split("\\n").filter((line) => /^- (s\d\d|more)/.test(line));
   const whole = lines.filter((line) => line.includes("Long words."));
-  expect(lines).toHaveLength(50);
   expect(whole.length).toBeGreaterThan(2);
-  expect(whole.join("").length / 4).toBeLessThan(0.02 * 1_000_000);
   expect(whole.length).toBeLessThan(50);
+  expect(whole.join("").length / 4).toBeLessThan(0.02 * 1_000_000);
+  expect(lines).toHaveLength(whole.length + 1);
+  const named = /more, each a folder with a SKILL.md, in \S+: (.*)/.exec(lines.at(-1) ?? "")?.[1];
+  expect(named?.split(", ")).toHaveLength(50 - whole.length);
 });
 
-test("what is not a skill is left out with a line that says why, and the others stay", () => {
-  const workspace = tempWorkspace();
-  put(workspace, "good", skill("good"));
-  put(workspace, "folded", "---\nname: folded\ndescription: >\n  One line\n  and another.\n---\nBody.\n");
-  put(workspace, "other", skill("another"));
-  put(workspace, "yaml", "---\nname: yaml\n}{ what\n---\nBody.\n");
-  put(workspace, "twice", "---\nname: twice\nname: twice\ndescription: a\n---\n");
-  put(workspace, "nodescription", "---\nname: nodescription\n---\n");
-  put(workspace, "huge", `---\nname: huge\ndescription: ${"x".repeat(10_000_000)}\n---\n`);
-  put(workspace, "binary", "---\nname: binary\ndescription: a\n---\n\0");
-  writeFileSync(join(workspace.home, "secret"), skill("leads-out"));
-  mkdirSync(join(workspace.home, ".agents/skills/leads-out"));
-  symlinkSync(join(workspace.home, "secret"), join(workspace.home, ".agents/skills/leads-out/SKILL.md"));
-  const mine = join(workspace.home, "mine");
-  mkdirSync(join(mine, "good"), { recursive: true });
-  writeFileSync(join(mine, "good/SKILL.md"), skill("good", "", "Mine."));
-  const { skills, notes } = readSkills([mine, join(workspace.home, ".agents/skills"), "/no/such/folder"]);
-  expect(skills.map(({ name, description, text }) => [name, description, text])).toEqual([
-    ["good", "Signs files. Use it for signatures.", "Mine."],
-    ["folded", "One line and another.", "Body."],
-  ]);
-  const why = Object.fromEntries(
-    notes.map((note) => note.replace(/^.*\/([^/]+) is not taken: /, "$1: ").split(": ", 2)),
+test("a run without a person takes skills of the project only as a person has trusted them, to the byte", async () => {
+  const { server, workspace } = await serve((_, index) =>
+    index === 1 ? { calls: [{ str_replace_editor: { command: "view", path } }] } : { text: "done" },
   );
-  expect(why).toEqual({
-    "leads-out": "its SKILL.md is a link out of its folder",
-    binary: "its SKILL.md is not text",
-    good: "there is a skill good already",
-    huge: "its SKILL.md is larger than 64 KiB",
-    nodescription: "its description must have 1 to 1,024 characters",
-    other: "its name is another, but its folder has another name",
-    twice: "its frontmatter has name twice",
-    yaml: "a line of its frontmatter is not YAML",
-  });
+  execFileSync("git", ["init", "-q"], { cwd: workspace.cwd });
+  const folder = join(workspace.cwd, ".claude/skills/signing");
+  const path = join(folder, "SKILL.md");
+  mkdirSync(join(folder, "scripts"), { recursive: true });
+  writeFileSync(path, skill("signing"));
+  writeFileSync(join(folder, "scripts/sign.sh"), "echo signed\n");
+  put(workspace, "signing", skill("signing", "", "Mine."));
+  const run = async () => {
+    const ended = await sawtooth(workspace, ["-p", "go"]);
+    expect(ended.code, ended.stderr).toBe(0);
+    return ended.stderr;
+  };
+  const listed = () => server.rawBodies.at(-1)?.includes(`(${path})`);
+  expect(await run()).toContain("skills of the project are not taken: signing; /trust in the screen");
+  expect([listed(), server.rawBodies[0]?.includes(".agents/skills/signing")]).toEqual([false, true]);
+  const contents = contentsOf(folder);
+  if (typeof contents === "string") throw new Error(contents);
+  const state = join(workspace.home, "sawtooth/state");
+  rememberTrust(join(state, "trusted.jsonl"), { hash: contents.hash, folder: path });
+  expect(await run()).toContain("is not used: .claude/skills/signing has its name, and comes first");
+  expect(listed()).toBe(true);
+  const instructed = globSync("sessions/*/*/events.jsonl", { cwd: state })
+    .flatMap((file) => readFileSync(join(state, file), "utf8").trim().split("\n"))
+    .map((line) => JSON.parse(line) as LogEvent);
+  expect(allOf(instructed, "tool_result").map(({ instructions }) => instructions)).toEqual([[path]]);
+  appendFileSync(join(folder, "scripts/sign.sh"), " ");
+  expect(await run()).toContain("skills of the project are not taken: signing");
+  expect(listed()).toBe(false);
 });

@@ -101,7 +101,9 @@ test("commands of a project are taken only when a person says so, and one change
   first.send("/deploy\r");
   await first.until("Unknown command /deploy");
   first.send("\x03/trust\r");
-  await first.until(/Deploy to staging, then[\s\S]*Take 2 commands[\s\S]*check\.md, deploy\.md[\s\S]*❯ 2 No/);
+  await first.until(
+    /Deploy to staging, then[\s\S]*Take 2 commands of this project[\s\S]*check\.md, [\s\S]*deploy\.md[\s\S]*❯ 2 No/,
+  );
   first.send("\r");
   await first.until("Not trusted. /trust asks again");
   first.send("/trust\r");
@@ -114,7 +116,11 @@ test("commands of a project are taken only when a person says so, and one change
   first.send("/exit\r");
   await first.ended;
   const store = join(workspace.env.SAWTOOTH_HOME ?? "", "state/trusted.jsonl");
-  expect(JSON.parse(readFileSync(store, "utf8")).hash).toMatch(/^[0-9a-f]{64}$/);
+  const hashes = readFileSync(store, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).hash);
+  expect(hashes.map((hash) => /^[0-9a-f]{64}$/.test(hash))).toEqual([true, true]);
   expect(statSync(store).mode & 0o777).toBe(0o600);
 
   const second = await again(workspace);
@@ -126,9 +132,49 @@ test("commands of a project are taken only when a person says so, and one change
 
   appendFileSync(join(folder, "check.md"), " ");
   const third = await again(workspace, [], { columns: 120 });
-  await third.until("not taken from .sawtooth/commands: check, deploy, changed since you trusted them");
+  await third.until("not taken from .sawtooth/commands: check (changed since you trusted it)");
   third.send("/check\r");
   await third.until("Unknown command /check");
+  third.send("\x03/deploy\r");
+  await third.until("final");
+});
+
+test("a skill of a project is shown with its files, taken by its name alone, and told to a model at work", async () => {
+  const calls = [{ bash: { command: held } }];
+  const { workspace, server } = await withCommands({ project }, [{ calls }, { text: "final", repeat: 9 }]);
+  const folder = join(workspace.cwd, ".agents/skills/deploy-it");
+  mkdirSync(join(folder, "scripts"), { recursive: true });
+  const head =
+    "---\nname: deploy-it\ndescription: Deploys\nallowed-tools: Bash\nargument-hint: [where]\n---\n";
+  writeFileSync(join(folder, "SKILL.md"), `${head}Deploy with care.\n`);
+  writeFileSync(join(folder, "scripts/go.sh"), "echo go\n");
+  const terminal = await again(workspace, ["--permission-mode", "auto"], { columns: 150, rows: 50 });
+  await terminal.until(/commands: check, deploy; [\s\S]*not taken from \.agents\/skills: deploy-it; /);
+  terminal.send("go\r");
+  await terminal.until("Running");
+  terminal.send("/trust deploy-it\r");
+  await terminal.until(
+    /Deploy with care\.[\s\S]*with the files scripts\/go\.sh[\s\S]*Take 1 skill of this project\?[\s\S]*allowed-tools: it has no effect/,
+  );
+  terminal.send("y");
+  await terminal.until("trusted: /deploy-it");
+  letGo(workspace);
+  await terminal.until("final");
+  const told = JSON.stringify(server.requests.at(-1)?.messages);
+  expect(told).toContain(
+    `More skills, which the person trusts now:\\n- deploy-it: Deploys (${folder}/SKILL.md)`,
+  );
+  terminal.send("/deploy-i");
+  await terminal.until(/❯ \/deploy-it/);
+  terminal.send("\tproduction\r");
+  await terminal.until(/production[\s\S]*final/);
+  expect(lastUserText(server)).toBe(
+    `Skill deploy-it, of the folder ${folder}:\n\nDeploy with care.\n\nproduction`,
+  );
+  terminal.send("/skills\r");
+  await terminal.until(
+    /deploy-it +skill of the project, \d+ tokens when read[\s\S]*allowed-tools of deploy-it/,
+  );
 });
 
 test("what clashes, leads out, is too large or is no text is not taken, and that is said", async () => {
@@ -136,7 +182,7 @@ test("what clashes, leads out, is too large or is no text is not taken, and that
     own: {
       "Model.md": "x",
       "a b.md": "x",
-      "big.md": "x".repeat(40_000),
+      "big.md": "x".repeat(70_000),
       "zero.md": "a\0b",
       "empty.md": "---\ndescription: x\n---\n",
     },
@@ -150,20 +196,25 @@ test("what clashes, leads out, is too large or is no text is not taken, and that
   const terminal = await again(workspace, [], { columns: 150, rows: 40 });
   const whole = terminal.whole().join("\n");
   for (const said of [
-    /Model\.md is not a command: there is a \/model already/,
+    /Model\.md has no command: there is a \/model already/,
     /a b\.md is not a command: its name may hold/,
-    /big\.md is not a command: it is larger than 32 KiB/,
+    /big\.md is not a command: it is larger than 64 KiB/,
     /zero\.md is not a command: it is not text/,
     /empty\.md is not a command: it is empty/,
     /\.sawtooth\/commands\/leak\.md is not a command: it is a link out of the folder/,
     /\.sawtooth\/commands\/folder\.md is not a command: it is not a file/,
-    /\.sawtooth\/commands\/review\.md is not a command: there is a \/review already/,
-    /not taken from \.sawtooth\/commands: fine;/,
+    /not taken from \.sawtooth\/commands: fine, review;/,
   ])
     expect(whole).toMatch(said);
   terminal.send("/trust\r");
-  await terminal.until("Take 1 command");
+  await terminal.until("Take 2 commands");
   expect(terminal.whole().join("\n")).not.toContain("hush");
+  terminal.send("y");
+  await terminal.until("trusted: /fine, /review");
+  terminal.send("/skills\r");
+  await terminal.until(
+    /config\/commands\/review\.md is not used: \.sawtooth\/commands\/review\.md has its name/,
+  );
 });
 
 test("a project with very many files fills neither the screen nor the list", async () => {
@@ -174,7 +225,7 @@ test("a project with very many files fills neither the screen nor the list", asy
   const whole = terminal.whole().join("\n");
   expect(whole).toContain("only the first 50 files are read");
   expect(whole.match(/its name may hold/g)).toHaveLength(9);
-  expect(whole).toContain("21 more files that cannot be a command");
+  expect(whole).toContain("21 more files that cannot be used");
   expect(whole).toMatch(/commands: (c\d+, ){19}c\d+;/);
 });
 
@@ -201,7 +252,7 @@ test("a folder of commands that is a link out of the project is not read", async
   const terminal = await again(workspace);
   expect(terminal.whole().join("\n")).toContain(".sawtooth/commands was not read: it leads out of");
   terminal.send("/trust\r");
-  await terminal.until("No commands are waiting for your trust");
+  await terminal.until("Nothing of the project is waiting for your trust");
 });
 
 async function plainly(workspace: Workspace, server: MockServer): Promise<void> {

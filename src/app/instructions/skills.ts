@@ -1,42 +1,194 @@
-/** The skills of a session, and the lines by which the model knows of them. */
+/** The skills and commands of a session: the person's, and those that the person trusts. */
 
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { folders } from "../../config/folders.ts";
-import { readSkills, type Skill } from "../../config/skills.ts";
+import { isUnchanged } from "../../config/skills/content-hash.ts";
+import { calledBy, type Origin, type Skill, type SkillPlace } from "../../config/skills/skill.ts";
+import { rememberTrust, trusted } from "../../config/trust.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
 import { textTokens } from "../../context/view/tokens.ts";
 import { applyEvents } from "../../context/view/view.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { enclosed } from "../../core/text/tags.ts";
+import { enclosed, withoutTags } from "../../core/text/tags.ts";
 import type { OpenOptions } from "../session.ts";
+
+/** One of the project that waits for trust. `changed`: the person trusted it as it was before. */
+export type Untrusted = Skill & { changed: boolean };
+
+export type SessionSkills = {
+  /** Those in use, by rank: of two with one name the first counts. */
+  inUse(): readonly Skill[];
+  /** Those of the project that wait for trust. */
+  untrusted(): readonly Untrusted[];
+  /** Takes some of them from now on. Throws an error of one line when that cannot be remembered. */
+  trust(these: readonly Untrusted[]): void;
+  /** What was left out, and why: a line for each. */
+  notes(): readonly string[];
+  /** The text that lists for the model what it may start; undefined when there is nothing. */
+  catalogue(events: readonly LogEvent[]): string | undefined;
+  /** Returns true for the file of a skill whose text stays in the context once it was viewed. */
+  isInstruction(path: string): boolean;
+  /** What was trusted since the catalogue was sent, for the model. */
+  takeNotices(): string[];
+};
+
+type Parts = Pick<OpenOptions, "flags" | "env" | "warn" | "withoutTools"> & {
+  /** Real paths. */
+  home: string;
+  workspace: string;
+  /** Nobody is there who could start a command, or be asked. */
+  headless: boolean;
+  redact(text: string): string;
+};
+
+/** Reads the skills of a session, once, so that what was trusted is what is used; none with `--bare`. */
+export async function sessionSkills(parts: Parts): Promise<SessionSkills> {
+  const places = placesOf(parts).filter(({ folder }) => existsSync(folder));
+  if (parts.flags.bare || parts.withoutTools || places.length === 0) return skillsOf([], [], parts);
+  const { readSkills } = await import("../../config/skills/read.ts");
+  const found = (["project", "person"] as const).map((origin) =>
+    readSkills(places.filter((place) => place.origin === origin)),
+  );
+  const skills = found.flatMap((each) => each.skills).map((skill) => redacted(skill, parts));
+  const notes = found.flatMap((each) => each.notes);
+  const made = skillsOf(skills, notes, parts);
+  if (parts.headless) warnOf(made, parts.warn);
+  return made;
+}
+
+function redacted(skill: Skill, { redact }: Parts): Skill {
+  return { ...skill, text: redact(skill.text), description: redact(skill.description) };
+}
+
+/** The folders, those of the project first. */
+function placesOf({ env, home, workspace, headless }: Parts): SkillPlace[] {
+  const { config } = folders(env);
+  const place = (origin: Origin, kind: SkillPlace["kind"], folder: string, called = folder): SkillPlace => ({
+    ...{ origin, kind, folder, called },
+    ...(origin === "project" ? { inside: workspace } : {}),
+  });
+  const ofProject = (kind: SkillPlace["kind"], path: string) =>
+    place("project", kind, join(workspace, path), path);
+  const isHome = workspace === home;
+  return [
+    ...(headless ? [] : [ofProject("commands", ".sawtooth/commands")]),
+    ...(isHome ? [] : [".agents/skills", ".claude/skills"].map((path) => ofProject("skills", path))),
+    ...(headless ? [] : [place("person", "commands", join(config, "commands"))]),
+    place("person", "skills", join(config, "skills")),
+    ...[".agents/skills", ".claude/skills"].map((path) => place("person", "skills", join(home, path))),
+  ];
+}
+
+function skillsOf(skills: readonly Skill[], notes: readonly string[], parts: Parts): SessionSkills {
+  const file = join(folders(parts.env).state, "trusted.jsonl");
+  const decided = skills.map((skill) => ({ skill, ...trustIn(file, skill) }));
+  const taken = new Set(decided.filter(({ now }) => now).map(({ skill }) => skill));
+  const untold: Skill[] = [];
+  const warned = new Set<Skill>();
+  let told = false;
+  const ranks = () => ranked(skills.filter((skill) => taken.has(skill)));
+  const inUse = () => ranks().first;
+  return {
+    notes: () => [...notes, ...ranks().hidden.map(hiddenNote)],
+    inUse,
+    untrusted: () =>
+      decided
+        .filter(({ skill }) => !taken.has(skill))
+        .map(({ skill, before }) => ({ ...skill, changed: before })),
+    trust(these) {
+      const chosen = skills.filter((skill) => these.some(({ path }) => path === skill.path));
+      for (const skill of chosen) taken.add(skill);
+      if (told) untold.push(...listed(chosen));
+      for (const { hash = "", path } of chosen) rememberTrust(file, { hash, folder: path });
+    },
+    catalogue(events) {
+      told = true;
+      return skillsText(listed(inUse()), events);
+    },
+    isInstruction(path) {
+      const skill = inUse().find((each) => each.path === path);
+      if (!skill || isUnchanged(skill)) return skill !== undefined;
+      if (!warned.has(skill))
+        parts.warn(`the skill ${skill.name} has changed: its text is no instruction now`);
+      warned.add(skill);
+      return false;
+    },
+    takeNotices() {
+      const lines = untold.splice(0).map(lineOf);
+      return lines.length === 0 ? [] : [`More skills, which the person trusts now:\n${lines.join("\n")}`];
+    },
+  };
+}
+
+function trustIn(file: string, { hash, path }: Skill): { now: boolean; before: boolean } {
+  return hash === undefined ? { now: true, before: true } : trusted(file, { hash, folder: path });
+}
+
+type Hidden = { skill: Skill; by: Skill };
+
+/** Of two skills, or two commands, with one name the first counts. */
+function ranked(skills: readonly Skill[]): { first: Skill[]; hidden: Hidden[] } {
+  const ranks = { first: new Map<string, Skill>(), hidden: [] as Hidden[] };
+  for (const skill of skills) {
+    const key = `${skill.folder === undefined ? "/" : ""}${skill.name.toLowerCase()}`;
+    const by = ranks.first.get(key);
+    if (by) ranks.hidden.push({ skill, by });
+    else ranks.first.set(key, skill);
+  }
+  return { first: [...ranks.first.values()], hidden: ranks.hidden };
+}
+
+function hiddenNote({ skill, by }: Hidden): string {
+  return `${calledBy(skill)} is not used: ${calledBy(by)} has its name, and comes first`;
+}
+
+/** Says what a run without a person leaves out. */
+function warnOf({ notes, untrusted }: SessionSkills, warn: (text: string) => void): void {
+  for (const note of notes()) warn(note);
+  const names = untrusted().map(({ name }) => name);
+  if (names.length === 0) return;
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : "";
+  warn(
+    `skills of the project are not taken: ${names.slice(0, 10).join(", ")}${more}; /trust in the screen shows what they say`,
+  );
+}
+
+function listed(skills: readonly Skill[]): Skill[] {
+  return skills.filter(({ byModel }) => byModel);
+}
 
 /** Share of the soft window that the lines may take. */
 const share = 0.02;
 
-/** Reads the person's own skills; none with `--bare`. `home`: real. `warn` gets a line for each that is none. */
-export function personSkills(
-  { flags, env }: Pick<OpenOptions, "flags" | "env">,
-  home: string,
-  warn: (note: string) => void = () => {},
-): readonly Skill[] {
-  if (flags.bare) return [];
-  const { skills, notes } = readSkills([join(folders(env).config, "skills"), join(home, ".agents/skills")]);
-  for (const note of notes) warn(note);
-  return skills;
-}
-
-/** Returns the text that lists the skills that the model may start; undefined when there are none. */
-export function skillsText(skills: readonly Skill[], events: readonly LogEvent[]): string | undefined {
-  const listed = skills.filter(({ byModel }) => byModel);
-  if (listed.length === 0) return undefined;
-  let left = share * policyInputOf(events, applyEvents(events), 0).soft.tokens;
-  const lines = listed.map(({ name, description, path }) => {
-    const line = `- ${name}: ${description} (${path})`;
-    left -= textTokens(line);
-    return left >= 0 ? line : `- ${name} (${path})`;
-  });
+/** Returns the text that lists skills: whole lines while there is room, then names alone. */
+function skillsText(skills: readonly Skill[], events: readonly LogEvent[]): string | undefined {
+  if (skills.length === 0) return undefined;
+  let left = share * policyInputOf(events, applyEvents(events), 0).soft.tokens - textTokens(head);
+  const lines: string[] = [];
+  const byName: Skill[] = [];
+  for (const skill of skills) {
+    const tokens = textTokens(lineOf(skill));
+    if (byName.length > 0 || tokens > left) byName.push(skill);
+    else lines.push(lineOf(skill));
+    left -= tokens;
+  }
+  if (byName.length > 0) lines.push(namesOf(byName));
   return enclosed("skills", [head, ...lines].join("\n"));
 }
 
+/** Names alone, by where their folders are. */
+function namesOf(skills: readonly Skill[]): string {
+  const parents = Map.groupBy(skills, ({ path, folder = path }) => dirname(folder));
+  const lists = [...parents].map(
+    ([parent, all]) => `in ${parent}: ${all.map(({ path, folder = path }) => basename(folder)).join(", ")}`,
+  );
+  return withoutTags(`- more, each a folder with a SKILL.md, ${lists.join("; ")}`);
+}
+
+function lineOf({ name, description, path }: Skill): string {
+  return withoutTags(`- ${name}: ${description} (${path})`);
+}
+
 const head =
-  "Instructions of the person for kinds of work. Before work that a description fits, view the file named with it and follow it.";
+  "Instructions for kinds of work, written or trusted by the person. Before work that a description fits, view the file named with it and follow it.";

@@ -7,7 +7,6 @@ import { dirname, join } from "node:path";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Skill } from "../../config/skills.ts";
 import { stackNamed } from "../../context/policies/stacks.ts";
 import type { PermissionMode } from "../../core/decision.ts";
 import type { Tool } from "../../core/ports.ts";
@@ -24,6 +23,7 @@ import type { AgentSnapshots } from "../../undo/agent.ts";
 import { limitsOf } from "../choices.ts";
 import type { OpenedModels } from "../current-model.ts";
 import { instructionsReader } from "../instructions/nested.ts";
+import type { SessionSkills } from "../instructions/skills.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
 import { shortened } from "../paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
@@ -35,7 +35,7 @@ import type { OpenOptions, Run } from "../session.ts";
 import { readableFolders, realHome, workspaceOf } from "./folders.ts";
 
 type AgentParts = {
-  skills: readonly Skill[];
+  skills: SessionSkills;
   cwd: string;
   models: OpenedModels;
   redact(text: string): string;
@@ -58,7 +58,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { standing, questions } = parts;
   const { env, person, driver, refuse } = options;
   const paths = folders(env);
-  const readable = [...readableFolders(session), ...parts.skills.map(({ path }) => dirname(path))];
+  const own = readableFolders(session);
   const rules = () => ({
     ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
     leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
@@ -72,7 +72,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     workspace: workspaceOf(cwd, options),
     sandbox: sandbox.inForce(),
     temporary: sandbox.temporary(),
-    readable,
+    readable: [...own, ...parts.skills.inUse().map(({ path }) => dirname(path))],
     home: realHome(env),
     protectedPaths: [paths.config, paths.state],
     cwd: shell.cwd(),
@@ -101,7 +101,11 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     ),
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
-    takeNotices: () => [...shell.takeNotices(), ...(parts.servers?.takeNotices() ?? [])],
+    takeNotices: () => [
+      ...shell.takeNotices(),
+      ...parts.skills.takeNotices(),
+      ...(parts.servers?.takeNotices() ?? []),
+    ],
     ...seenBy(person),
     redact: parts.redact,
     hash: (body) => createHash("sha256").update(body).digest("hex"),

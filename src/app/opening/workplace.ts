@@ -3,11 +3,11 @@
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Skill } from "../../config/skills.ts";
 import type { PermissionMode } from "../../core/decision.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { createShell } from "../../tools/bash/shell/shell.ts";
+import type { SessionSkills } from "../instructions/skills.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
 import { type ShellCalls, shellCalls, withProgram } from "../mcp/shell-calls.ts";
 import { fetchParts, offersPages } from "../network/fetch-parts.ts";
@@ -24,7 +24,7 @@ type Chosen = {
   mode: PermissionMode;
   standing: ReturnType<typeof standingRules>;
   redact(text: string): string;
-  skills: readonly Skill[];
+  skills: SessionSkills;
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
@@ -59,7 +59,7 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
   const tools = sessionTools({
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
     watched: (tool) => (calls ? calls.calling(network.watched(tool)) : network.watched(tool)),
-    instructions: skills.map(({ path }) => path),
+    isInstruction: skills.isInstruction,
     commands: sandbox.choice === "off" ? undefined : commands,
     fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
   });

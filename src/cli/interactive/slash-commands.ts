@@ -3,24 +3,20 @@
 import { appendFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compactNow } from "../../agent/compact.ts";
-import { personSkills } from "../../app/instructions/skills.ts";
 import { findModel, modelsOf, type SwitchOptions } from "../../app/model-switch.ts";
-import { realHome, sessionRoot } from "../../app/opening/folders.ts";
+import { sessionRoot } from "../../app/opening/folders.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
-import { folders } from "../../config/folders.ts";
-import { workspaceRoot } from "../../config/instructions.ts";
-import { readCommands } from "../../config/own-commands.ts";
-import { rememberTrust, trusted } from "../../config/trust.ts";
+import { calledBy, type Skill } from "../../config/skills/skill.ts";
 import { foldNow } from "../../context/policies/focus.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
+import { textTokens } from "../../context/view/tokens.ts";
 import { applyEvents } from "../../context/view/view.ts";
 import { openFocus, spending } from "../../core/questions.ts";
 import { commands } from "../../tui/commands/commands.ts";
-import type { Compacted, OwnCommands, SessionActions } from "../../tui/ports/session-actions.ts";
+import type { Compacted, OwnCommand, OwnCommands, SessionActions } from "../../tui/ports/session-actions.ts";
 
 export function sessionActions(run: Run, options: SwitchOptions): SessionActions {
-  const own = ownCommandsOf(run, options);
   const { flags, env, cwd } = options;
   return {
     compact: (keep, signal) => compact(run, keep, signal),
@@ -31,7 +27,12 @@ export function sessionActions(run: Run, options: SwitchOptions): SessionActions
     exportTo: async (format, file) =>
       (await import("./session-files.ts")).writeExport(run, { format, file, cwd }),
     doctor: async () => (await import("./session-files.ts")).examined(sessionRoot({ flags, env, cwd })),
-    ...own,
+    own: () => ownCommandsOf(run),
+    trust: (these) =>
+      trustThese(
+        run,
+        these.map(({ called }) => called),
+      ),
   };
 }
 
@@ -54,57 +55,41 @@ function foldFocus({ agent, folder }: Run): string | undefined {
   return undefined;
 }
 
-/** Returns the user's commands, and the project's once trusted; read once, so that the trusted text is the one sent. */
-function ownCommandsOf(
-  { agent }: Run,
-  { flags, env, cwd }: SwitchOptions,
-): Pick<SessionActions, "own" | "trust"> {
-  const none: OwnCommands = { commands: [], notes: [] };
-  if (flags.bare) return { own: () => none, trust() {} };
-  const paths = folders(env);
-  const workspace = workspaceRoot(cwd);
-  const builtIn = commands.map(({ name }) => name);
-  const mine = readCommands({
-    folder: join(paths.config, "commands"),
-    called: join(paths.config, "commands"),
-    taken: new Set(builtIn),
+const builtIn = new Set(commands.map(({ name }) => name));
+
+/** Returns the commands and skills in use, and those that wait. */
+function ownCommandsOf({ skills }: Run): OwnCommands {
+  const inUse = skills.inUse();
+  const taken = new Set(builtIn);
+  const hidden: string[] = [];
+  const named = inUse.filter((skill) => {
+    const name = skill.name.toLowerCase();
+    if (taken.has(name)) hidden.push(`${calledBy(skill)} has no command: there is a /${name} already`);
+    return !taken.has(name) && taken.add(name);
   });
-  const own = personSkills({ flags, env }, realHome(env), (note) => mine.notes.push(note));
-  const taken = new Set([...builtIn, ...mine.commands.map(({ name }) => name.toLowerCase())]);
-  const skills = own.filter(({ name }) => !taken.has(name));
-  const hidden = own.filter(({ name }) => taken.has(name));
-  mine.notes.push(
-    ...hidden.map(({ name }) => `the skill ${name} has no command: there is a /${name} already`),
-  );
-  mine.commands.push(
-    ...skills.map(({ name, description, path, text }) => ({
-      ...{ name, description },
-      text: `Skill ${name}, of the folder ${dirname(path)}:\n\n${text}`,
-    })),
-  );
-  const names = mine.commands.map(({ name }) => name.toLowerCase());
-  const folder = join(workspace, ".sawtooth/commands");
-  const called = ".sawtooth/commands";
-  const project = readCommands({ folder, inside: workspace, called, taken: new Set([...builtIn, ...names]) });
-  const decision = { hash: project.hash, folder };
-  const file = join(paths.state, "trusted.jsonl");
-  const { now, before } = trusted(file, decision);
-  const clean = ({ commands: found }: typeof mine) =>
-    found.map((each) => ({
-      ...each,
-      text: agent.redact(each.text),
-      description: agent.redact(each.description),
-    }));
-  const notes = [...mine.notes, ...project.notes];
-  const all = { commands: [...clean(mine), ...clean(project)], notes };
-  const trust = { folder: called, commands: clean(project), changed: before };
-  let state: OwnCommands =
-    project.hash === "" || now ? all : { commands: clean(mine), notes, untrusted: trust };
   return {
-    own: () => state,
-    trust() {
-      state = all;
-      rememberTrust(file, decision);
-    },
+    commands: named.map(commandOf),
+    notes: [...skills.notes(), ...hidden],
+    skills: inUse.map((skill) => ({
+      ...{ ...commandOf(skill), called: calledBy(skill), origin: skill.origin },
+      ...{ isSkill: skill.folder !== undefined, asksForTools: skill.asksForTools },
+      tokens: textTokens(skill.text),
+      line: skill.byModel ? textTokens(`${skill.name}${skill.description}${skill.path}`) : 0,
+    })),
+    untrusted: skills.untrusted().map((skill) => ({
+      ...{ ...commandOf(skill), called: calledBy(skill), place: skill.place, changed: skill.changed },
+      files: skill.folder === undefined ? undefined : skill.files,
+      asksForTools: skill.asksForTools,
+    })),
   };
+}
+
+/** Returns what is said when the person starts it. */
+function commandOf({ name, description, text, folder, path, argument }: Skill): OwnCommand {
+  const said = folder === undefined ? text : `Skill ${name}, of the folder ${dirname(path)}:\n\n${text}`;
+  return { name, description, text: said, hint: argument };
+}
+
+function trustThese({ skills }: Run, called: readonly string[]): void {
+  skills.trust(skills.untrusted().filter((skill) => called.includes(calledBy(skill))));
 }

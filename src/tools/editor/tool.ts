@@ -49,19 +49,19 @@ const inputSchema: JsonSchema = {
 
 /**
  * Creates the tool. `workspace`: absolute real path that relative paths start from. `onMachine`: where a path of the
- * commands lies on the machine, which differs for the temporary files of a sandbox. `instructions`: real paths of files
- * whose text stays in the context once it was viewed.
+ * commands lies on the machine, which differs for the temporary files of a sandbox. `isInstruction`: true for the
+ * real path of a file whose text stays in the context once it was viewed.
  */
 export function editorTool({
   description,
   workspace,
   onMachine = (path) => path,
-  instructions = [],
+  isInstruction = () => false,
 }: {
   description: string;
   workspace: string;
   onMachine?: (path: string) => string;
-  instructions?: readonly string[];
+  isInstruction?: (path: string) => boolean;
 }): Tool {
   const memory: Memory = new Map();
   return {
@@ -80,7 +80,7 @@ export function editorTool({
         if (input.command !== "create" && !existsSync(path) && existsSync(named)) throw notHere(input.path);
         const output = await perform({ input, path, memory, context });
         const isRead = input.command === "view" && output.stats?.lines !== undefined;
-        return isRead && instructions.includes(path) ? { ...output, instructions: [path] } : output;
+        return isRead && isInstruction(path) ? { ...output, instructions: [path] } : output;
       } catch (error) {
         const before = failuresOf(context.events, raw);
         return refused(input, asRefusal(error, input.path), before + 1);

@@ -13,7 +13,7 @@ import { contextCommands } from "./context.ts";
 import { egressCommands } from "./egress.ts";
 import { fileCommands } from "./files.ts";
 import { modelCommands } from "./model.ts";
-import { ownCommands, trustCommands } from "./own.ts";
+import { ownCommands, skillCommands } from "./own.ts";
 import { permissionCommands } from "./permissions.ts";
 import { sandboxCommands } from "./sandbox.ts";
 import { sessionCommands } from "./sessions.ts";
@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
   ...sandboxCommands,
   ...sessionCommands,
   ...fileCommands,
-  ...trustCommands,
+  ...skillCommands,
   {
     name: "clear",
     summary: "start a new session; this one stays stored",

@@ -1,15 +1,16 @@
-/** Commands from Markdown files: each sends its text, and can do nothing else. Those of a project need trust. */
+/** Commands from files, and skills: each sends its text, and can do nothing else. Those of a project need trust. */
 
 import { plural } from "../../context/report/amounts.ts";
-import type { OwnCommand, OwnCommands } from "../ports/session-actions.ts";
-import { type Row, safe, wrap } from "../rows/rows.ts";
+import { formatInteger } from "../../core/text/clean-text.ts";
+import type { OwnCommand, OwnCommands, UntrustedCommand } from "../ports/session-actions.ts";
+import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
 import type { Command, CommandContext } from "./command.ts";
 
 export function ownCommands(found: readonly OwnCommand[]): Command[] {
-  return found.map(({ name, description, text }) => ({
+  return found.map(({ name, description, text, hint }) => ({
     name,
     summary: safe(description) || "sends the text of its file",
-    ...(text.includes(placeholder) ? { argument: "…" } : {}),
+    ...(hint || text.includes(placeholder) ? { argument: safe(hint ?? "") || "…" } : {}),
     run: (argument, { say }) => say(spoken(text, argument)),
   }));
 }
@@ -34,60 +35,121 @@ export function ownNotes({ notes, untrusted }: OwnCommands): string[] {
   const more = notes.length - shownNotes;
   const summary = [
     ...notes.slice(0, shownNotes),
-    ...(more > 0 ? [`${plural(more, "more file")} that cannot be a command`] : []),
+    ...(more > 0 ? [`${plural(more, "more file")} that cannot be used`] : []),
   ];
-  if (!untrusted) return summary;
-  const { folder, commands, changed } = untrusted;
-  const named = commands.slice(0, shownNames).map(({ name }) => name);
-  const names = [
-    ...named,
-    ...(commands.length > shownNames ? [`${commands.length - shownNames} more`] : []),
-  ].join(", ");
-  const skipped = `not taken from ${folder}: ${names}`;
-  return [
-    ...summary,
-    `${skipped}${changed ? ", changed since you trusted them" : ""}; /trust shows what they say`,
-  ];
+  const places = [...new Set(untrusted.map(({ place }) => place))];
+  return [...summary, ...places.map((place) => waiting(place, untrusted))];
 }
 
-export const trustCommands: readonly Command[] = [
+function waiting(place: string, all: readonly UntrustedCommand[]): string {
+  const here = all.filter((each) => each.place === place);
+  const names = here
+    .slice(0, shownNames)
+    .map(({ name, changed }) => `${name}${changed ? " (changed since you trusted it)" : ""}`);
+  const rest = here.length - shownNames;
+  const list = [...names, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+  return `not taken from ${place}: ${list}; /trust shows what they say`;
+}
+
+export const skillCommands: readonly Command[] = [
+  {
+    name: "skills",
+    summary: "skills and commands in use: whose they are, and what they cost",
+    run: (_, { host, columns, print }) => print(skillRows(host.actions.own(), columns)),
+  },
   {
     name: "trust",
-    summary: "review and trust the project's own commands",
+    summary: "review and trust the project's own skills and commands",
+    argument: "[name]",
     run: askForTrust,
   },
 ];
 
+function skillRows({ skills, untrusted, notes }: OwnCommands, columns: number): Row[] {
+  if (skills.length + untrusted.length + notes.length === 0)
+    return [[{ text: "  No skills and no commands of your own", tone: "dim" }]];
+  const rows = skills.flatMap(({ name, isSkill, origin, called, tokens, line }): Row[] => {
+    const kind = `${isSkill ? "skill" : "command"} of the ${origin === "plugin" ? "plug-in" : origin}`;
+    const size = `${formatInteger(tokens)} tokens when read${line > 0 ? `, ${line} in the list` : ", started by you alone"}`;
+    return [
+      cutRow([{ text: `  ${name}`, tone: "strong" }, { text: `  ${kind}, ${size}` }], columns),
+      cutRow([{ text: `      ${safe(called)}`, tone: "dim" }], columns),
+    ];
+  });
+  const asking = skills.filter(({ asksForTools }) => asksForTools).map(({ name }) => name);
+  const said = [
+    ...(asking.length > 0 ? [`allowed-tools of ${asking.join(", ")}: ${noRights}`] : []),
+    ...ownNotes({ commands: [], skills, untrusted, notes }),
+  ];
+  return [
+    ...rows,
+    ...said.flatMap((text) => wrap([{ text: `  ${safe(text)}`, tone: "dim" }], columns, "    ")),
+  ];
+}
+
+const noRights = "it has no effect, your rules and answers alone permit calls";
+
 async function askForTrust(
-  _: string,
+  name: string,
   { host, columns, confirm, notice, print, changed }: CommandContext,
 ): Promise<void> {
-  const { untrusted } = host.actions.own();
-  if (!untrusted) return notice("No commands are waiting for your trust");
-  const { folder, commands } = untrusted;
-  const title = `Take ${plural(commands.length, "command")} from ${safe(folder)}?`;
-  print(commands.flatMap((command) => fileRows(command, columns)));
-  const names = commands.map(({ name }) => `${name}.md`).join(", ");
-  const meaning =
-    "Each becomes a command that sends its text, as shown above, as your message. Nothing in it is run.";
-  if (!(await confirm(title, [[{ text: names, tone: "strong" }], [{ text: meaning, tone: "dim" }]])))
-    return notice("Not trusted. /trust asks again");
+  const waits = host.actions.own().untrusted;
+  const these = name === "" ? waits : waits.filter((each) => each.name === name);
+  if (these.length === 0)
+    return notice(
+      name === ""
+        ? "Nothing of the project is waiting for your trust"
+        : `No ${name} is waiting for your trust`,
+    );
+  print(these.flatMap((each) => reviewRows(each, columns)));
+  if (!(await confirm(titleOf(these), meaningOf(these)))) return notice("Not trusted. /trust asks again");
   try {
-    host.actions.trust();
+    host.actions.trust(these);
   } finally {
     changed();
   }
   notice(
-    `trusted: ${commands.map(({ name }) => `/${name}`).join(", ")}; you are asked again when a file changes`,
+    `trusted: ${these.map((each) => `/${each.name}`).join(", ")}; you are asked again when a file changes`,
   );
 }
 
-/** Shows a file by name, with the whole text that it would send. */
-function fileRows({ name, description, text }: OwnCommand, columns: number): Row[] {
+function titleOf(these: readonly UntrustedCommand[]): string {
+  const skills = these.filter(({ files }) => files).length;
+  const counts = [
+    ...(skills > 0 ? [plural(skills, "skill")] : []),
+    ...(skills < these.length ? [plural(these.length - skills, "command")] : []),
+  ];
+  return `Take ${counts.join(" and ")} of this project?`;
+}
+
+function meaningOf(these: readonly UntrustedCommand[]): Row[] {
+  const names = these.map(({ called }) => safe(called)).join(", ");
+  const skills = these.filter(({ files }) => files);
+  const meanings = [
+    ...(skills.length < these.length
+      ? ["A command sends its text, as shown above, as your message. Nothing in it is run."]
+      : []),
+    ...(skills.length > 0
+      ? [
+          "The model is told of a skill, and may follow its text, which then stays. Nothing in it is run by that, and each of its commands needs the permission that any other does.",
+        ]
+      : []),
+    ...(these.some(({ asksForTools }) => asksForTools) ? [`allowed-tools: ${noRights}.`] : []),
+  ];
+  return [[{ text: names, tone: "strong" }], ...meanings.map((text): Row => [{ text, tone: "dim" }])];
+}
+
+/** Shows one by where it lies, with the whole text that it would send, and its other files by name. */
+function reviewRows({ called, description, text, files }: UntrustedCommand, columns: number): Row[] {
   const head: Row = [
-    { text: `  ${name}.md`, tone: "strong" },
+    { text: `  ${safe(called)}`, tone: "strong" },
     { text: description ? `  ${safe(description)}` : "", tone: "dim" },
   ];
   const lines = text.split("\n").map((line): Row => [{ text: `    ${safe(line)}`, tone: "code" }]);
-  return [...wrap(head, columns, "    "), ...lines.flatMap((line) => wrap(line, columns, "    "))];
+  const others = (files ?? []).filter((file) => file.toLowerCase() !== "skill.md");
+  const rest = others.length - shownNames;
+  const listed = [...others.slice(0, shownNames), ...(rest > 0 ? [`${rest} more`] : [])];
+  const beside: Row[] =
+    listed.length > 0 ? [[{ text: `    with the files ${safe(listed.join(", "))}`, tone: "dim" }]] : [];
+  return [head, ...lines, ...beside].flatMap((row) => wrap(row, columns, "    "));
 }

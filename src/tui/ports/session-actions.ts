@@ -20,10 +20,10 @@ export type SessionActions = {
   exportTo(format: ExportFormat, file: string): Promise<string>;
   /** Returns the output of `sawtooth doctor`. */
   doctor(): Promise<string>;
-  /** Returns the commands from Markdown files, as they were when the session was opened. */
+  /** Returns the commands from files, and the skills, as they were when the session was opened. */
   own(): OwnCommands;
-  /** Trusts the project's commands as they are now in `own`. */
-  trust(): void;
+  /** Trusts these of the project, as they are in `own`. */
+  trust(these: readonly UntrustedCommand[]): void;
 };
 
 /** Tokens of the next request, and dollars of the calls. `why`: the reason when the history is unchanged. */
@@ -38,13 +38,38 @@ export type Models = { listed: ListedModel[]; current: string; others?: string |
 /** A found model. `warnings`: unknown facts about it. `take` makes it the session's model. */
 export type ModelChoice = { card: ModelCard; cost: SwitchCost; warnings: string[]; take(): void };
 
-/** A command that only sends a text; `$ARGUMENTS` in it stands for its argument. */
-export type OwnCommand = { name: string; description: string; text: string };
+/** A command that only sends a text; `$ARGUMENTS` in it stands for its argument, which `hint` describes. */
+export type OwnCommand = { name: string; description: string; text: string; hint?: string | undefined };
+
+/** A command or skill of the project that waits for trust. */
+export type UntrustedCommand = OwnCommand & {
+  /** Where it lies, and the folder of that, for people. */
+  called: string;
+  place: string;
+  /** The files of a skill; undefined for a command. */
+  files: readonly string[] | undefined;
+  /** It wants to grant itself tools, which it cannot. */
+  asksForTools: boolean;
+  /** It was trusted as it was before. */
+  changed: boolean;
+};
+
+/** A skill or command in use. `tokens`: of its text; `line`: of its line in the list, 0 where the model has none. */
+export type ListedSkill = OwnCommand & {
+  called: string;
+  origin: string;
+  isSkill: boolean;
+  tokens: number;
+  line: number;
+  asksForTools: boolean;
+};
 
 export type OwnCommands = {
   commands: OwnCommand[];
   /** Files that were left out, a line for each. */
   notes: string[];
-  /** The project's commands, while untrusted. `changed`: others from this folder were trusted before. */
-  untrusted?: { folder: string; commands: OwnCommand[]; changed: boolean };
+  /** All that is in use. */
+  skills: ListedSkill[];
+  /** Those of the project that wait for trust. */
+  untrusted: UntrustedCommand[];
 };
