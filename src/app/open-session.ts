@@ -86,10 +86,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     ...{ session: options.person?.allowed ?? [], warn: options.warn },
   });
   const first = await choosing;
-  const skills = await sessionSkills({
-    ...{ ...options, redact, home: realHome(env), workspace: workspaceRoot(cwd) },
-    headless: !options.person,
-  });
+  const place = { home: realHome(env), workspace: workspaceRoot(cwd), headless: !options.person };
+  const skills = await sessionSkills({ ...options, redact, ...place });
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
     ...{ cwd, settings, mode, standing, redact, skills },
   });
@@ -109,11 +107,8 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   return {
     sessionId: session.id,
     folder: session.folder,
-    mode,
+    ...{ mode, models, skills, rules: standing },
     snapshots: fileSnapshots.snapshots,
-    rules: standing,
-    models,
-    skills,
     sandbox: { ...sandbox, ...walls },
     judgeAgain() {
       for (const again of [...questions]) again();

@@ -11,7 +11,7 @@ import { textTokens } from "../../context/view/tokens.ts";
 import { applyEvents } from "../../context/view/view.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { enclosed, withoutTags } from "../../core/text/tags.ts";
-import type { OpenOptions } from "../session.ts";
+import type { SessionOptions } from "../options.ts";
 
 /** One of the project that waits for trust. `changed`: the person trusted it as it was before. */
 export type Untrusted = Skill & { changed: boolean };
@@ -23,17 +23,23 @@ export type SessionSkills = {
   untrusted(): readonly Untrusted[];
   /** Takes some of them from now on. Throws an error of one line when that cannot be remembered. */
   trust(these: readonly Untrusted[]): void;
-  /** What was left out, and why: a line for each. */
+  /** Returns a line for each that was left out, with the reason. */
   notes(): readonly string[];
   /** The text that lists for the model what it may start; undefined when there is nothing. */
   catalogue(events: readonly LogEvent[]): string | undefined;
   /** Returns true for the file of a skill whose text stays in the context once it was viewed. */
   isInstruction(path: string): boolean;
-  /** What was trusted since the catalogue was sent, for the model. */
+  /** Returns, for the model, those trusted since the catalogue was sent. */
   takeNotices(): string[];
 };
 
-type Parts = Pick<OpenOptions, "flags" | "env" | "warn" | "withoutTools"> & {
+type Parts = {
+  flags: Pick<SessionOptions, "bare">;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The session only turns text into data. */
+  withoutTools?: boolean;
+  /** Shows one line to the user. */
+  warn(text: string): void;
   /** Real paths. */
   home: string;
   workspace: string;
@@ -127,7 +133,7 @@ function trustIn(file: string, { hash, path }: Skill): { now: boolean; before: b
 
 type Hidden = { skill: Skill; by: Skill };
 
-/** Of two skills, or two commands, with one name the first counts. */
+/** Ranks them: of two skills, or two commands, with one name the first counts. */
 function ranked(skills: readonly Skill[]): { first: Skill[]; hidden: Hidden[] } {
   const ranks = { first: new Map<string, Skill>(), hidden: [] as Hidden[] };
   for (const skill of skills) {

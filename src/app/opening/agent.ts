@@ -54,30 +54,9 @@ type AgentParts = {
 
 /** Puts the agent together. */
 export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, cwd, models, tools, mode, shell, sandbox, fileSnapshots } = parts;
-  const { standing, questions } = parts;
-  const { env, person, driver, refuse } = options;
-  const paths = folders(env);
-  const own = readableFolders(session);
-  const rules = () => ({
-    ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
-    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
-    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
-    matches: namesMatching,
-    survey: surveyFolder,
-    mode: person?.mode() ?? mode,
-    allow: standing.allow(),
-    allowEverywhere: standing.allowEverywhere(),
-    deny: standing.deny(),
-    workspace: workspaceOf(cwd, options),
-    sandbox: sandbox.inForce(),
-    temporary: sandbox.temporary(),
-    readable: [...own, ...parts.skills.inUse().map(({ path }) => dirname(path))],
-    home: realHome(env),
-    protectedPaths: [paths.config, paths.state],
-    cwd: shell.cwd(),
-    settled: sandbox.settled,
-  });
+  const { options, settings, models, tools, shell, fileSnapshots, standing, questions } = parts;
+  const { person, driver, refuse } = options;
+  const rules = rulesOf(session, parts);
   return {
     log: session.log,
     get model() {
@@ -116,6 +95,33 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     pathExists: existsSync,
     reminderWords: readPrompt("reminders"),
   };
+}
+
+/** Returns a function that gives the rules as they are at a call. */
+function rulesOf(session: OpenSession, parts: AgentParts) {
+  const { options, cwd, mode, shell, sandbox, fileSnapshots, standing } = parts;
+  const { env, person } = options;
+  const paths = folders(env);
+  const own = readableFolders(session);
+  return () => ({
+    ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
+    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
+    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
+    matches: namesMatching,
+    survey: surveyFolder,
+    mode: person?.mode() ?? mode,
+    allow: standing.allow(),
+    allowEverywhere: standing.allowEverywhere(),
+    deny: standing.deny(),
+    workspace: workspaceOf(cwd, options),
+    sandbox: sandbox.inForce(),
+    temporary: sandbox.temporary(),
+    readable: [...own, ...parts.skills.inUse().map(({ path }) => dirname(path))],
+    home: realHome(env),
+    protectedPaths: [paths.config, paths.state],
+    cwd: shell.cwd(),
+    settled: sandbox.settled,
+  });
 }
 
 /** The parts of the agent by which a person follows what it does. */

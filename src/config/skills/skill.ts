@@ -10,7 +10,7 @@ export type Skill = {
   name: string;
   /** One line; "" for a command that has none. */
   description: string;
-  /** Of its SKILL.md, or of the command's file; absolute and real. */
+  /** Its SKILL.md, or the command's file; absolute and real. */
   path: string;
   /** The folder of its files, real. */
   folder?: string;
