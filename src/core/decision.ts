@@ -6,8 +6,11 @@ export type PermissionMode = (typeof permissionModes)[number];
 /** Scope of an allow rule: this session, this folder, or everywhere. */
 export type RuleScope = "session" | "project" | "user";
 
-/** Who decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody. */
-export type DecidedBy = "mode" | "rule" | "always" | "user" | "driver" | "headless" | "fix";
+/**
+ * Who decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody; `changed`:
+ * nobody has seen how the server that `rule` names describes its tools now.
+ */
+export type DecidedBy = "mode" | "rule" | "always" | "user" | "driver" | "headless" | "fix" | "changed";
 
 /** How a call was decided at the time, whatever the rules say today. */
 export type DecisionRecord = {
@@ -64,6 +67,8 @@ function decider({ by, rule, scope }: DecisionRecord): string {
       return "by the driving program";
     case "headless":
       return `because nobody could be asked (${rule})`;
+    case "changed":
+      return `because the tools of ${rule} changed, and nobody has looked`;
     case "fix":
       return "because a repair stays inside the project";
   }

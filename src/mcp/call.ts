@@ -37,11 +37,17 @@ export async function callServer(
     if (io.signal.aborted) return { failure: "[cancelled by user]" };
     return { failure: `MCP server ${server} cannot be started: ${(error as Error).message}` };
   }
+  if (await servers.changes(server)) return { failure: unseenText(server) };
   const tool = servers.toolOf(server, call.tool);
   if (!tool) return { failure: noSuchTool(call, connection, servers) };
   const wrong = argumentViolations(tool.inputSchema, call.arguments ?? {});
   if (wrong.length > 0) return { failure: `Wrong arguments: ${wrong.join("; ")}.\n${schemaText(tool)}` };
   return callTool(call, { connection, tool, io, timeoutMs: configuration.timeoutMs });
+}
+
+/** Says why a server is not called that nobody looked at since it changed. */
+export function unseenText(server: string): string {
+  return `MCP server ${server} describes its tools otherwise than when a person last saw them, and is not called before one has seen the difference: sawtooth mcp review shows it at a terminal and asks, and "changes": "trusted" in its entry takes every change.`;
 }
 
 type Call = { connection: Connection; tool: RemoteTool; io: CallIo; timeoutMs: number };

@@ -31,7 +31,7 @@ type Entry = Record<string, unknown>;
 /** Keys of an entry that have an effect. */
 const known = new Set([
   ...["type", "command", "args", "env", "cwd", "disabled"],
-  ...["sandbox", "annotations", "timeoutSeconds"],
+  ...["sandbox", "annotations", "changes", "timeoutSeconds"],
 ]);
 /** Keys of other programs that grant something there, and nothing here: an entry may have them. */
 const elsewhere = new Set(["autoApprove", "alwaysAllow", "trust", "description", "disabledTools"]);

@@ -14,6 +14,7 @@ import {
   wasTold,
   writeToolFiles,
 } from "./catalogue.ts";
+import { isChanged } from "./changes.ts";
 import type { ServerConfiguration } from "./configuration.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerProcess } from "./process.ts";
@@ -24,10 +25,21 @@ export type ServersOptions = {
   folder: string;
   /** Folder that keeps catalogues from one session to the next. */
   cache: string;
+  /** The offers that a person saw: a changed one waits for them. */
+  seen: SeenOffers;
   version: string;
   start(configuration: ServerConfiguration): Promise<ServerProcess>;
   /** Shows one line to the person. */
   warn(text: string): void;
+};
+
+/** The offers that a person saw, by the name of the server. */
+export type SeenOffers = {
+  /** Returns the one that they saw last; undefined for a server that is new. */
+  of(name: string): Catalogue | undefined;
+  keep(name: string, offer: Catalogue): void;
+  /** Returns true where the person wants no question about changes. */
+  isFree(name: string): boolean;
 };
 
 export type SessionServers = {
@@ -47,6 +59,10 @@ export type SessionServers = {
   connection(name: string): Promise<Connection>;
   /** Returns the folder of the files about the tools of a server. */
   folderOf(name: string): string;
+  /** Returns how a server changed since a person saw it, in lines; undefined when it did not. Nothing of it counts yet. */
+  changes(name: string): Promise<string[] | undefined>;
+  /** Takes the changed offer of a server: a person has seen it. */
+  accept(name: string): void;
   /** Ends every server. */
   close(): Promise<void>;
   /** Ends every server at once, for the exit of our process. */
@@ -59,6 +75,8 @@ type Server = {
   catalogue: Catalogue | undefined;
   connecting: Promise<Connection> | undefined;
   process: ServerProcess | undefined;
+  /** A newer offer, which nobody has seen. */
+  unseen: Catalogue | undefined;
   /** The model has not been told of the catalogue as it is. */
   untold: boolean;
   /** Notes about changes so far. */
@@ -101,6 +119,14 @@ export function createServers(given: ServersOptions): SessionServers {
     toolsOf: (server) => servers.get(server)?.catalogue?.tools,
     connection: (name) => connected(find(name), options),
     folderOf: (name) => find(name).folder,
+    changes: async (name) => {
+      const { catalogue, unseen } = find(name);
+      return catalogue && unseen && (await import("./changes.ts")).changeLines(catalogue, unseen);
+    },
+    accept(name) {
+      const server = find(name);
+      if (server.unseen) take(server, server.unseen, options);
+    },
     async close() {
       isClosed = true;
       await Promise.all(all().map((server) => closed(server)));
@@ -111,9 +137,13 @@ export function createServers(given: ServersOptions): SessionServers {
   };
 }
 
-function serverOf(configuration: ServerConfiguration, { folder, cache }: ServersOptions): Server {
-  const catalogue = readCatalogue(cache, configuration.hash);
+function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: ServersOptions): Server {
+  const { name, hash } = configuration;
+  const newest = readCatalogue(cache, hash);
+  const catalogue = seen.isFree(name) ? newest : (seen.of(name) ?? newest);
+  const unseen = newest && catalogue && isChanged(catalogue, newest) ? newest : undefined;
   return {
+    unseen,
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
     ...{ connecting: undefined, process: undefined, failure: undefined },
     ...{ untold: catalogue !== undefined, notes: 0 },
@@ -173,22 +203,39 @@ function connected(server: Server, options: ServersOptions): Promise<Connection>
   return server.connecting;
 }
 
+/** Returns true when an offer differs from the one that a person saw, and they want to see that. */
+function waits({ configuration, catalogue }: Server, offer: Catalogue, { seen }: ServersOptions): boolean {
+  return catalogue !== undefined && !seen.isFree(configuration.name) && isChanged(catalogue, offer);
+}
+
+/** Makes an offer the one that counts. The first of a server is taken as it is. */
+function take(server: Server, offer: Catalogue, { seen }: ServersOptions): void {
+  server.catalogue = offer;
+  server.unseen = undefined;
+  server.untold = true;
+  seen.keep(server.configuration.name, offer);
+}
+
+function newest({ catalogue, unseen }: Server): Catalogue | undefined {
+  return unseen ?? catalogue;
+}
+
 async function start(server: Server, options: ServersOptions): Promise<Connection> {
   const { connect } = await import("./connection.ts");
   const { configuration } = server;
   const learn = (catalogue: Catalogue): void => {
-    server.catalogue = catalogue;
-    server.untold = true;
     storeCatalogue(options.cache, configuration.hash, catalogue);
+    if (waits(server, catalogue, options)) server.unseen = catalogue;
+    else take(server, catalogue, options);
   };
   const connection = await connect({
     async start() {
       server.process = await options.start(configuration);
       return server.process;
     },
-    prior: server.catalogue?.prior,
+    prior: newest(server)?.prior,
     version: options.version,
-    onTools: (tools) => server.catalogue && learn({ ...server.catalogue, tools }),
+    onTools: (tools) => newest(server) && learn({ ...(newest(server) as Catalogue), tools }),
     onEnded() {
       server.connecting = undefined;
       server.process = undefined;

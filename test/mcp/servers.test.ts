@@ -146,7 +146,8 @@ describe("what changes", () => {
       {},
     );
     const file = join(seen.workspace.home, "notes");
-    writeSettings(seen.workspace, { mcpServers: { test: testServer("usual", file) } });
+    const entry = { ...testServer("usual", file), changes: "trusted" };
+    writeSettings(seen.workspace, { mcpServers: { test: entry } });
     await seen.run(...auto);
     writeFileSync(`${file}.later`, "");
     await seen.run("-c", ...auto);

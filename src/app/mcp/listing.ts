@@ -6,10 +6,12 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import { readSettings, type Settings } from "../../config/settings.ts";
 import { projectRulesFile, readProjectRules } from "../../config/stored-rules.ts";
 import { type Catalogue, readCatalogue } from "../../mcp/catalogue.ts";
+import { isChanged } from "../../mcp/changes.ts";
 import { type Servers, serversOf } from "../../mcp/configuration.ts";
 import { rulesOn } from "../../permissions/remote.ts";
 import { type EntryFacts, entryFacts } from "./entry-facts.ts";
 import { judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
+import { seenOffers } from "./seen-offers.ts";
 import { catalogueFolder } from "./session-servers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +29,10 @@ export type ListedServer = EntryFacts & {
   problem?: string;
   /** The offer of its last connection; undefined when there was none. */
   catalogue?: Catalogue | undefined;
+  /** The offer that a person saw last, where the newest is another and waits for them. */
+  seen?: Catalogue;
+  /** Takes the newest offer as seen. */
+  accept?: () => void;
   /** The rules on its tools. */
   allow: string[];
   deny: string[];
@@ -70,7 +76,7 @@ function usedState(
   name: string,
   entry: Record<string, unknown>,
   env: Environment,
-): Pick<ListedServer, "state" | "problem" | "catalogue"> {
+): Pick<ListedServer, "state" | "problem" | "catalogue" | "seen" | "accept"> {
   const { servers, problems }: Servers = serversOf({ [name]: entry }, env);
   const [server] = servers;
   const [problem] = problems;
@@ -78,8 +84,16 @@ function usedState(
     return entry.disabled === true
       ? { state: "disabled" }
       : { state: "unusable", ...(problem ? { problem } : {}) };
-  const catalogue = readCatalogue(catalogueFolder(env), server.hash);
-  return { state: "usable", catalogue, ...(problem ? { problem } : {}) };
+  const folder = catalogueFolder(env);
+  const catalogue = readCatalogue(folder, server.hash);
+  const offers = seenOffers({ [name]: entry }, folder);
+  const before = offers.isFree(name) ? undefined : offers.of(name);
+  const seen = before && catalogue && isChanged(before, catalogue) ? before : undefined;
+  return {
+    ...{ state: "usable", catalogue },
+    ...(seen ? { seen, accept: () => offers.keep(name, catalogue as Catalogue) } : {}),
+    ...(problem ? { problem } : {}),
+  };
 }
 
 function rulesOf(settings: Settings, config: string, root: string) {

@@ -2,8 +2,10 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { changeLines } from "../../mcp/changes.ts";
 import { wrap } from "../../report/text/columns.ts";
 import { type EntryFacts, entryFacts } from "./entry-facts.ts";
+import type { ListedServer } from "./listing.ts";
 import type { JudgedServers } from "./project-trust.ts";
 import { withoutGrants } from "./project-trust.ts";
 
@@ -65,4 +67,15 @@ function filesOfProject({ command, args, cwd }: Server["entry"], workspace: stri
     const path = resolve(folder, word);
     return existsSync(path) && realpathSync(path).startsWith(`${realpathSync(workspace)}/`);
   });
+}
+
+/** Returns the difference between what a person saw of a server and what it offers now; empty where there is none. */
+export async function changedText({ name, seen, catalogue }: ListedServer): Promise<string> {
+  if (!seen || !catalogue) return "";
+  const lines = await changeLines(seen, catalogue);
+  return [
+    `Server ${name} describes its tools otherwise than when you last saw them`,
+    ...lines.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
 }

@@ -49,11 +49,13 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
     return undefined;
   }
   const { createServers } = await import("../../mcp/servers.ts");
+  const { seenOffers } = await import("./seen-offers.ts");
   const { serverStarter } = await import("./start-server.ts");
   const servers = createServers({
     configurations,
     folder: join(folder, "mcp"),
     cache: catalogueFolder(env),
+    seen: seenOffers({ ...entries, ...given }, catalogueFolder(env)),
     version: packageVersion(),
     start: serverStarter({ env, sessionId: id, folder, workspace: parts.workspace, sandbox: parts.sandbox }),
     warn,
@@ -63,7 +65,7 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
 }
 
 /** Returns the entries of the project that the person allowed, and tells of those that wait for them. */
-function entriesOfProject({ options, settings, workspace }: Parts): Record<string, object> {
+function entriesOfProject({ options, settings, workspace }: Parts): Record<string, Record<string, unknown>> {
   const { env, flags, warn, person } = options;
   if (flags.bare) return {};
   const judged = judgedServers(workspace, env);

@@ -24,6 +24,7 @@ import { limitsOf } from "../choices.ts";
 import type { OpenedModels } from "../current-model.ts";
 import { instructionsReader } from "../instructions/nested.ts";
 import type { SessionSkills } from "../instructions/skills.ts";
+import { permitChanged } from "../mcp/permit-changed.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
 import { shortened } from "../paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
@@ -74,9 +75,13 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     artifacts: session.artifacts,
     guard: parts.guard,
     beforeWrite: fileSnapshots.beforeWrite,
-    permit: refusing(
-      person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
-      refuse && ((access) => refuse(access, session.folder)),
+    permit: permitChanged(
+      refusing(
+        person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
+        refuse && ((access) => refuse(access, session.folder)),
+      ),
+      parts.servers,
+      person?.ask,
     ),
     takeSteering: () =>
       (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],

@@ -1,12 +1,10 @@
 /** `sawtooth mcp review`: shows a person what waits for them, and asks. */
 
-import { join } from "node:path";
+import { type ListedServer, listedServers } from "../../app/mcp/listing.ts";
 import { judgedServers, waitingServers } from "../../app/mcp/project-trust.ts";
 import { type Decision, reviewServers } from "../../app/mcp/review.ts";
-import { entryText } from "../../app/mcp/review-text.ts";
-import { folders } from "../../config/folders.ts";
+import { changedText, entryText } from "../../app/mcp/review-text.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
-import { readSettings } from "../../config/settings.ts";
 import { StartError, UsageError } from "../../core/errors.ts";
 import { writeError } from "../terminal-output.ts";
 import { typedLine } from "../typed-line.ts";
@@ -21,46 +19,61 @@ type Call = {
 /** Exit code of a run that permissions stop. */
 const blocked = 5;
 
-/** Asks about each server at the terminal. Without one everything is shown, and nothing decided. */
+/**
+ * Asks at the terminal about servers of the project, then about tools that changed. Without a terminal everything is
+ * shown, and nothing decided. Returns the exit code; throws `UsageError`, `StartError` and `SettingsError`.
+ */
 export async function review({ operands: [stray], env, cwd, say }: Call): Promise<number> {
   if (stray !== undefined) throw new UsageError(`review takes no name; unexpected: ${stray}`);
-  const workspace = workspaceRoot(cwd);
-  const judged = judgedServers(workspace, env);
-  const { mcpServers = {} } = readSettings(join(folders(env).config, "settings.json"));
-  const waiting = waitingServers(judged, new Set(Object.keys(mcpServers)));
+  const place = { workspace: workspaceRoot(cwd), env };
+  const judged = judgedServers(place.workspace, env);
+  const { servers } = listedServers({ env, cwd });
+  const waiting = waitingServers(judged, new Set(servers.filter(isOwn).map(({ name }) => name)));
+  const changed = servers.filter(({ seen }) => seen);
   for (const note of judged.notes) writeError(`sawtooth: ${note}\n`);
-  if (waiting.length === 0) {
+  if (waiting.length + changed.length === 0) {
     say("Nothing waits for you.\n");
     return 0;
   }
-  const isHere = process.stdin.isTTY && process.stdout.isTTY && !env.SAWTOOTH_SESSION;
-  if (!isHere) {
-    for (const server of waiting) say(`${entryText(server, { file: judged.file, workspace, env })}\n`);
+  if (!process.stdin.isTTY || !process.stdout.isTTY || env.SAWTOOTH_SESSION) {
+    for (const server of waiting) say(`${entryText(server, { file: judged.file, ...place })}\n`);
+    for (const server of changed) say(`${await changedText(server)}\n`);
     throw new StartError("nothing is decided: a person answers at a terminal", blocked);
   }
-  await reviewServers(
-    judged,
-    waiting,
-    { workspace, env },
-    {
-      show: (text) => say(`${text}\n`),
-      decide,
-      warn: (text) => writeError(`sawtooth: ${text}\n`),
-    },
-  );
+  await reviewServers(judged, waiting, place, {
+    show: (text) => say(`${text}\n`),
+    decide: (name) =>
+      answerTo(`Use ${name}? y: yes, until its entry changes; n: no, until it changes`, decisions),
+    warn: (text) => writeError(`sawtooth: ${text}\n`),
+  });
+  for (const server of changed) {
+    say(`${await changedText(server)}\n`);
+    const answer = await answerTo(`Take the changed tools of ${server.name}? y: yes`, {
+      y: "use",
+      yes: "use",
+      n: "later",
+    });
+    if (answer === undefined) break;
+    if (answer === "use") server.accept?.();
+  }
   return 0;
 }
 
-const answers: Record<string, Decision> = { y: "use", yes: "use", n: "never", no: "never", "": "later" };
+function isOwn({ from }: ListedServer): boolean {
+  return from === "settings";
+}
 
-async function decide(name: string): Promise<Decision | undefined> {
+const decisions: Record<string, Decision> = { y: "use", yes: "use", n: "never", no: "never" };
+
+/** Asks until the answer is one of `answers` or empty, which means later; undefined when the person leaves. */
+async function answerTo(
+  question: string,
+  answers: Readonly<Record<string, Decision>>,
+): Promise<Decision | undefined> {
   for (;;) {
-    const line = await typedLine(
-      `Use ${name}? y: yes, until its entry changes; n: no, until it changes; Enter: later: `,
-      { shown: true },
-    );
+    const line = await typedLine(`${question}; Enter: later: `, { shown: true });
     if (line === undefined) return undefined;
-    const decision = answers[line.toLowerCase()];
+    const decision = line === "" ? "later" : answers[line.toLowerCase()];
     if (decision) return decision;
   }
 }

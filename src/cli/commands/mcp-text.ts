@@ -15,7 +15,9 @@ export function serversText({ settings, project, servers, notes }: Listing): str
     offered.length > 0 ? [`${project}`, ...offered.flatMap(rowsOf)] : [],
     notes,
     servers.length === 0 ? [none] : [],
-    offered.some(isWaiting) ? ["sawtooth mcp review shows what is not allowed yet, and asks."] : [],
+    servers.some((server) => isWaiting(server) || server.seen)
+      ? ["sawtooth mcp review shows what you have not seen, and asks."]
+      : [],
   ];
   return `${parts
     .filter((lines) => lines.length > 0)
@@ -62,11 +64,12 @@ const states: Record<Exclude<ServerState, "usable" | "unusable">, string> = {
   refused: "not used, as you decided",
 };
 
-function stateText({ state, problem, catalogue }: ListedServer): string {
+function stateText({ state, problem, catalogue, seen }: ListedServer): string {
   if (state === "unusable") return problem ?? "cannot be used";
   if (state !== "usable") return states[state];
   const known = catalogue ? plural(catalogue.tools.length, "tool") : "never connected to";
-  return problem ? `${known}; ${problem}` : known;
+  const changed = seen ? ", which changed since you saw them" : "";
+  return problem ? `${known}${changed}; ${problem}` : `${known}${changed}`;
 }
 
 function rightsText({ transport, sandboxed, trusted, allow, deny }: ListedServer): string {
@@ -95,15 +98,18 @@ function firstLine(text: string): string {
 
 /** The list as one JSON object in a line. */
 export function serversJson({ settings, project, servers, notes }: Listing): string {
-  const listed = servers.map(({ catalogue, sandboxed, trusted, runs, gets, reads, ...server }) => ({
-    ...server,
-    file: server.from === "settings" ? settings : project,
-    ...(server.transport === "http" ? { url: runs } : { command_line: runs }),
-    gets: gets.map(({ name }) => name),
-    reads: reads.map(({ name }) => name),
-    ...(server.transport === "http" ? {} : { sandbox: sandboxed }),
-    annotations_trusted: trusted,
-    tools: catalogue?.tools.map(({ name }) => name) ?? null,
-  }));
+  const listed = servers.map(
+    ({ catalogue, seen, accept, sandboxed, trusted, runs, gets, reads, ...server }) => ({
+      ...server,
+      file: server.from === "settings" ? settings : project,
+      ...(server.transport === "http" ? { url: runs } : { command_line: runs }),
+      gets: gets.map(({ name }) => name),
+      reads: reads.map(({ name }) => name),
+      ...(server.transport === "http" ? {} : { sandbox: sandboxed }),
+      annotations_trusted: trusted,
+      tools_changed: seen !== undefined,
+      tools: catalogue?.tools.map(({ name }) => name) ?? null,
+    }),
+  );
   return `${JSON.stringify({ servers: listed, notes })}\n`;
 }

@@ -56,6 +56,7 @@ const parties: Record<DecidedBy, string> = {
   user: "by the user",
   driver: "by the driving program",
   headless: "nobody could be asked",
+  changed: "changed tools that nobody looked at",
   fix: "outside of the project",
 };
 

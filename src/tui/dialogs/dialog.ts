@@ -32,8 +32,9 @@ const scopes: { scope: RuleScope; label: string; short: string; key: string }[] 
   { scope: "user", label: "Yes, always in every project", short: "all", key: "u" },
 ];
 
+const yes: Choice = { label: "Yes", short: "yes", answer: { decision: "allow" }, keys: ["y"] };
 const yesOrNo: Choice[] = [
-  { label: "Yes", short: "yes", answer: { decision: "allow" }, keys: ["y"] },
+  yes,
   { label: "No", short: "no", answer: { decision: "deny", say: "" }, keys: ["n"] },
 ];
 
@@ -58,7 +59,7 @@ export function isConfirmation(question: Question | Confirmation): question is C
  * leaving the sandbox, which may take the place of another, so that a stray Enter changes nothing.
  */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
-  const startsOnNo = isConfirmation(question) || question.connection || goesOut(question);
+  const startsOnNo = isConfirmation(question) || question.connection || question.changes || goesOut(question);
   return { id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 };
 }
 
@@ -82,7 +83,9 @@ export function choicesOf(question: Question | Confirmation): Choice[] {
   // A connection that nobody answered for closes its question, and this one may follow: the same digit is a no in both.
   const kept = goesOut(question) ? remembered.filter(({ short }) => short !== "all") : remembered;
   return [
-    { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
+    question.changes
+      ? yes
+      : { label: "Yes, once", short: "once", answer: { decision: "allow" }, keys: ["y"] },
     ...(suggestion ? kept : []),
     { label: "No, and tell it what to do instead", short: "no …", answer: "instead", keys: ["n"] },
   ];

@@ -11,6 +11,7 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
   if (isConfirmation(question))
     return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, context.columns)));
   const { toolName, input } = question;
+  if (question.changes) return differenceRows(question.changes.lines, context);
   if (question.connection)
     return wrap([{ text: literal(String(input.program ?? "")), tone: "code" }], context.columns);
   if (toolName === toolNames.fetch)
@@ -23,6 +24,14 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
 function argumentRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {
   const lines = JSON.stringify(input.arguments ?? {}, null, 2).split("\n");
   return ends(lines).flatMap((line) => wrap(lineWithoutPadding(line), columns));
+}
+
+/** Returns the difference, with each line in full. */
+function differenceRows(lines: readonly string[], { columns }: RowContext): Row[] {
+  return lines.flatMap((line) => {
+    const tone = line.startsWith("+ ") ? "good" : line.startsWith("- ") ? "bad" : "strong";
+    return wrap(toned(lineWithoutPadding(line), tone), columns, "  ");
+  });
 }
 
 function commandRows(input: Record<string, unknown>, { columns }: RowContext): Row[] {

@@ -81,6 +81,8 @@ export type Question = {
   suggestion?: string | undefined;
   /** Present when a connection of a running command waits for the answer; its title. */
   connection?: { title: string };
+  /** Present when the question is about how a server of tools changed: lines that begin with `+`, `-` or neither. */
+  changes?: { server: string; lines: readonly string[] };
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
   /** For a command that leaves the sandbox: its folder, the files that it names, and which of them were changed. */
