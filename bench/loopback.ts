@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A tool call to reply with, or nothing for a last word. */
 export type Call = { name: string; input: object };
@@ -15,10 +16,14 @@ export type Loopback = {
   close(): Promise<void>;
 };
 
-/** Starts a server on a free port. `replyTo` gives the call for the request with this index (from 0). */
+/**
+ * Starts a server on a free port. `replyTo` gives the call for the request with this index (from 0). `afterMs`: how long
+ * each reply is in coming.
+ */
 export async function startLoopback(
   replyTo: (index: number) => Call | undefined,
   onBody?: (body: string) => void,
+  afterMs = 0,
 ): Promise<Loopback> {
   const arrived: number[] = [];
   const ended: number[] = [];
@@ -26,8 +31,9 @@ export async function startLoopback(
     const index = arrived.push(performance.now()) - 1;
     let body = "";
     if (onBody) request.setEncoding("utf8").on("data", (text) => (body += text));
-    request.on("end", () => {
+    request.on("end", async () => {
       onBody?.(body);
+      if (afterMs > 0) await sleep(afterMs);
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(streamOf(replyTo(index), index));
       ended.push(performance.now());

@@ -11,7 +11,7 @@ import { connections, namesServed } from "./network.ts";
 import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
 import { endReport } from "./report.ts";
-import { firstCommand, insideRoundTrip } from "./sandbox.ts";
+import { firstCommand, firstCommandSeen, insideRoundTrip } from "./sandbox.ts";
 import { flooded, roundTrip } from "./shell.ts";
 import { firstRequest, memory, memoryOfSteps, version } from "./start.ts";
 import { bashSteps, todoSteps } from "./steps.ts";
@@ -34,6 +34,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   replay: replaySteps,
   redaction,
   "sandbox-first": firstCommand,
+  "sandbox-seen": firstCommandSeen,
   "sandbox-trip": insideRoundTrip,
   "network-start": namesServed,
   "network-request": connections,

@@ -13,7 +13,8 @@ import { procTable } from "../src/tools/bash/shell/process-table-proc.ts";
 import { createShell, type Shell } from "../src/tools/bash/shell/shell.ts";
 import { engine, insideOf } from "../test/sandbox/support.ts";
 import { figure, type Row, ratio } from "./figures.ts";
-import { inTurn } from "./programs.ts";
+import { startLoopback } from "./loopback.ts";
+import { agent, inHome, inTurn, runNode } from "./programs.ts";
 
 type Kind = "bare" | "walls" | "names";
 type Place = { shell: Shell; run(command: string): Promise<void>; close(): Promise<void> };
@@ -40,6 +41,34 @@ export async function firstCommand(): Promise<Row[]> {
     return { name, unit: "ms", measured, baseline, against: "without sandbox", aim };
   };
   return [row("first command, sandbox", walls, 10), row("first command, with names", names, 75)];
+}
+
+/** Milliseconds that the server takes for a reply: a model takes longer. */
+const thinkingMs = 300;
+
+/**
+ * From the reply with the first command to the request with its result, where the reply took as long as a model's do at
+ * least: the sandbox starts meanwhile. The whole program, with the sandbox and names, and without.
+ */
+export async function firstCommandSeen(): Promise<Row[]> {
+  if (!engine) return [];
+  const { walls, bare } = await inTurn(15, { bare: () => firstWait("off"), walls: () => firstWait("on") });
+  const [measured, baseline] = [figure(walls), figure(bare)];
+  return [
+    {
+      ...{ name: "first command, as seen", unit: "ms", measured, baseline, against: "without sandbox" },
+      aim: { text: "≤ 10 ms more", met: measured.median - baseline.median <= 10 },
+    },
+  ];
+}
+
+async function firstWait(choice: "on" | "off"): Promise<number> {
+  const call = { name: "bash", input: { command: ":" } };
+  const server = await startLoopback((index) => (index === 0 ? call : undefined), undefined, thinkingMs);
+  const flags = ["--model", "anthropic/claude-sonnet-5-5", "--permission-mode", "auto", "--sandbox", choice];
+  await inHome((home) => runNode([...agent, "-p", "hi", ...flags], home), server.url);
+  await server.close();
+  return (server.arrived[1] ?? Number.NaN) - (server.ended[0] ?? Number.NaN);
 }
 
 /** `:` there and back in a shell that runs, inside and outside. */

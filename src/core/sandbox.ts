@@ -103,8 +103,13 @@ export type Sandbox = {
   open(start: { terminal: string | undefined; env: Readonly<Record<string, string>> }): Promise<Box>;
   /** Returns true while the plan that `box` was opened with is still the plan. */
   isCurrent(box: Box): boolean;
-  /** Closes sockets of the machine that appeared since `box` was opened. Never rejects. */
+  /**
+   * Closes sockets of the machine that appeared since `box` was opened, and looks for new ones often from now on. Never
+   * rejects.
+   */
   closeLate(box: Box): Promise<void>;
+  /** Looks for such sockets seldom from now on: no command runs. */
+  calm(box: Box): void;
   /** Returns the plan of now. */
   plan(): SandboxPlan;
   /** Returns the path on the machine of a path inside, which differs for temporary files. */

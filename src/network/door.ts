@@ -18,8 +18,8 @@ export type DoorMessage =
 /**
  * Numbers of the kernel: 0xb701 is NS_GET_USERNS, 0x10000000 and 0x40000000 the user and network namespace. The message
  * over netlink adds the route `local 0.0.0.0/0 dev lo table local`, which leads every address to the loopback device; 17
- * says that it exists. Command 4 of fcntl makes the channel wait; option 2 allows an address to be used again, 21 bounds the time of a connect. System calls: setns,
- * sendmsg.
+ * says that it exists, 100 that the device is not up yet. Command 4 of fcntl makes the channel wait; option 2 allows an
+ * address to be used again, 21 bounds the time of a connect. System calls: setns, sendmsg.
  */
 const perl = `use strict; use Config; my $m = $Config{archname};
 my ($setns, $sendmsg) = $m =~ /^x86_64/ ? (308, 46) : $m =~ /^(aarch64|riscv64|loongarch64)/ ? (268, 211)
@@ -45,9 +45,11 @@ if ($job eq "connect") { while (my $asked = line()) {
   $is4 || socket($s, 10, 1, 0) && connect($s, pack("S n x4 x15 C x4", 10, $port, 1))
     ? hand($s, '"type":"net.Socket"', qq("type":"connected","id":$id)) : failed(qq(,"id":$id)) } exit 0 }
 socket(my $s, 16, 3, 0) or die "netlink: $!\\n";
-send($s, pack("LSSLL C8L SSL SSL", 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255), 0,
-  pack("SSLL", 16, 0, 0, 0));
-recv($s, my $r, 4096, 0); my $e = -unpack("x16 l", $r); $e == 0 || $e == 17 or die "route: error $e\\n";
+my $e; for (1 .. 1000) {
+  send($s, pack("LSSLL C8L SSL SSL", 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255), 0,
+    pack("SSLL", 16, 0, 0, 0));
+  recv($s, my $r, 4096, 0); $e = -unpack("x16 l", $r); last if $e != 100; select(undef, undef, undef, 0.005) }
+$e == 0 || $e == 17 or die "route: error $e\\n";
 if ($job eq "listen") { socket(my $names, 2, 2, 0); bind($names, at(53, "0.0.0.0")) or die "names: $!\\n";
   hand($names, '"type":"dgram.Socket","dgramType":"udp4"', '"type":"names"') }
 for (@places) { my ($host, $port) = split /:/;
@@ -57,7 +59,7 @@ for (@places) { my ($host, $port) = split /:/;
 line() for 1 .. $handed;`;
 
 /** The same for python3. */
-const python = `import ctypes, fcntl, json, os, socket, struct, sys
+const python = `import ctypes, fcntl, json, os, socket, struct, sys, time
 c = ctypes.CDLL(None, use_errno=True)
 def must(what, result):
     if result != 0: sys.exit(what + ": " + os.strerror(ctypes.get_errno()))
@@ -86,8 +88,11 @@ if job == "connect":
         except OSError as error: failed(error, id=asked["id"])
     sys.exit(0)
 s = socket.socket(16, 3, 0)
-s.send(struct.pack("=LHHLL8BL HHL HHL".replace(" ", ""), 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255))
-e = -struct.unpack("=i", s.recv(4096)[16:20])[0]
+for n in range(1000):
+    s.send(struct.pack("=LHHLL8BL HHL HHL".replace(" ", ""), 44, 24, 0x505, 1, 0, 2, 0, 0, 0, 255, 2, 254, 2, 0, 8, 4, 1, 8, 15, 255))
+    e = -struct.unpack("=i", s.recv(4096)[16:20])[0]
+    if e != 100: break
+    time.sleep(0.005)
 if e not in (0, 17): sys.exit("route: " + os.strerror(e))
 if job == "listen":
     names = socket.socket(2, 2)

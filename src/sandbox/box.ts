@@ -18,12 +18,15 @@ export type BoxStart = {
   terminal: string | undefined;
   /** True for bubblewrap, which reports its first process; else the program itself becomes the keeper. */
   hasOwnPids: boolean;
+  /** Called with the keeper's pid as soon as it is known, while the rest is still being set up. */
+  onPid?: (pid: number) => void;
 };
 
 /** Starts a sandbox and waits for its keeper. Throws with what the program said when it cannot start. */
 export async function startBox(start: BoxStart): Promise<Box> {
   const nonce = randomBytes(12).toString("hex");
-  const keeper = ["bash", "-c", keeperCommand, "sawtooth-keeper", start.terminal ?? ""];
+  // Without --norc it would read ~/.bashrc: its input is a socket, as if rshd had started it.
+  const keeper = ["bash", "--norc", "-c", keeperCommand, "sawtooth-keeper", start.terminal ?? ""];
   const child = spawn(start.program, [...start.arguments, ...keeper], {
     cwd: "/",
     env: start.env,
@@ -35,7 +38,7 @@ export async function startBox(start: BoxStart): Promise<Box> {
   child.stdin.write(keeperProgram(nonce));
   const pid = start.hasOwnPids ? reportedPid(child, start.filter) : Promise.resolve(child.pid ?? Number.NaN);
   // Where the program fails, its own words say more.
-  pid.catch(() => {});
+  pid.then(start.onPid, () => {});
   const complaint = textOf(child.stderr);
   return new Promise((resolve, reject) => {
     let listener: BoxListener | undefined;

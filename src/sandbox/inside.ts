@@ -63,8 +63,8 @@ export type InsideOptions = {
 export type BoxNetwork = {
   /** Files that are shown in place of the machine's, by absolute real path. */
   files: readonly { path: string; text: string }[];
-  /** Serves the network of a sandbox that has just started, by its first process. Never rejects. */
-  serve(pid: number): Promise<void>;
+  /** Serves the network of a sandbox by its first process. `starting`: rejects when it cannot start. Never rejects. */
+  serve(pid: number, starting: Promise<unknown>): Promise<void>;
 };
 
 /** Folders of temporary files that a session gets its own of. */
@@ -100,19 +100,27 @@ export function sandboxOf(options: InsideOptions): Sandbox {
         engine.name === "landlock"
           ? landlockStart(engine.landlock, plan, options, terminal)
           : bubblewrapStart(engine, plan, options, terminal);
-      const starting = startBox({ ...start, env: environmentInside(env, plan, options) });
+      let served: Promise<void> | undefined;
+      const starting = startBox({
+        ...{ ...start, env: environmentInside(env, plan, options) },
+        // The network is there before the walls are.
+        onPid(pid) {
+          served = options.network?.serve(pid, starting);
+        },
+      });
       const box = await starting.catch((error: Error) => {
         options.onFailed?.();
         throw error;
       });
       if (engine.name === "namespaces") watches.set(box, watchOf(box, before, plan, options));
-      await options.network?.serve(box.pid);
+      await served;
       plans.set(box, key);
       options.onPlan(plan, engine.name === "namespaces" || canHide(plan));
       return box;
     },
     isCurrent: (box) => plans.get(box) === planKey(options),
     closeLate: async (box) => watches.get(box)?.look(),
+    calm: (box) => watches.get(box)?.calm(),
     hostPath: (path) => hostPath(options, path),
   };
 }

@@ -5,6 +5,7 @@
  */
 
 import { spawn } from "node:child_process";
+import { closeSync, openSync, readSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { interpreterIn } from "../disk/interpreter.ts";
 import { openSockets, processIds, procLink, procText } from "../disk/process-stat.ts";
@@ -44,8 +45,15 @@ for path in sys.argv[2:]:
  */
 export type BoundSocket = { id: string; path: string };
 
-/** Covers what appeared since the last look. Never rejects: what cannot be covered is told. */
-export type LateSockets = { look(): Promise<void> };
+export type LateSockets = {
+  /**
+   * Covers what appeared since the last look, and looks often from now on. Never rejects: what cannot be covered is
+   * told.
+   */
+  look(): Promise<void>;
+  /** Looks seldom from now on. */
+  calm(): void;
+};
 
 export type LateOptions = {
   /** First process of the sandbox, as the machine counts. */
@@ -60,16 +68,21 @@ export type LateOptions = {
   folders?: readonly string[];
 };
 
-/** Milliseconds between two looks by itself. */
-const usualMs = 250;
+/** Milliseconds between two looks by itself, while a command runs and else. */
+const [busyMs, calmMs] = [25, 250];
+/** The least of the time that is left for other work, for each part that looking takes. */
+const rest = 100;
 
 /** Watches from now on. `before`: the sockets that the sandbox has closed from its start. */
 export function watchSockets(before: readonly BoundSocket[], options: LateOptions): LateSockets {
   const { pid, isLeft, isAlive, onFailure, folders } = options;
+  const table = openTable();
   let known = new Set(before.map(keyOf));
   let covering: Promise<void> = Promise.resolve();
   const coverFresh = (): Promise<void> => {
-    const now = boundSockets();
+    const text = table.changed();
+    if (text === undefined) return covering;
+    const now = boundSockets(text);
     const fresh = now.filter((one) => !known.has(keyOf(one)));
     known = new Set(now.map(keyOf));
     const paths = pathsOf(fresh).filter((path) => !isLeft(path));
@@ -81,12 +94,62 @@ export function watchSockets(before: readonly BoundSocket[], options: LateOption
     covering = Promise.all([covering, covered]).then(() => {});
     return covering;
   };
-  const timer = setInterval(() => {
-    if (isAlive()) void coverFresh();
-    else clearInterval(timer);
-  }, usualMs);
-  timer.unref();
-  return { look: coverFresh };
+  let isBusy = false;
+  let timer: NodeJS.Timeout | undefined;
+  const again = (cost: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(turn, isBusy ? Math.max(busyMs, cost * rest) : calmMs).unref();
+  };
+  const turn = (): void => {
+    if (!isAlive()) return void table.close();
+    const began = performance.now();
+    void coverFresh();
+    again(performance.now() - began);
+  };
+  again(0);
+  return {
+    look() {
+      if (!isAlive()) return covering;
+      if (!isBusy) {
+        isBusy = true;
+        again(0);
+      }
+      return coverFresh();
+    },
+    calm() {
+      isBusy = false;
+    },
+  };
+}
+
+/** The kernel's table of sockets, through one open file: to open it costs as much as to read it. */
+function openTable(): { changed(): string | undefined; close(): void } {
+  let file: number | undefined;
+  let [last, next] = [Buffer.alloc(0), Buffer.alloc(16 * 1024)];
+  return {
+    /** Returns its text where that is another than at the call before. */
+    changed() {
+      try {
+        file ??= openSync("/proc/net/unix", "r");
+        let length = 0;
+        for (let got = -1; got !== 0; length += got) {
+          if (length === next.length) next = Buffer.concat([next, Buffer.alloc(length)]);
+          got = readSync(file, next, length, next.length - length, length);
+        }
+        const now = next.subarray(0, length);
+        if (now.equals(last)) return undefined;
+        next = Buffer.alloc(next.length);
+        last = now;
+        return now.toString("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
 }
 
 function keyOf({ id, path }: BoundSocket): string {

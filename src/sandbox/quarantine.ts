@@ -6,6 +6,7 @@ import { makeFolders } from "../disk/make-folders.ts";
 import { insideFolder, PathMoved } from "../disk/pinned-folder.ts";
 import { errorCode } from "../disk/real-path.ts";
 import { notedAtTop } from "../permissions/sandbox/watched.ts";
+import { isThere, presentNames } from "./present-names.ts";
 
 /** A file or folder that was moved. `kept`: absolute, where it is now. */
 export type Quarantined = { path: string; kept: string };
@@ -34,7 +35,10 @@ export type Quarantine = {
  */
 export function openQuarantine({ folder, watched, workspace, isApproved }: QuarantineOptions): Quarantine {
   const bare = workspace.filter(isBare);
-  const stamps = stampsOf(workspace);
+  const noted = presentNames(workspace.flatMap((root) => notedAtTop.map((name) => join(root, name))));
+  const ofBare = presentNames(workspace.flatMap((root) => bareNames.map((name) => join(root, name))));
+  let watching = { paths: watched(), present: presentNames(watched()) };
+  const stamps = stampsOf(noted());
   const numbers = { next: namesIn(folder).length + 1 };
   const move = (path: string): Quarantined[] => {
     const place = join(folder, String(numbers.next));
@@ -45,11 +49,14 @@ export function openQuarantine({ folder, watched, workspace, isApproved }: Quara
   };
   return {
     look() {
+      const paths = watched();
+      if (paths !== watching.paths) watching = { paths, present: presentNames(paths) };
+      const now = new Set(ofBare());
       const heads = workspace
-        .filter((root) => !bare.includes(root) && isBare(root))
+        .filter((root) => !bare.includes(root) && bareNames.every((name) => now.has(join(root, name))))
         .map((root) => join(root, "HEAD"));
-      const appeared = [...watched(), ...heads].filter((path) => isThere(path) && !isApproved(path));
-      return { moved: appeared.flatMap(move), noted: changedSince(stamps, workspace) };
+      const appeared = [...watching.present(), ...heads].filter((path) => !isApproved(path));
+      return { moved: appeared.flatMap(move), noted: changedSince(stamps, noted()) };
     },
     accept({ path, kept }) {
       if (!isThere(kept)) return `${kept} is gone`;
@@ -91,36 +98,30 @@ function transfer(from: string, to: string): void {
   }
 }
 
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns true for a folder whose entries make it a bare repository, which git takes settings from. */
 function isBare(root: string): boolean {
-  return ["HEAD", "objects", "refs"].every((name) => isThere(join(root, name)));
+  return bareNames.every((name) => isThere(join(root, name)));
 }
+
+const bareNames = ["HEAD", "objects", "refs"];
 
 /** States of the noted files, by path. */
 type Stamps = Map<string, string>;
 
-function stampsOf(workspace: readonly string[]): Stamps {
+function stampsOf(noted: readonly string[]): Stamps {
   const stamps: Stamps = new Map();
   const add = (path: string): void => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory()) for (const name of namesIn(path)) add(join(path, name));
     else if (stats) stamps.set(path, `${stats.mtimeMs} ${stats.size} ${stats.ino}`);
   };
-  for (const root of workspace) for (const name of notedAtTop) add(join(root, name));
+  for (const path of noted) add(path);
   return stamps;
 }
 
 /** Lists what is new or has changed since, and remembers it. */
-function changedSince(before: Stamps, workspace: readonly string[]): string[] {
-  const changed = [...stampsOf(workspace)].filter(([path, stamp]) => before.get(path) !== stamp);
+function changedSince(before: Stamps, noted: readonly string[]): string[] {
+  const changed = [...stampsOf(noted)].filter(([path, stamp]) => before.get(path) !== stamp);
   for (const [path, stamp] of changed) before.set(path, stamp);
   return changed.map(([path]) => path);
 }

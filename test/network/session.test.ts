@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
       },
     });
     const box = await startBubblewrap(world.network.files);
-    await world.network.serve(box.pid);
+    await world.network.serve(box.pid, Promise.resolve());
     const bash = {
       name: "bash",
       run: async (input: { command: string }) => ({ content: await box.run(input.command) }),

@@ -235,6 +235,16 @@ describe.skipIf(!engine)("a sandbox around an odd workspace", () => {
     await below.close();
   });
 
+  test("S57 environment: the person's start-up files are not run inside", async () => {
+    // Bash takes a socket as its input for a login from afar, and reads ~/.bashrc, where it is the first shell.
+    const own = openInside(
+      { "home/.bashrc": "export FROM_START=KEY-CANARY; touch $TMPDIR/ran" },
+      { env: { SHLVL: "0" } },
+    );
+    expect(await own.run('echo "$FROM_START."; [ ! -e $TMPDIR/ran ] || echo ran')).toBe(".");
+    await own.close();
+  });
+
   test("S21 plan-mode: commands run, the workspace stays as it is, temporary files work", async () => {
     let mode: "plan" | "accept-edits" = "plan";
     const session = openInside({ "work/a": "1" }, { mode: () => mode });

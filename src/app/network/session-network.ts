@@ -44,10 +44,10 @@ export type SessionNetwork = {
   /** Files that the sandbox shows in place of the machine's. */
   files: readonly SandboxFile[];
   /**
-   * Serves the network of a sandbox that has just started, by its first process, and publishes the ports of rules.
-   * Never rejects: what cannot be served is told, and the sandbox then has no network.
+   * Serves the network of a sandbox by its first process, and publishes the ports of rules. `starting`: rejects when the
+   * sandbox cannot start. Never rejects: what cannot be served is told, and the sandbox then has no network.
    */
-  serve(pid: number): Promise<void>;
+  serve(pid: number, starting: Promise<unknown>): Promise<void>;
   /** True when the network of the sandbox that runs is served. */
   isServed(): boolean;
   /** Returns the tool with each call's connections in the log, and notes in its result. */
@@ -103,11 +103,15 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
   return {
     files: sandboxFiles(hostname()),
     isServed: () => state.served,
-    async serve(pid) {
+    async serve(pid, starting) {
       state.served = await network.serve(pid).then(
         () => true,
-        (error: Error) => {
-          if (!state.closed) warn(`${error.message}; commands have no network`);
+        async (error: Error) => {
+          const isUp = await starting.then(
+            () => true,
+            () => false,
+          );
+          if (isUp && !state.closed) warn(`${error.message}; commands have no network`);
           return false;
         },
       );

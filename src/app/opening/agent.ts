@@ -108,9 +108,10 @@ function rulesOf(session: OpenSession, parts: AgentParts) {
   const { env, person } = options;
   const paths = folders(env);
   const own = readableFolders(session);
+  const [workspace, home] = [workspaceOf(cwd, options), realHome(env)];
   return () => ({
     ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
-    leaving: notesOnLeaving(session, fileSnapshots, workspaceOf(cwd, options)),
+    leaving: notesOnLeaving(session, fileSnapshots, workspace),
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,
     survey: surveyFolder,
@@ -118,11 +119,10 @@ function rulesOf(session: OpenSession, parts: AgentParts) {
     allow: standing.allow(),
     allowEverywhere: standing.allowEverywhere(),
     deny: standing.deny(),
-    workspace: workspaceOf(cwd, options),
+    ...{ workspace, home },
     sandbox: sandbox.inForce(),
     temporary: sandbox.temporary(),
     readable: [...own, ...parts.skills.inUse().map(({ path }) => dirname(path))],
-    home: realHome(env),
     protectedPaths: [paths.config, paths.state],
     cwd: shell.cwd(),
     settled: sandbox.settled,

@@ -110,7 +110,7 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
     },
     settled: () => find().catch(() => {}),
     onMachine: (path) => known?.sandbox?.hostPath(path) ?? path,
-    temporary: () => known?.sandbox && placesOf(parts).temp,
+    temporary: () => known?.sandbox && temporaryOf(parts),
     switchOff() {
       known = { status: off, sandbox: undefined };
       finding = Promise.resolve(known);
@@ -181,10 +181,15 @@ function placesOf({ folders, own, workspace }: SandboxParts) {
       ...all.flatMap((one) => [join(one, "artifacts"), join(one, "mcp")]).filter(existsSync),
     ],
     writable: [shell.state, shell.outFolder],
-    temp: join(folder, "temp"),
+    temp: temporaryOf({ folders }),
     caches: join(own.state, "caches", project),
     copies: join(shell.folder, "copies"),
   };
+}
+
+/** Returns the folder that stands in for those of temporary files. */
+function temporaryOf({ folders }: Pick<SandboxParts, "folders">): string {
+  return join(folders()[0] ?? "", "temp");
 }
 
 /** Records the sandbox where it is another than before. */

@@ -75,6 +75,8 @@ export function createLifecycle(options: LifecycleOptions) {
     ensure: () => ensure(state),
     /** Starts a shell after a command that may have ended it; a failure is returned as a line instead of thrown. */
     revive: () => ensure(state).catch((error: Error) => [`the shell has ended: ${error.message}`]),
+    /** Keeps the walls closed against what appears on the machine. */
+    walls: wallsOf(state),
     /** Waits until the shell is idle after a command was stopped; ends one that does not answer. */
     settle: () => settle(state),
     async restart(): Promise<string[]> {
@@ -109,10 +111,20 @@ export function createLifecycle(options: LifecycleOptions) {
   };
 }
 
+function wallsOf(state: State) {
+  return {
+    /** Before a command goes on. */
+    async close(): Promise<void> {
+      const { boxed } = state;
+      if (boxed?.box.isAlive()) await boxed.sandbox.closeLate(boxed.box);
+    },
+    /** When none goes on. */
+    calm: () => state.boxed?.sandbox.calm(state.boxed.box),
+  };
+}
+
 async function ensure(state: State): Promise<string[]> {
   const current = await isCurrent(state);
-  const { boxed } = state;
-  if (current && boxed?.box.isAlive()) await boxed.sandbox.closeLate(boxed.box);
   if (state.living && !state.living.bash.death() && current) return [];
   const reason = current ? state.next : "changed";
   const restored = await start(state, "restore");

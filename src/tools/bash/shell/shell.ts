@@ -223,7 +223,7 @@ function createState(options: ShellOptions): State {
 }
 
 function takeTurn<T>(state: State, action: () => Promise<T>): Promise<T> {
-  const turn = state.queue.then(action);
+  const turn = state.queue.then(action).finally(state.lifecycle.walls.calm);
   state.queue = turn.catch(() => {});
   return turn;
 }
@@ -232,7 +232,9 @@ async function ready(state: State): Promise<string[]> {
   const dropped = await dropWaiting(state);
   if (!state.adopted && state.lifecycle.resumed) state.sessionProcesses.adopt();
   state.adopted = true;
-  return [...dropped, ...(await state.lifecycle.ensure())];
+  const notes = await state.lifecycle.ensure();
+  await state.lifecycle.walls.close();
+  return [...dropped, ...notes];
 }
 
 async function dropWaiting(state: State): Promise<string[]> {
@@ -250,6 +252,7 @@ async function answer(state: State, text: string, io: CommandIo): Promise<Comman
   if (!running) throw new Error("no command waits for input");
   state.handover?.withdraw();
   state.waiting = undefined;
+  await state.lifecycle.walls.close();
   running.printed.at = Date.now();
   running.terminal?.write(text);
   return finish(state, running, io, []);
