@@ -8,6 +8,7 @@ import { type Row, table } from "./figures.ts";
 import { longSession } from "./long.ts";
 import { callByCommand, requestWithServers } from "./mcp.ts";
 import { connections, namesServed } from "./network.ts";
+import { pageOfMegabytes } from "./page.ts";
 import { redaction } from "./redaction.ts";
 import { replaySteps } from "./replay.ts";
 import { endReport } from "./report.ts";
@@ -40,6 +41,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   "network-request": connections,
   "mcp-request": requestWithServers,
   "mcp-command": callByCommand,
+  "fetch-page": pageOfMegabytes,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,

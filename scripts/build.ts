@@ -70,6 +70,7 @@ const builds = [
     entryPoints: {
       "replay-worker": "src/lab/replay/worker.ts",
       "scale-worker": "src/tools/editor/images/scale-worker.ts",
+      "markdown-worker": "src/tools/fetch/markdown-worker.ts",
     },
   }),
 ];

@@ -1,9 +1,9 @@
 /** Turns the body of an answer into text: HTML becomes Markdown without its navigation, text stays as it is. */
 
 import { isUtf8 } from "node:buffer";
-import { setImmediate } from "node:timers/promises";
-import { streamHtmlToMarkdown } from "@mdream/js";
-import { withMinimalPreset } from "@mdream/js/preset/minimal";
+import { onThread } from "../on-thread.ts";
+import { markdownOf } from "./markdown.ts";
+import type { MarkdownRequest } from "./markdown-worker.ts";
 
 /**
  * Text, or bytes that are only kept. `bytes`: size of what is kept; `media`: the type, for people; `raw`: HTML that could
@@ -80,54 +80,22 @@ function decode(body: Buffer, header: string | undefined, kind: "html" | "text")
   return new TextDecoder(isUtf8(body) || body.length > 4_000_000 ? "utf-8" : "windows-1252").decode(body);
 }
 
+/** Characters of a page that is converted on our own thread: starting another takes longer than this does. */
+const mostHere = 200_000;
+
 /** Hostile HTML can keep a converter busy, or be nested too deeply for it: then it stays as it is. */
 async function convertedOrRaw(html: string, source: Source): Promise<Content> {
   const limit = AbortSignal.timeout(source.ms);
-  const both = AbortSignal.any([source.signal, limit]);
+  const signal = AbortSignal.any([source.signal, limit]);
+  const request: MarkdownRequest = { html, url: source.url };
   try {
-    const text = await markdownOf(html, { ...source, signal: both });
+    const text =
+      html.length <= mostHere
+        ? await markdownOf(html, source.url, signal)
+        : await onThread<string>(["markdown-worker", import.meta.url], request, { signal, heapMb: 1024 });
     return { type: "text", text, bytes: Buffer.byteLength(text), extension: "md" };
   } catch (error) {
     if (source.signal.aborted) throw error;
     return { type: "text", text: html, bytes: Buffer.byteLength(html), extension: "html", raw: true };
   }
-}
-
-/** Characters between two looks at whether somebody stopped it. */
-const sliceLength = 64 * 1024;
-
-async function markdownOf(html: string, source: Source): Promise<string> {
-  const main = await converted(html, source, withMinimalPreset({ origin: source.url }));
-  if (body(main).trim().length >= 200) return main;
-  // The page has no part that stands out as its main one.
-  const whole = await converted(html, source, { origin: source.url, clean: true });
-  return body(whole).trim().length > 4 * body(main).trim().length ? whole : main;
-}
-
-/** A page without its front matter. */
-function body(markdown: string): string {
-  return markdown.replace(/^---\n[\s\S]*?\n---\n/, "");
-}
-
-async function converted(
-  html: string,
-  { signal }: Source,
-  options: Parameters<typeof streamHtmlToMarkdown>[1],
-): Promise<string> {
-  let at = 0;
-  const slices = new ReadableStream<string>(
-    {
-      async pull(controller) {
-        await setImmediate();
-        signal.throwIfAborted();
-        if (at >= html.length) return controller.close();
-        controller.enqueue(html.slice(at, at + sliceLength));
-        at += sliceLength;
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  let text = "";
-  for await (const part of streamHtmlToMarkdown(slices, options)) text += part;
-  return `${text.trimEnd()}\n`;
 }
