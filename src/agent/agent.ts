@@ -70,7 +70,7 @@ export type Agent = Readonly<{
   /** Called before a permitted call that writes or runs something, so that it can be undone. Never throws. */
   beforeWrite?(access: Access): Promise<void>;
   /** User messages typed since the last step; taken once. */
-  takeSteering(): UserMessage[];
+  takeSteering(): UserMessage[] | Promise<UserMessage[]>;
   /** Notices for the model at the next step: a background job ended. Taken once. */
   takeNotices(): string[];
   onPart(part: ModelPart): void;

@@ -30,7 +30,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
   let cutReplies = 0;
   for (;;) {
     tellInstructions(agent);
-    takeInput(agent);
+    await takeInput(agent);
     const planned = await applyPlans(agent, reader, signal);
     const prepared = prepareStep(agent, reader, previous, signal);
     const outcome = await makeStep(agent, prepared, planned, signal);
@@ -51,7 +51,8 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
       agent.log.append({ type: "reminder", channel: "logged", text: asReminder(cutReplyNote) });
     } else if (calls.length === 0) {
       const end = restOf(reply);
-      if (end.reason !== "completed" || !takeInput(agent)) return endTurn(agent, end.reason, end.detail);
+      if (end.reason !== "completed" || !(await takeInput(agent)))
+        return endTurn(agent, end.reason, end.detail);
     } else cutReplies = 0;
   }
 }
@@ -102,11 +103,11 @@ function endBefore({ log, limits, clock }: Agent, composed: Composed): ReachedLi
 }
 
 /** Takes steering and notices into the log between steps. Returns true when there was steering. */
-function takeInput(agent: Agent): boolean {
+async function takeInput(agent: Agent): Promise<boolean> {
   const notices = agent.takeNotices();
   for (const text of notices)
     agent.log.append({ type: "reminder", channel: "logged", text: asReminder(text) });
-  const messages = agent.takeSteering();
+  const messages = await agent.takeSteering();
   for (const message of messages)
     agent.log.append({ type: "user_message", ...(wellFormedValue(message) as UserMessage) });
   return messages.length > 0;

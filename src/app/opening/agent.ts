@@ -9,6 +9,7 @@ import { workspaceRoot } from "../../config/instructions.ts";
 import type { Settings } from "../../config/settings.ts";
 import { stackNamed } from "../../context/policies/stacks.ts";
 import type { PermissionMode } from "../../core/decision.ts";
+import type { UserMessage } from "../../core/events.ts";
 import type { Tool } from "../../core/ports.ts";
 import { currentEngine } from "../../core/questions.ts";
 import { realTarget } from "../../disk/real-path.ts";
@@ -26,14 +27,14 @@ import { instructionsReader } from "../instructions/nested.ts";
 import type { SessionSkills } from "../instructions/skills.ts";
 import { permitChanged } from "../mcp/permit-changed.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
-import { shortened } from "../paste.ts";
+import { shortened, withNamedPictures } from "../messages/paste.ts";
 import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
 import { readPrompt } from "../prompts.ts";
 import type { standingRules } from "../rules.ts";
 import { notesOnLeaving } from "../sandbox/leaving.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "../session.ts";
-import { readableFolders, realHome, workspaceOf } from "./folders.ts";
+import { picturesFolder, readableFolders, realHome, workspaceOf } from "./folders.ts";
 
 type AgentParts = {
   skills: SessionSkills;
@@ -58,6 +59,10 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { options, settings, models, tools, shell, fileSnapshots, standing, questions } = parts;
   const { person, driver, refuse } = options;
   const rules = rulesOf(session, parts);
+  const named = { cwd: parts.cwd, pasted: picturesFolder(session.folder) };
+  const pictured = async (message: UserMessage): Promise<UserMessage> =>
+    // The output of a command names files as it likes.
+    message.shell ? message : { ...message, content: await withNamedPictures(message.content, named) };
   return {
     log: session.log,
     get model() {
@@ -83,8 +88,11 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
       parts.servers,
       person?.ask,
     ),
-    takeSteering: () =>
-      (person ?? driver)?.takeSteering().map((message) => shortened(session, message)) ?? [],
+    takeSteering: async () => {
+      const taken = (await (person ?? driver)?.takeSteering()) ?? [];
+      const messages = taken.map((message) => shortened(session, message));
+      return person ? Promise.all(messages.map(pictured)) : messages;
+    },
     takeNotices: () => [
       ...shell.takeNotices(),
       ...parts.skills.takeNotices(),

@@ -31,6 +31,11 @@ export function readableFolders({ folder, log }: OpenSession): string[] {
   return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
 }
 
+/** Returns the folder of the pictures that were pasted into a session, given the session's own. */
+export function picturesFolder(sessionFolder: string): string {
+  return join(sessionFolder, "pictures");
+}
+
 export function realHome(env: OpenOptions["env"]): string {
   const home = env.HOME ?? homedir();
   return existsSync(home) ? realpathSync(home) : home;

@@ -1,6 +1,7 @@
 /** Headless mode: a prompt, or the messages of a driving program; one result; never a question to the user. */
 
 import { runMessage } from "../../app/conversation.ts";
+import { withNamedPictures } from "../../app/messages/paste.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -66,7 +67,8 @@ async function printedRun(
   { open, startedAt, isolated }: Opening,
 ): Promise<number> {
   const shape = await shapeOf(flags, isolated?.checkSchema);
-  const input = flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt);
+  const input =
+    flags.inputFormat === "stream-json" ? await driven(prompt, flags) : await messageOf(prompt, flags);
   const stop = stopOnSignals();
   const warnings = warningsOf(flags);
   const debug = debugTo(flags.debug);
@@ -115,7 +117,7 @@ async function shapeOf(
 }
 
 /** Combines the prompt and piped input into one message (design §5). Throws `UsageError` when there is neither. */
-async function messageOf(prompt: string | undefined): Promise<Input> {
+async function messageOf(prompt: string | undefined, flags: Flags): Promise<Input> {
   if (prompt !== undefined && prompt.trim() === "")
     throw new UsageError("the prompt is empty: describe the task");
   const given = prompt === "-" ? undefined : prompt;
@@ -125,7 +127,13 @@ async function messageOf(prompt: string | undefined): Promise<Input> {
     .join("\n\n");
   if (text === "")
     throw new UsageError('no prompt: pass one, for example sawtooth -p "fix the failing test"');
-  return { blocks: [{ type: "text", text }], ...(piped.warning ? { warning: piped.warning } : {}) };
+  // Piped text may be somebody else's: it names no files of this machine.
+  const named = given && !flags.quarantine ? [{ type: "text" as const, text: given }] : [];
+  const [, ...pictures] = await withNamedPictures(named, { cwd: process.cwd() });
+  return {
+    blocks: [{ type: "text", text }, ...pictures],
+    ...(piped.warning ? { warning: piped.warning } : {}),
+  };
 }
 
 /** Returns the first message of a driving program; a prompt on the command line goes before it. */

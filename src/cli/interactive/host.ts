@@ -8,6 +8,8 @@ import { unknownCallFacts } from "../../agent/tool-calls.ts";
 import { type Chosen, runMessage } from "../../app/conversation.ts";
 import { gitBranch } from "../../app/instructions/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
+import { withNamedPictures } from "../../app/messages/paste.ts";
+import { picturesFolder } from "../../app/opening/folders.ts";
 import type { SessionOptions } from "../../app/options.ts";
 import type { Run } from "../../app/session.ts";
 import { sessionsUnder, shortened } from "../../app/stored-sessions.ts";
@@ -19,6 +21,7 @@ import { shellText } from "../../core/text/tags.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
 import type { Host, Watching } from "../../tui/ports/session.ts";
+import { pastedPicture } from "./clipboard.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { sessionActions } from "./slash-commands.ts";
 import { undoOf } from "./undo.ts";
@@ -33,6 +36,7 @@ export function hostOf(
   const { agent } = run;
   const { cwd } = started(agent.log.events());
   const machine = machineAt(root);
+  const pasted = picturesFolder(run.folder);
   const typed = join(folders(process.env).state, "typed.jsonl");
   return {
     log: agent.log,
@@ -45,7 +49,10 @@ export function hostOf(
       chosen.mode = mode;
     },
     judgeAgain: run.judgeAgain,
-    turn: (content, signal) => runMessage(run, content, signal),
+    async turn(content, signal) {
+      return runMessage(run, await withNamedPictures(content, { cwd, pasted }, signal), signal);
+    },
+    pastedPicture: () => pastedPicture(run.folder, process.env),
     say: run.say,
     describe: (call) => unknownCallFacts(run.agent, call),
     jobs: run.jobs,

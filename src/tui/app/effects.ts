@@ -50,6 +50,12 @@ export function perform(app: App, effect: Effect): void {
     case "edit_outside":
       void editOutside(app, host);
       break;
+    case "paste_picture":
+      void host.pastedPicture().then(
+        (name) => dispatch(app, { type: "inserted", text: `@${name} ` }),
+        (error: Error) => dispatch(app, { type: "notice", text: error.message }),
+      );
+      break;
     case "load_files":
       void host.files().then((paths) => dispatch(app, { type: "files", files: prepareFiles(paths) }));
       break;

@@ -18,7 +18,7 @@ import {
   type Sources,
   wantsFiles,
 } from "../input/completion.ts";
-import { type Editor, editorWith, emptyEditor } from "../input/editor.ts";
+import { type Editor, edit, editorWith, emptyEditor } from "../input/editor.ts";
 import { type Recall, recallOf, type Search } from "../input/recall.ts";
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
 import type { Row, Size } from "../rows/rows.ts";
@@ -72,7 +72,17 @@ export type State = {
 /** An effect that the reducer requests and the app carries out. */
 export type Effect =
   | { type: "submit" | "shell" | "command" | "remember"; text: string }
-  | { type: "interrupt" | "quit" | "suspend" | "edit_outside" | "load_files" | "redraw" | "take_over" }
+  | {
+      type:
+        | "interrupt"
+        | "quit"
+        | "suspend"
+        | "edit_outside"
+        | "paste_picture"
+        | "load_files"
+        | "redraw"
+        | "take_over";
+    }
   | { type: "mode"; mode: PermissionMode }
   | { type: "answer"; id: number; answer: Answer };
 
@@ -91,6 +101,7 @@ export type Action =
   | { type: "commands"; commands: Sources["commands"] }
   | { type: "files"; files: readonly Prepared[] }
   | { type: "written"; text: string }
+  | { type: "inserted"; text: string }
   | { type: "print"; rows: Row[] }
   | { type: "notice"; text: string }
   | { type: "terminal"; terminal?: ShownTerminal }
@@ -174,6 +185,8 @@ export function reduce(state: State, action: Action): Change {
       return change(completed({ ...state, files: action.files }));
     case "written":
       return change({ ...state, editor: editorWith(action.text, state.editor.pastes) });
+    case "inserted":
+      return change({ ...state, editor: withText(state, action.text) });
     case "print": {
       const { transcript, rows } = block(state.transcript, "note", action.rows);
       return change({ ...state, transcript: { ...transcript, last: "text" } }, rows);
@@ -198,6 +211,11 @@ export function said(state: State, text: string, effects: Effect[] = []): Change
   return state.busy
     ? change({ ...state, queue: [...state.queue, text] }, [], effects)
     : change(state, [], [...effects, { type: "submit", text }]);
+}
+
+/** Returns the editor with a text at its cursor. */
+function withText({ editor, size }: State, text: string): Editor {
+  return edit(editor, { type: "text", text }, size.columns) ?? editor;
 }
 
 /** Id of the user's shell line among the running calls. */

@@ -1,9 +1,11 @@
 /** Rows for events other than replies and results: the user's messages, notes, the end of a turn. Pure. */
 
-import { formatDuration, formatTokens, plural } from "../../context/report/amounts.ts";
-import { isToolUse } from "../../core/blocks.ts";
+import { formatDuration, formatTokens, money, plural } from "../../context/report/amounts.ts";
+import { blockTokens } from "../../context/view/tokens.ts";
+import { isToolUse, type UserBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
+import { currentModel } from "../../core/questions.ts";
 import { isFullSandbox } from "../../core/sandbox.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { serverCallText } from "../../core/text/server-call-text.ts";
@@ -12,16 +14,31 @@ import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { RowContext } from "./tool-rows.ts";
 
-/** Returns a message as it was typed: a command run with `!` is that line again. */
+/**
+ * Returns a message as it was typed: a command run with `!` is that line again, and a picture only has its name in the
+ * text.
+ */
 export function typedText({ content, shell }: EventOf<"user_message">): string {
-  if (shell) return `!${shell.command}`;
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  return shell ? `!${shell.command}` : textOf(content);
 }
 
-export function userRows({ content, shell }: EventOf<"user_message">, { columns }: RowContext): Row[] {
-  const text = content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
-  if (shell) return ranRows(shell.command, shellOutput(text, shell.command), columns);
-  const lines = text.split("\n");
+/** The text before a picture is a line about it. */
+function textOf(content: readonly UserBlock[]): string {
+  return content
+    .flatMap((block, index) =>
+      block.type === "text" && content[index + 1]?.type !== "image" ? [block.text] : [],
+    )
+    .join("\n");
+}
+
+/** Returns the rows of a message. `events`: the log up to it. */
+export function userRows(
+  { content, shell }: EventOf<"user_message">,
+  { columns }: RowContext,
+  events: readonly LogEvent[],
+): Row[] {
+  if (shell) return ranRows(shell.command, shellOutput(textOf(content), shell.command), columns);
+  const lines = textOf(content).split("\n");
   const shown = lines.slice(0, 20);
   const more = lines.length - shown.length;
   return [
@@ -36,7 +53,21 @@ export function userRows({ content, shell }: EventOf<"user_message">, { columns 
       ),
     ),
     ...(more > 0 ? [[{ text: `  … ${plural(more, "more line")}`, tone: "dim" as const }]] : []),
+    ...pictureRows(content, columns, events),
   ];
+}
+
+/** Says of each picture what it is, and what it costs to send once at the model's price. */
+function pictureRows(content: readonly UserBlock[], columns: number, events: readonly LogEvent[]): Row[] {
+  return content.flatMap((block, index) => {
+    if (block.type !== "image") return [];
+    const before = content[index - 1];
+    const about = before?.type === "text" ? before.text : "picture";
+    const tokens = blockTokens(block);
+    const dollars = (tokens * currentModel(events).model.prices.input) / 1e6;
+    const price = `about ${formatTokens(tokens)} tokens, ${money(dollars)}`;
+    return wrap([{ text: "  " }, { text: `${safe(about)} · ${price}`, tone: "dim" }], columns, "  ");
+  });
 }
 
 const shownOutput = 20;

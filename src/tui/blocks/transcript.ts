@@ -116,7 +116,7 @@ export function addEvent(
 ): Step {
   switch (event.type) {
     case "user_message":
-      return block(transcript, "user", userRows(event, context));
+      return block(transcript, "user", userRows(event, context, events));
     case "assistant_message":
       return endReply(transcript, event, context);
     case "tool_result": {

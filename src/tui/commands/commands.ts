@@ -116,6 +116,7 @@ const keys: [string, string][] = [
   ["Ctrl-O", "show the latest calls in full"],
   ["Ctrl-T", "show thinking in full, or in one line"],
   ["Ctrl-G", "edit the message in $EDITOR"],
+  ["Ctrl-V", "attach the picture in the clipboard"],
   ["Ctrl-Z", "suspend"],
   ["Ctrl-]", "type in the terminal of a waiting command; again: back"],
   ["@ name", "mention a file"],

@@ -13,6 +13,7 @@ import {
 } from "../app/state.ts";
 import { isConfirmation, onDialogKey } from "../dialogs/dialog.ts";
 import { accept, moveChoice } from "./completion.ts";
+import { draggedPictures } from "./dragged.ts";
 import { edit, editorWith, emptyEditor, wholeText } from "./editor.ts";
 import type { Key } from "./keys.ts";
 import { remembered, search, step } from "./recall.ts";
@@ -216,12 +217,14 @@ function onEditorKey(state: State, key: Key, name: string): Change {
       return onEnter(state);
     case "ctrl-r":
       return change({ ...state, search: { query: "" } });
+    case "ctrl-v":
+      return change(state, [], [{ type: "paste_picture" }]);
     case "ctrl-g":
       return change(state, [], [{ type: "edit_outside" }]);
     case "tab":
       return change(state);
   }
-  const edited = edit(state.editor, key, room(state));
+  const edited = edit(state.editor, withMentions(key, state.editor), room(state));
   if (edited) {
     const next = completed({ ...state, editor: edited });
     return change(next, [], needsFiles(next) ? [{ type: "load_files" }] : []);
@@ -229,6 +232,13 @@ function onEditorKey(state: State, key: Key, name: string): Change {
   if (name === "up" || name === "ctrl-p") return onUp(state);
   if (name === "down" || name === "ctrl-n") return recalled(state, 1);
   return change(state);
+}
+
+/** A picture that was dragged into the terminal is named as one that is typed. */
+function withMentions(key: Key, { text: before, cursor }: State["editor"]): Key {
+  const text = key.type === "paste" ? draggedPictures(key.text) : undefined;
+  const gap = cursor > 0 && !/\s/.test(before[cursor - 1] ?? "") ? " " : "";
+  return text === undefined ? key : { type: "text", text: gap + text };
 }
 
 /** Brings back queued text first, then earlier input. */

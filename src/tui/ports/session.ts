@@ -57,6 +57,10 @@ export type Host = {
   setEffort(effort: string): void;
   /** Paths of the workspace's files, relative to the folder. */
   files(): Promise<string[]>;
+  /**
+   * Stores the picture in the clipboard and returns its name, to be written after `@`. Rejects with why there is none.
+   */
+  pastedPicture(): Promise<string>;
   /** Opens the user's editor on a text; undefined when it was left without saving. */
   editText(text: string): Promise<string | undefined>;
   /** Returns input of earlier sessions, oldest first. */

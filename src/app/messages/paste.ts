@@ -1,13 +1,17 @@
-/** Saves pasted and piped text that is too long for the context to a file, and keeps its head. */
+/**
+ * Prepares what a person says: attaches pictures, and saves pasted and piped text that is too long for the context to a
+ * file, with its head kept.
+ */
 
-import { pasteLimit } from "../context/policies/budget.ts";
-import { textTokens } from "../context/view/tokens.ts";
-import type { UserBlock } from "../core/blocks.ts";
-import type { UserMessage } from "../core/events.ts";
-import type { Artifacts } from "../core/ports.ts";
-import { headOf } from "../core/text/clean-text.ts";
-import { showHidden } from "../core/text/hidden-characters.ts";
-import type { OpenSession } from "../session/store.ts";
+import { pasteLimit } from "../../context/policies/budget.ts";
+import { textTokens } from "../../context/view/tokens.ts";
+import type { UserBlock } from "../../core/blocks.ts";
+import type { UserMessage } from "../../core/events.ts";
+import type { Artifacts } from "../../core/ports.ts";
+import { headOf } from "../../core/text/clean-text.ts";
+import { showHidden } from "../../core/text/hidden-characters.ts";
+import type { OpenSession } from "../../session/store.ts";
+import type { PictureSource } from "./pictures.ts";
 
 const keptLines = 200;
 
@@ -27,6 +31,16 @@ function offloadPastes(content: readonly UserBlock[], artifacts: Artifacts, maxT
       text: `${head.toWellFormed()}\n[${rest} more characters: the whole text is in ${file}]`,
     };
   });
+}
+
+/** Adds the pictures that a message names with `@`. What reads them is loaded for a message that may name one. */
+export async function withNamedPictures(
+  content: UserBlock[],
+  source: PictureSource,
+  signal?: AbortSignal,
+): Promise<UserBlock[]> {
+  if (!content.some((block) => block.type === "text" && block.text.includes("@"))) return content;
+  return (await import("./pictures.ts")).withPictures(content, source, signal);
 }
 
 /** Shows hidden characters and offloads long texts: pasted or piped text may hide as much as a file. */
