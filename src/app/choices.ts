@@ -13,25 +13,25 @@ import { parseRule } from "../permissions/rules.ts";
 import type { SessionOptions } from "./options.ts";
 import type { OpenOptions } from "./session.ts";
 
-/** Throws `UsageError` for an invalid choice, naming the place where it was made. */
-export function checkChoices(flags: SessionOptions, settings: Settings): void {
+/** Throws `UsageError` for an invalid choice, naming the place where it was made. `file`: of the settings. */
+export function checkChoices(flags: SessionOptions, settings: Settings, file: string): void {
   const context = flags.context ?? settings.context;
-  const named = flags.context === undefined ? "context in settings:" : "--context";
+  const named = flags.context === undefined ? `${file}: context` : "--context";
   if (context !== undefined && !namedStack(context))
     throw new UsageError(`${named} ${context}: must be ${contextChoices}`);
-  checkSettings(settings);
+  checkSettings(settings, file);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
 
-/** Throws `UsageError` for a setting that the file's own check lets pass: of the engine, models and providers. */
-export function checkSettings(settings: Settings): void {
+/** Throws `UsageError` for a setting in `file` that its own check lets pass: of the engine, models and providers. */
+export function checkSettings(settings: Settings, file: string): void {
   const wrong = engineProblem(settings.engine ?? {});
-  if (wrong) throw new UsageError(`engine in settings: ${wrong}`);
+  if (wrong) throw new UsageError(`${file}: engine.${wrong}`);
   const wrongModel = overrideProblem(settings.models ?? {});
-  if (wrongModel) throw new UsageError(`${wrongModel}: correct or remove it in settings`);
+  if (wrongModel) throw new UsageError(`${file}: ${wrongModel}: correct or remove it`);
   const wrongProvider = ownProviderProblem(settings.providers);
-  if (wrongProvider) throw new UsageError(`${wrongProvider}: correct or remove it in settings`);
-  if (settings.maxTime !== undefined) duration("maxTime in settings:", settings.maxTime);
+  if (wrongProvider) throw new UsageError(`${file}: ${wrongProvider}: correct or remove it`);
+  if (settings.maxTime !== undefined) duration(`${file}: maxTime`, settings.maxTime);
 }
 
 /** Warns about a budget from the settings that a model without prices cannot keep; it runs all the same. */

@@ -119,6 +119,7 @@ async function askedCard(named: Provider, id: string, choice: Choice): Promise<M
       ? await (await import("./providers/server-facts.ts")).serverFacts(row, id, env)
       : undefined;
   const { card, warning } = told ? findCard(id, { overrides, row, told: told.facts }) : plain;
+  if (told?.isAbsent) return card;
   if (warning) warn(warning);
   for (const note of told?.notes(card) ?? []) warn(note);
   return card;

@@ -39,7 +39,7 @@ import { watchUncaught } from "./uncaught.ts";
 export async function openRun(options: OpenOptions): Promise<Run> {
   const paths = folders(options.env);
   const settings = options.flags.bare ? {} : readSettings(join(paths.config, "settings.json"));
-  checkChoices(options.flags, settings);
+  checkChoices(options.flags, settings, join(paths.config, "settings.json"));
   const root = sessionRoot(options);
   const session =
     openStored(options, root) ?? createSession({ root, ...outside(options), cwd: realpathSync(options.cwd) });

@@ -184,12 +184,13 @@ test("a setting of models that makes no sense is one line with the key and what 
   mkdirSync(config, { recursive: true });
   const models = { "a/b": { prices: { inptu: 3 } } };
   writeFileSync(join(config, "settings.json"), JSON.stringify({ models }));
-  const words =
-    "models.a/b.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, tier: correct or remove it in settings";
+  const words = `${join(config, "settings.json")}: models.a/b.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, tier: correct or remove it`;
   for (const command of [["-p", "go"], ["models"]])
     expect(await sawtooth(workspace, command)).toMatchObject({ code: 2, stderr: `sawtooth: ${words}\n` });
   const { stdout } = await sawtooth(workspace, ["doctor"]);
-  expect(stdout.replace(/\s+/g, " ")).toContain("FAIL settings models.a/b.prices.inptu is not known");
+  expect(stdout.replace(/\s+/g, " ")).toMatch(
+    /FAIL settings \S+settings\.json: models\.a\/b\.prices\.inptu is not known/,
+  );
 });
 
 test.each([
@@ -205,7 +206,7 @@ test.each([
   mkdirSync(config, { recursive: true });
   writeFileSync(join(config, "settings.json"), JSON.stringify({ providers }));
   const { code, stderr } = await sawtooth(workspace, ["-p", "go"]);
-  expect(stderr).toContain(`sawtooth: ${words}`);
+  expect(stderr).toContain(`settings.json: ${words}`);
   expect([code, stderr.trim().split("\n").length]).toEqual([2, 1]);
 });
 
@@ -217,4 +218,12 @@ test("a model without a card is told with the nearest one", async () => {
   expect(stderr).toContain(
     "deepseek/deepsek-flash is not a known model (did you mean deepseek/deepseek-flash?)",
   );
+});
+
+test("a model of a server that is not there is no line about its window: the request says what is wrong", async () => {
+  const env = { OLLAMA_HOST: "http://127.0.0.1:9" };
+  const words = ["-p", "go", "--model", "ollama/qwen3", "--max-time", "200ms"];
+  const { stderr } = await sawtooth(tempWorkspace(), words, { env });
+  expect(stderr).toContain("ECONNREFUSED");
+  expect(stderr).not.toContain("window");
 });

@@ -146,10 +146,10 @@ test.each(Object.entries(cases))(
 );
 
 test.each([
-  [{ engine: { maskKep: 3 } }, /engine in settings: maskKep is not known: use maskKeep, /],
-  [{ engine: { pressure: 90 } }, /engine in settings: pressure must be a share from 0 to 1, not 90/],
-  [{ context: "forgetful" }, /context in settings: forgetful: must be /],
-  [{ maxTime: "soon" }, /maxTime in settings: soon: must be a time such as 90s, 10m or 1h/],
+  [{ engine: { maskKep: 3 } }, /settings\.json: engine\.maskKep is not known: use maskKeep, /],
+  [{ engine: { pressure: 90 } }, /settings\.json: engine\.pressure must be a share from 0 to 1, not 90/],
+  [{ context: "forgetful" }, /settings\.json: context forgetful: must be /],
+  [{ maxTime: "soon" }, /settings\.json: maxTime soon: must be a time such as 90s, 10m or 1h/],
   [{ effort: "huge" }, /effort must be one of low, medium, high, xhigh, max/],
   [{ maxBudgetUsd: 0 }, /maxBudgetUsd must be above 0/],
   [{ shellTimeoutSeconds: 0 }, /shellTimeoutSeconds must be at least 1/],

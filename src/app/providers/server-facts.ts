@@ -23,6 +23,8 @@ const freshMs = 86_400_000;
 type Kept = Record<string, { at: number; models: Told }>;
 export type ServerFacts = {
   facts: ToldFacts | undefined;
+  /** The server cannot be reached, which the request will tell. */
+  isAbsent: boolean;
   /** Returns what a person should know of the model before it works, one sentence each. */
   notes(card: ModelCard): string[];
 };
@@ -34,18 +36,25 @@ export async function serverFacts(row: Provider, id: string, env: Environment): 
   const file = join(folders(env).state, "servers.json");
   const kept = readKept(file)[url];
   const isFresh = !row.local && kept !== undefined && Date.now() - kept.at < freshMs && kept.models[model];
-  const told = isFresh ? kept.models : await askWithin(row, env, { model, file, waitMs: longestWaitMs });
+  let isAbsent = false;
+  const onAbsent = () => {
+    isAbsent = true;
+  };
+  const told = isFresh
+    ? kept.models
+    : await askWithin(row, env, { model, file, waitMs: longestWaitMs, onAbsent });
   const facts = withoutLoading(told?.[model]) ?? withoutLoading(kept?.models[model]);
-  return { facts, notes: (card) => notesOn(card, row, told) };
+  return { facts, isAbsent, notes: (card) => notesOn(card, row, told) };
 }
 
-type Question = { model?: string; file: string; waitMs: number };
+/** `onAbsent`: called when the server cannot be reached. */
+type Question = { model?: string; file: string; waitMs: number; onAbsent?: () => void };
 
 /** Returns the answer; undefined when it does not come in time, and is then kept for the next start. */
 export async function askWithin(
   row: Provider,
   env: Environment,
-  { model, file, waitMs }: Question,
+  { model, file, waitMs, onAbsent }: Question,
 ): Promise<Told | undefined> {
   const { url, key } = accessOf(row, env);
   if (!row.asks || !URL.canParse(url)) return undefined;
@@ -54,13 +63,21 @@ export async function askWithin(
       keep(file, url, models);
       return models;
     },
-    () => undefined,
+    (error: Error) => {
+      if (isUnreachable(error)) onAbsent?.();
+      return undefined;
+    },
   );
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, waitMs, undefined);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+function isUnreachable(error: NodeJS.ErrnoException): boolean {
+  const { code } = (error.cause as NodeJS.ErrnoException | undefined) ?? error;
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code ?? "");
 }
 
 function readKept(file: string): Kept {

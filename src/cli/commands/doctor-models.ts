@@ -41,8 +41,9 @@ export async function modelChecks(env: Environment, now = Date.now()): Promise<C
 /** Broken settings have a check of their own. */
 function settingsOf(env: Environment): Settings {
   try {
-    const settings = readSettings(join(folders(env).config, "settings.json"));
-    checkSettings(settings);
+    const file = join(folders(env).config, "settings.json");
+    const settings = readSettings(file);
+    checkSettings(settings, file);
     return settings;
   } catch {
     return {};

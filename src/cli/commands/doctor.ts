@@ -167,7 +167,7 @@ function terminalChecks({ env, output }: Machine): Check[] {
 function settingsCheck(env: Environment): Check {
   const file = join(folders(env).config, "settings.json");
   try {
-    checkSettings(readSettings(file));
+    checkSettings(readSettings(file), file);
     return { name: "settings", state: "ok", says: existsSync(file) ? file : `none (${file})` };
   } catch (error) {
     return { name: "settings", state: "stops", says: error instanceof Error ? error.message : String(error) };

@@ -24,13 +24,15 @@ export async function modelsOutput(
   flags: FlagsOf<"models">,
   { env, warn }: { env: Record<string, string | undefined>; warn(text: string): void },
 ): Promise<string> {
-  const settings = flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
-  checkSettings(settings);
+  if (flags.outputFormat === "stream-json")
+    throw new UsageError("models writes text or json: --output-format json");
+  const file = join(folders(env).config, "settings.json");
+  const settings = flags.bare ? {} : readSettings(file);
+  checkSettings(settings, file);
   const states = await findProviders({ flags, env, settings, warn, waitMs });
   const words = operands.join(" ").toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length === 0 ? states.filter(({ way }) => way) : matching(states, words);
   if (flags.outputFormat === "json") return `${JSON.stringify({ providers: found.map(asJson) })}\n`;
-  if (flags.outputFormat !== "text") throw new UsageError("models writes text or json: --output-format json");
   if (words.length > 0 && found.length === 0) throw new UsageError(nothingFound(words.join(" "), states));
   const rest = words.length === 0 ? unusableText(states) : "";
   return `${[...found.map((state) => stateText(state, words.length > 0)), rest].filter(Boolean).join("\n\n")}\n`;
