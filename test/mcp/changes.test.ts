@@ -68,10 +68,26 @@ test("the screen asks with the difference: no denies the call, yes takes the too
   expect(seen.results().at(-1)).toBe("42");
 });
 
-test("a command of the shell cannot call it before either", async () => {
-  const seen = await withChanged([{ calls: [{ bash: { command: "mcp test add a=1 b=2" } }] }, { text: "x" }]);
+test("a command of the shell cannot call it before either, nor show what is new; the screen asks", async () => {
+  const command = (text: string) => ({ calls: [{ bash: { command: text } }] });
+  const call = command("mcp test add a=1 b=2");
+  const lists = command("mcp test; mcp test add --help");
+  const seen = await withChanged([call, { text: "x" }, lists, { text: "x" }, call, { text: "glad" }]);
+  expect((await seen.run("-c", ...auto)).code).toBe(5);
+  const denied = seen.results().at(-1);
   await seen.run("-c", ...auto);
-  expect(seen.results().at(-1)).toContain("describes its tools otherwise than when a person last saw them");
+  const listed = seen.results().at(-1);
+  expect(denied).toContain("describes its tools otherwise than when a person last saw them");
+  expect(listed).toContain("Adds two numbers.");
+  expect(listed).not.toMatch(/numbers well|fresh/);
+  const terminal = drive(seen.workspace, ["-c", ...auto], { columns: 120, rows: 50 });
+  onTestFinished(() => terminal.kill());
+  await terminal.until("›");
+  terminal.send("go\r");
+  await terminal.until("Take the changed tools of test?");
+  terminal.send("y");
+  await terminal.until("glad");
+  expect(seen.results().at(-1)).toBe("3");
 });
 
 test('"changes": "trusted" in the person\'s entry takes every change', async () => {

@@ -1,8 +1,10 @@
 /** Asks the person before a call of a server whose tools changed since they saw them. */
 
 import type { Agent, Permission } from "../../agent/agent.ts";
+import type { Access } from "../../core/ports.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { Person } from "../session.ts";
+import { namedBy } from "./shell-calls.ts";
 
 /** Adds the question to `permit`; without a person such a call is denied. */
 export function permitChanged(
@@ -12,16 +14,27 @@ export function permitChanged(
 ): Agent["permit"] {
   if (!servers) return permit;
   return async (call, signal) => {
-    const permission = await permit(call, signal);
-    const { access } = call;
-    if (permission.decision === "deny" || access.kind !== "remote") return permission;
-    const changes = await changesOf(access.server, servers, signal);
-    if (!changes || signal.aborted) return permission;
-    const record = { rule: access.server, by: "changed" as const, mode: permission.mode ?? "ask" };
-    const { unseenText } = await import("../../mcp/call.ts");
-    if (!ask) return { decision: "deny", ...record, reason: unseenText(access.server) };
-    return asked(call, { changes, servers, ask, permission, signal });
+    let permission = await permit(call, signal);
+    if (permission.decision === "deny") return permission;
+    for (const server of await calledServers(call.access, servers.names)) {
+      const changes = await changesOf(server, servers, signal);
+      if (signal.aborted) return permission;
+      if (!changes) continue;
+      const record = { rule: server, by: "changed" as const, mode: permission.mode ?? "ask" };
+      const { unseenText } = await import("../../mcp/call.ts");
+      if (!ask) return { decision: "deny", ...record, reason: unseenText(server) };
+      permission = await asked(call, { server, changes, servers, ask, permission, signal });
+      if (permission.decision === "deny") return permission;
+    }
+    return permission;
   };
+}
+
+/** Returns the servers that a call needs: that of the tool, or those whose tools a command names. */
+async function calledServers(access: Access, names: readonly string[]): Promise<string[]> {
+  if (access.kind === "remote") return [access.server];
+  const named = await namedBy(access, names);
+  return [...new Set(named?.map(({ server }) => server))];
 }
 
 /** Starts the server, as only then its offer is known. Where it cannot be started the call says why. */
@@ -44,6 +57,7 @@ async function changesOf(
 }
 
 type Asking = {
+  server: string;
   changes: string[];
   servers: SessionServers;
   ask: Person["ask"];
@@ -52,10 +66,9 @@ type Asking = {
 };
 
 async function asked(
-  { id, tool, input, access }: Parameters<Agent["permit"]>[0],
-  { changes, servers, ask, permission, signal }: Asking,
+  { id, tool, input }: Parameters<Agent["permit"]>[0],
+  { server, changes, servers, ask, permission, signal }: Asking,
 ): Promise<Permission> {
-  const server = access.kind === "remote" ? access.server : "";
   const reason =
     "Its tools are described otherwise than when you last saw them. Yes takes them as they are now.";
   const answer = await ask(

@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import type { Access, BackgroundJob, Tool } from "../../core/ports.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { Listener } from "../../mcp/shell/listener.ts";
-import { serverCalls } from "../../permissions/bash/server-calls.ts";
+import { type NamedTool, serverCalls } from "../../permissions/bash/server-calls.ts";
 import type { ShellServers } from "../../permissions/decision.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { shellPlaces } from "../../tools/bash/shell/shell.ts";
@@ -71,7 +71,8 @@ export function shellCalls(parts: Parts): ShellCalls {
         });
         await listening;
         const waiting = parts.isWaiting() ? grants.at(-1)?.named : undefined;
-        const named = await namedBy(context.access, parts.servers.names);
+        const calls = await namedBy(context.access, parts.servers.names);
+        const named = calls && new Set(calls.map(({ server, tool }) => nameOf(server, tool)));
         const grant: Grant = {
           named: named ?? waiting ?? new Set(),
           command: context.toolUseId,
@@ -100,12 +101,11 @@ function isRunning({ jobs }: Parts, pid: number): boolean {
   return jobs().some((job) => job.pid === pid && job.state === "running");
 }
 
-/** Returns the calls that a command line names; undefined for text that is typed into one that waits. */
-async function namedBy(access: Access, servers: readonly string[]): Promise<Set<string> | undefined> {
+/** Returns the calls that a command line names; undefined for other calls, and text typed into a line that waits. */
+export async function namedBy(access: Access, servers: readonly string[]): Promise<NamedTool[] | undefined> {
   if (access.kind !== "execute" || access.command === "") return undefined;
   const parse = access.command.includes("mcp") ? await parserFor(access) : undefined;
-  const { named } = serverCalls(access.command, servers, parse);
-  return new Set(named.map(({ server, tool }) => nameOf(server, tool)));
+  return serverCalls(access.command, servers, parse).named;
 }
 
 /** A tool's name may have any sign, a server's no zero byte. */

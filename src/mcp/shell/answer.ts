@@ -105,7 +105,9 @@ async function listed(words: Exclude<Words, CallWords>, { servers }: AnswerParts
     ].join("\n");
   }
   const { server } = words;
-  const tools = servers.toolsOf(server) ?? (await servers.connection(server)).catalogue.tools;
+  // An offer that a person has yet to see is not shown.
+  if (!servers.toolsOf(server)) await servers.connection(server);
+  const tools = servers.toolsOf(server) ?? [];
   if (words.kind === "tools")
     return tools
       .map((tool) => `${shownLine(tool.name, 100)}  ${shownLine(tool.description, 200)}\n`)
