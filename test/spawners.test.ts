@@ -12,7 +12,7 @@ const spawners: Record<string, string> = {
   "src/mcp/process.ts": "a server: HOME, LOGNAME, PATH, SHELL, TERM, USER, and what the person configured",
   "src/sandbox/engine.ts": "bwrap --version: nothing",
   "src/network/door.ts": "the door of the network: nothing",
-  "src/sandbox/late-sockets.ts": "the helper that covers sockets: nothing",
+  "src/sandbox/mount-inside.ts": "the helper that mounts in a sandbox: nothing",
   "src/tools/bash/shell/process-table-ps.ts": "ps: a PATH",
   "src/tools/editor/replace-file.ts": "/bin/cp: nothing",
   "src/tools/editor/syntax.ts": "bash -n, node --check and python3 as parsers: nothing",

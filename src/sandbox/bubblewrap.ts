@@ -2,6 +2,7 @@
 
 import type { SandboxPlan } from "../core/sandbox.ts";
 import { isInside } from "../permissions/paths.ts";
+import type { Closing } from "./mount-inside.ts";
 
 /** The path inside of the terminal of a session. */
 export const terminalInside = "/dev/sawtooth-tty";
@@ -54,6 +55,18 @@ export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): 
     ...(hasFilter ? ["--seccomp", String(descriptors.filter)] : []),
     ...["--chdir", "/"],
   ];
+}
+
+/** Lists the mounts that close a path, or that keep its folder in place, parents first. */
+export function closingMounts(plan: SandboxPlan, setup: BubblewrapSetup): Closing[] {
+  return mountsOf(plan, setup).flatMap(({ path, rank, arguments: [option, source] }): Closing[] => {
+    if (rank === ranks.pinned) return [{ path, how: "bound" }];
+    if (rank === ranks.readOnly) return [{ path, how: "readOnly" }];
+    if (rank === ranks.hiddenFolder) return [{ path, how: "empty" }];
+    return rank >= ranks.hidden && option === "--ro-bind" && source !== undefined
+      ? [{ path, how: "bound", source }]
+      : [];
+  });
 }
 
 /** Ranks mounts on one path: the highest counts. */

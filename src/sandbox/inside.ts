@@ -10,7 +10,7 @@ import { parseRule } from "../permissions/rules.ts";
 import { sandboxPlan } from "../permissions/sandbox/plan.ts";
 import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
 import { type BoxStart, startBox } from "./box.ts";
-import { bubblewrapArguments, terminalInside } from "./bubblewrap.ts";
+import { bubblewrapArguments, closingMounts, terminalInside } from "./bubblewrap.ts";
 import type { Bubblewrap, Engine } from "./engine.ts";
 import { kindOf, lookAround, ownPrograms } from "./found.ts";
 import {
@@ -22,7 +22,10 @@ import {
   landlockWords,
   rulesText,
 } from "./landlock.ts";
-import { type BoundSocket, boundSockets, type LateSockets, watchSockets } from "./late-sockets.ts";
+import { type BoundSocket, boundSockets, lateSockets } from "./late-sockets.ts";
+import { lostMounts } from "./lost-mounts.ts";
+import type { Closing } from "./mount-inside.ts";
+import { type Watch, watchBox } from "./watch.ts";
 
 /** Folders of a session, real and existing. */
 export type SessionPlaces = {
@@ -75,7 +78,7 @@ const emptied = ["/run"];
 /** Returns the way into the sandbox. Nothing is started before the shell opens it. */
 export function sandboxOf(options: InsideOptions): Sandbox {
   const plans = new WeakMap<Box, string>();
-  const watches = new WeakMap<Box, LateSockets>();
+  const watches = new WeakMap<Box, Watch>();
   let newest: { key: string; plan: SandboxPlan } | undefined;
   const renewed = (key: string): SandboxPlan => {
     const { places } = options;
@@ -96,7 +99,7 @@ export function sandboxOf(options: InsideOptions): Sandbox {
       const before = boundSockets();
       const plan = renewed(key);
       const { engine } = options;
-      const start =
+      const { walls, ...start } =
         engine.name === "landlock"
           ? landlockStart(engine.landlock, plan, options, terminal)
           : bubblewrapStart(engine, plan, options, terminal);
@@ -112,7 +115,13 @@ export function sandboxOf(options: InsideOptions): Sandbox {
         options.onFailed?.();
         throw error;
       });
-      if (engine.name === "namespaces") watches.set(box, watchOf(box, before, plan, options));
+      const onGone = (path: string): void => {
+        // What appears there now is none of the person's.
+        if (newest && isWritable(newest.plan, path))
+          newest.plan = { ...newest.plan, watched: [...newest.plan.watched, path] };
+      };
+      if (engine.name === "namespaces")
+        watches.set(box, watchOf(box, { before, plan, walls, onGone }, options));
       await served;
       plans.set(box, key);
       options.onPlan(plan, engine.name === "namespaces" || canHide(plan));
@@ -125,17 +134,30 @@ export function sandboxOf(options: InsideOptions): Sandbox {
   };
 }
 
-/** Watches for sockets that appear in what a sandbox shows of the machine. */
-function watchOf(box: Box, before: readonly BoundSocket[], plan: SandboxPlan, options: InsideOptions) {
+type Opened = {
+  /** The sockets of the machine before it was opened. */
+  before: readonly BoundSocket[];
+  plan: SandboxPlan;
+  walls: readonly Closing[];
+  onGone(path: string): void;
+};
+
+/** Watches for sockets that appear in what a sandbox shows of the machine, and for walls that are taken off. */
+function watchOf(box: Box, { before, plan, walls, onGone }: Opened, options: InsideOptions): Watch {
   const { pass } = plan.sockets;
   const shown = [...shownFolders(options), ...plan.writable];
   const own = [...temps, ...emptied, ...plan.hidden];
   const deepest = (path: string, roots: readonly string[]) =>
     Math.max(-1, ...roots.filter((root) => isInside(path, root)).map((root) => root.length));
-  return watchSockets(before, {
-    ...{ pid: box.pid, isAlive: box.isAlive },
-    isLeft: (path) => pass.includes(path) || deepest(path, own) > deepest(path, shown),
-    onFailure: options.warn ?? (() => {}),
+  const both = { pid: box.pid, isAlive: box.isAlive };
+  const warn = options.warn ?? (() => {});
+  const isLeft = (path: string) => pass.includes(path) || deepest(path, own) > deepest(path, shown);
+  const sockets = lateSockets(before, { ...both, isLeft, onFailure: warn });
+  const lost = lostMounts(walls, { ...both, onGone, warn });
+  return watchBox({
+    look: (during) => Promise.all([sockets.look(), lost(during)]),
+    isAlive: box.isAlive,
+    onEnd: sockets.close,
   });
 }
 
@@ -178,15 +200,19 @@ function isShut({ sockets }: SandboxPlan, name: string, value = ""): boolean {
   return isDoor(name) && !sockets.pass.some((path) => value.includes(path));
 }
 
+type WalledStart = Omit<BoxStart, "env"> & { walls: readonly Closing[] };
+
 function bubblewrapStart(
   engine: Bubblewrap,
   plan: SandboxPlan,
   options: InsideOptions,
   terminal: string | undefined,
-): Omit<BoxStart, "env"> {
+): WalledStart {
+  const setup = setupOf(engine, options, plan, terminal);
   return {
+    walls: closingMounts(plan, setup),
     program: engine.program,
-    arguments: bubblewrapArguments(plan, setupOf(engine, options, plan, terminal)),
+    arguments: bubblewrapArguments(plan, setup),
     filter: engine.filter,
     terminal: terminal === undefined ? undefined : terminalInside,
     hasOwnPids: true,
@@ -198,11 +224,11 @@ function landlockStart(
   plan: SandboxPlan,
   { places }: InsideOptions,
   terminal: string | undefined,
-): Omit<BoxStart, "env"> {
+): WalledStart {
   const rules = join(places.copies, "landlock-rules");
   writeFileSync(rules, rulesText(landlockRules(plan, entriesOf)), { mode: 0o600 });
   const [program = "", ...words] = landlockWords(landlock, rules, []);
-  return { program, arguments: words, filter: undefined, terminal, hasOwnPids: false };
+  return { walls: [], program, arguments: words, filter: undefined, terminal, hasOwnPids: false };
 }
 
 /** Lists the folders that stay visible where the machine's are replaced. */

@@ -30,6 +30,18 @@ export function presentNames(paths: readonly string[]): () => string[] {
   return () => [...places].flatMap(([folder, names]) => look(folder, names));
 }
 
+/** Returns a function that is true unless no name was added to one of `folders`, or taken away, since its last call. */
+export function folderStamps(folders: readonly string[]): () => boolean {
+  const isExact = exactnessByDevice();
+  let before: (string | undefined)[] = [];
+  return () => {
+    const now = folders.map((folder) => stampOf(folder, isExact));
+    const isSame = now.every((stamp, index) => stamp !== undefined && stamp === before[index]);
+    before = now;
+    return !isSame;
+  };
+}
+
 /** Returns what changes with each name that is added or removed; undefined where nothing does for certain. */
 function stampOf(folder: string, isExact: Exactness): string | undefined {
   const now = Date.now();

@@ -1,0 +1,98 @@
+/**
+ * Closes paths again whose wall is gone. The kernel takes a mount off in every namespace when a program of the machine
+ * replaces or removes the file below it, as `git config` and many editors do; the new file has no wall before it.
+ */
+
+import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { procText } from "../disk/process-stat.ts";
+import { type Closing, mountInside } from "./mount-inside.ts";
+import { folderStamps } from "./present-names.ts";
+
+export type LostOptions = {
+  /** First process of the sandbox, as the machine counts. */
+  pid: number;
+  /** False once the sandbox has ended. */
+  isAlive(): boolean;
+  /** Called for a path that is no file or folder of the machine any more. */
+  onGone(path: string): void;
+  /** Called with a line for the person: a path that could not be closed, or could be written for a moment. */
+  warn(text: string): void;
+};
+
+/**
+ * Returns a look that closes what was lost since the one before. `walls`: parents first. `during`: a command has been
+ * running since.
+ */
+export function lostMounts(
+  walls: readonly Closing[],
+  options: LostOptions,
+): (during: boolean) => Promise<void> {
+  const { pid, isAlive, onGone, warn } = options;
+  const changed = folderStamps([...new Set(walls.map(({ path }) => dirname(path)))]);
+  /** States that were told, or could not be mended. */
+  const settled = new Set<string>();
+  let closing: Promise<void> = Promise.resolve();
+  return (during) => {
+    if (!changed()) return closing;
+    const mounted = mountPoints(procText(`${pid}/mountinfo`) ?? "");
+    const lost = mounted.size === 0 ? [] : walls.filter(({ path }) => !mounted.has(path));
+    const fresh = lost.flatMap((wall) => {
+      const state = stateOf(wall.path);
+      const key = `${wall.path} ${state ?? "gone"}`;
+      if (settled.has(key)) return [];
+      settled.add(key);
+      if (state === undefined) onGone(wall.path);
+      return state === undefined ? [] : [wall];
+    });
+    if (fresh.length === 0) return closing;
+    const closed = mountInside(pid, fresh).then(
+      () => {
+        const opened = fresh.flatMap(({ how, path }) => (how === "readOnly" ? [path] : []));
+        if (during && opened.length > 0) warn(openedText(opened));
+      },
+      ({ message }: Error) => {
+        if (isAlive()) warn(failureText(fresh, message));
+      },
+    );
+    closing = Promise.all([closing, closed]).then(() => {});
+    return closing;
+  };
+}
+
+function openedText(paths: readonly string[]): string {
+  return `sandbox: another program replaced ${paths.join(", ")} while a command ran, which could write it for a moment; look at it before you use it`;
+}
+
+function failureText(walls: readonly Closing[], reason: string): string {
+  const paths = walls.map(({ path }) => path).join(", ");
+  return `what other programs replaced stays open in the sandbox (${paths}): ${reason}`;
+}
+
+/** Tells one file or folder at a path from the next; undefined for anything else there. */
+function stateOf(path: string): string | undefined {
+  try {
+    const stats = lstatSync(path);
+    const isPlain = !stats.isSymbolicLink();
+    return isPlain ? `${stats.dev} ${stats.ino} ${stats.birthtimeMs} ${stats.ctimeMs}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists the paths in a table of mounts, as proc(5) writes them: odd characters as octal numbers. */
+function mountPoints(table: string): Set<string> {
+  const paths = table.split("\n").flatMap((line) => line.split(" ")[4] ?? []);
+  return new Set(
+    paths.map((path) =>
+      path.includes("\\")
+        ? Buffer.from(
+            path.replace(/\\([0-7]{3})/g, (_, digits: string) =>
+              String.fromCharCode(Number.parseInt(digits, 8)),
+            ),
+            "latin1",
+          ).toString("utf8")
+        : path,
+    ),
+  );
+}
