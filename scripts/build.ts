@@ -3,7 +3,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
-import { startFast } from "./start-fast.ts";
+import { partsOfNode, startFast } from "./start-fast.ts";
 
 const root = join(import.meta.dirname, "..");
 const common: BuildOptions = {
@@ -21,27 +21,52 @@ const common: BuildOptions = {
   minifySyntax: true,
   legalComments: "linked",
   metafile: true,
-  // Some bundled packages are CommonJS and ask for `require`.
+  // Some bundled packages are CommonJS and ask for parts of Node. To make a whole `require` takes half a millisecond a file.
   banner: {
-    js: 'import { createRequire as __createRequire } from "node:module";const require = __createRequire(import.meta.url);',
+    js: 'const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error("Cannot find module " + name); return found; };',
   },
   logLevel: "warning",
 };
+/** Parts that every run loads before its first request. */
+const everyRun = ["src/cli/run.ts", "src/cli/run-headless.ts"];
+/** Parts that are loaded after it: with the first call of a tool, its sandbox, or the end. */
+const later = [
+  "src/app/network/session-network.ts",
+  "src/app/bash-grammar.ts",
+  "src/app/mcp/shell-calls.ts",
+  "src/app/opening/permit.ts",
+  "src/permissions/decide.ts",
+  "src/permissions/sandbox/denials.ts",
+  "src/sandbox/engine.ts",
+  "src/sandbox/inside.ts",
+  "src/tools/bash/run-command.ts",
+  "src/tools/editor/run-edit.ts",
+  "src/undo/snapshots.ts",
+];
+/** Parts that may be loaded before the first request, and so need nothing of what is loaded after it. */
+const early = /src\/(models|app\/providers|cli\/(headless|interactive|help|run-headless))/;
 /**
- * A file for each set of lazily loaded parts that share some code would be forty files for a run, and finding them half
- * of its start. So each part is said to need what every run loads, which then becomes one file.
+ * A file for each set of lazily loaded parts that share some code would be over a hundred files, and finding them half
+ * of a start. So each part is said to need what every run loads, and each but the early ones what is loaded after the
+ * first request: the two become a file each. The names that the later parts export must differ, for they become one.
+ * Imports inside of packages are left alone: for a CommonJS one all of ours would be wrapped in functions, file by file.
  */
-const shareOneFile: Plugin = {
-  name: "share-one-file",
+const shareFiles: Plugin = {
+  name: "share-files",
   setup({ onResolve, onLoad }) {
-    const shared = join(root, "src/cli/commands.ts");
-    onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) =>
-      kind === "dynamic-import" ? { path: resolve(resolveDir, path), namespace: "lazy" } : undefined,
-    );
-    onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => ({
-      contents: `import ${JSON.stringify(shared)};\nexport * from ${JSON.stringify(path)};`,
-      resolveDir: root,
-    }));
+    const [first, second] = [everyRun, later].map((files) => files.map((file) => join(root, file)));
+    const from = (words: string, files: readonly string[] = []): string =>
+      files.map((file) => `${words} ${JSON.stringify(file)};\n`).join("");
+    onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
+      const file = resolve(resolveDir, path);
+      if (kind !== "dynamic-import" || !file.startsWith(join(root, "src"))) return undefined;
+      return { path: second?.includes(file) ? "later" : file, namespace: "lazy" };
+    });
+    onLoad({ filter: /./, namespace: "lazy" }, ({ path }) => {
+      const needed = [...(first ?? []), ...(early.test(path) ? [] : (second ?? []))];
+      const given = path === "later" ? second : [path];
+      return { contents: from("import", needed) + from("export * from", given), resolveDir: root };
+    });
   },
 };
 /** Leaves the schema checker out that the MCP client brings along: it is given ours, and 290 kB are not read. */
@@ -62,7 +87,7 @@ const builds = [
     ...common,
     entryPoints: { main: "src/cli/main.ts" },
     splitting: true,
-    plugins: [shareOneFile, startFast, withoutAjv],
+    plugins: [shareFiles, partsOfNode, startFast, withoutAjv],
   }),
   // Threads start from files of their own, and share nothing.
   build({

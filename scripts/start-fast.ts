@@ -1,6 +1,7 @@
 /** Changes to bundled packages that make the program start faster. */
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "esbuild";
 
 /** Matches what holds a character of an emoji: each emoji does. Compiles in no time, unlike a pattern of all emoji. */
@@ -34,3 +35,36 @@ export const startFast: Plugin = {
     });
   },
 };
+
+/** Modules of Node that take a millisecond or more to load, and of which a start calls no function. */
+const loadedWhenCalled = new Set(["node:child_process", "node:crypto", "node:v8", "node:vm"]);
+
+/**
+ * Takes the parts of Node that our own files name, and no others: an import makes Node evaluate all that a module exports,
+ * which for `node:fs` and `node:crypto` are whole modules more.
+ */
+export const partsOfNode: Plugin = {
+  name: "parts-of-node",
+  setup({ onResolve, onLoad, initialOptions }) {
+    const own = join(initialOptions.absWorkingDir ?? ".", "src");
+    onResolve({ filter: /^node:/ }, ({ path, importer, kind }) =>
+      kind === "import-statement" && importer.startsWith(own)
+        ? { path, namespace: "parts-of-node" }
+        : undefined,
+    );
+    onLoad({ filter: /./, namespace: "parts-of-node" }, ({ path }) => ({ contents: partsOf(path) }));
+  },
+};
+
+/** A module with an export for each name, of which the bundle keeps those that are used. */
+function partsOf(name: string): string {
+  const parts = Object.entries(process.getBuiltinModule(name) ?? {});
+  const whole = `process.getBuiltinModule(${JSON.stringify(name)})`;
+  const later = (part: string) => `(...words) => ${whole}.${part}(...words)`;
+  return parts
+    .map(([part, value]) => {
+      const isLater = loadedWhenCalled.has(name) && typeof value === "function" && /^[a-z]/.test(part);
+      return `export const ${part} = ${isLater ? later(part) : `/* @__PURE__ */ (() => ${whole}.${part})()`};`;
+    })
+    .join("\n");
+}

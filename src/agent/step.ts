@@ -50,15 +50,16 @@ export async function sendStep(
 /** Listens to a reply being made; `cut` fires, with what it repeats, when the reply goes round in circles. */
 function listen(agent: Agent): { take(part: ModelPart): void; cut: AbortSignal } {
   const controller = new AbortController();
-  let watch = watchRepetition();
+  let watch: ReturnType<typeof watchRepetition> | undefined;
   const take = (part: ModelPart): void => {
     if (part.type === "attempt_failed") {
       const { kind, message, attempt, waitMs } = part;
       agent.log.append({ type: "model_failed", kind, message, attempt, waitMs });
-      watch = watchRepetition();
+      watch = undefined;
     }
     const spoken = part.type === "text_delta" || part.type === "thinking_delta";
-    const repeated = spoken ? watch.feed(part.text) : undefined;
+    if (spoken) watch ??= watchRepetition();
+    const repeated = spoken ? watch?.feed(part.text) : undefined;
     if (repeated !== undefined) controller.abort(repeated);
     agent.onPart(part);
   };

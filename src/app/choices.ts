@@ -9,7 +9,7 @@ import { UsageError } from "../core/errors.ts";
 import type { Model } from "../core/ports.ts";
 import { overrideProblem } from "../models/cards.ts";
 import { ownProviderProblem } from "../models/own-providers.ts";
-import { parseRule } from "../permissions/rules.ts";
+import { parseRule } from "../permissions/parse-rule.ts";
 import type { SessionOptions } from "./options.ts";
 import type { OpenOptions } from "./session.ts";
 

@@ -23,9 +23,6 @@ import {
 } from "../models/access.ts";
 import { findCard, listCards } from "../models/cards.ts";
 import { type OwnProviders, providersWith } from "../models/own-providers.ts";
-import { recordedModel, recording } from "../models/playback/recorded.ts";
-import { parseScript } from "../models/playback/script.ts";
-import { scriptedCard, scriptedModel } from "../models/playback/scripted.ts";
 import { type Provider, providers, splitName } from "../models/providers.ts";
 import type { SessionOptions } from "./options.ts";
 import { checkUsable, encoderOf, openModel } from "./providers/open-model.ts";
@@ -56,6 +53,7 @@ export async function chooseModel(choice: Choice): Promise<Model> {
   const model = await make(provider, id, name, choice);
   const { record } = choice.flags;
   if (record === undefined) return model;
+  const { recording } = await import("../models/playback/recorded.ts");
   if (!choice.recording) writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
   return recording(model, (line) => appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`));
 }
@@ -63,13 +61,17 @@ export async function chooseModel(choice: Choice): Promise<Model> {
 async function make(provider: string, id: string, name: string, choice: Choice): Promise<Model> {
   const { flags, cwd, startAt, env } = choice;
   if (provider === "scripted") {
+    const { parseScript } = await import("../models/playback/script.ts");
+    const { scriptedCard, scriptedModel } = await import("../models/playback/scripted.ts");
     const script = await parseScript(readText(id, cwd, "script"), id).catch((error: Error) => {
       throw new UsageError(error.message);
     });
     return scriptedModel({ card: scriptedCard(script), turns: script.turns, cwd, startAt });
   }
-  if (provider === "recorded")
+  if (provider === "recorded") {
+    const { recordedModel } = await import("../models/playback/recorded.ts");
     return recordedModel({ cassette: readText(id, cwd, "cassette"), loose: flags.loose, fileName: id });
+  }
   const stored = choice.stored?.card.id === `${provider}/${id}` ? choice.stored : undefined;
   const row = spokenRow(rowNamed(provider, name, choice), env, stored?.card);
   checkUsable(row, `${provider}/${id}`, env);

@@ -9,14 +9,13 @@ import { readSettings, type Settings } from "../config/settings.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
 import type { UserMessage } from "../core/events.ts";
-import type { Model } from "../core/ports.ts";
+import type { Access, Model } from "../core/ports.ts";
 import { currentModel, started } from "../core/questions.ts";
 import { credentialsFolder, storedSecrets } from "../credentials/keys.ts";
 import type { SessionServers } from "../mcp/servers.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
-import { parserFor } from "./bash-grammar.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
 import { preambleOf } from "./instructions/first-message.ts";
@@ -94,7 +93,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model: first.model, tools });
   const fileSnapshots = agentSnapshots({
-    ...{ ...session, parser: parserFor, ...outside(options) },
+    ...{ ...session, parser, ...outside(options) },
     ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
   });
   const questions: OpenQuestions = new Set();
@@ -131,6 +130,9 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     },
   };
 }
+
+/** Returns what a command is read by before a snapshot. */
+const parser = async (access: Access) => (await import("./bash-grammar.ts")).parserFor(access);
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
 function crash(session: OpenSession, { crashed }: OpenOptions, error: unknown): void {

@@ -1,4 +1,4 @@
-/** The commands without a screen of their own, in one file so that start-up reads one. */
+/** The commands without a screen of their own, in one file so that start-up reads one; `-p` is in run-headless.ts. */
 
 import { checkProcesses, machineAt } from "../app/machine.ts";
 import { encodingOf } from "../app/models.ts";
@@ -15,16 +15,13 @@ import type { Command } from "./arguments/arguments.ts";
 import type { FlagsOf } from "./arguments/options.ts";
 import { runDemo } from "./commands/demo.ts";
 import { sessionsOutput } from "./commands/sessions.ts";
-import { runPrint } from "./headless/print.ts";
 import { writeError, writeOut } from "./terminal-output.ts";
 
-type Headless = Exclude<Command, { name: "help" | "version" | "replay" }>;
+type Headless = Exclude<Command, { name: "run" | "help" | "version" | "replay" }>;
 
 /** Runs the command and returns the exit code. */
 export async function runCommand(command: Headless): Promise<number> {
   switch (command.name) {
-    case "run":
-      return runPrint(command.prompt, command.flags, openRun);
     case "fix": {
       const { checkSandbox } = await import("../app/sandbox/check-sandbox.ts");
       const { runFix } = await import("./fix/fix.ts");

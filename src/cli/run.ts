@@ -53,7 +53,8 @@ async function dispatch(command: Command): Promise<number> {
 }
 
 async function runTask(command: Extract<Command, { name: "run" }>): Promise<number> {
-  if (isHeadless(command)) return (await import("./commands.ts")).runCommand(command);
+  if (isHeadless(command))
+    return (await import("./run-headless.ts")).runHeadless(command.prompt, command.flags);
   return (await import("./interactive/interactive.ts")).runInteractive(command.prompt, command.flags);
 }
 

@@ -6,8 +6,8 @@ import { efforts, type JsonSchema } from "../core/request.ts";
 import { type SandboxChoice, sandboxChoices } from "../core/sandbox.ts";
 import { violations } from "../core/schema.ts";
 import { nearest } from "../core/text/nearest.ts";
+import { parseRule } from "../permissions/parse-rule.ts";
 import { RuleError } from "../permissions/rule-error.ts";
-import { parseRule } from "../permissions/rules.ts";
 
 export type Settings = {
   /** `provider/id`. */

@@ -14,8 +14,9 @@ import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { decidePaths } from "./files.ts";
 import { isInWorkspace, type NotFree, notFree, pathsOf, runsInGit, streams } from "./free.ts";
 import { decideOutside } from "./outside.ts";
+import type { Rule } from "./parse-rule.ts";
 import { globExpression, hasGlob, isInside, plain, resolvePath, withAncestors } from "./paths.ts";
-import { allowsCommand, type Certainty, coverage, deniesCommand, type Rule } from "./rules.ts";
+import { allowsCommand, type Certainty, coverage, deniesCommand } from "./rules.ts";
 import { suggestCommand } from "./suggestions.ts";
 
 type Command = Extract<Access, { kind: "execute" }>;

@@ -10,12 +10,12 @@ import {
 } from "./decision.ts";
 import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
+import { parseRule } from "./parse-rule.ts";
 import { resolvePath } from "./paths.ts";
 import { decideRemote, withServerCalls } from "./remote.ts";
-import { parseRule } from "./rules.ts";
 
 export type { PermissionMode } from "../core/decision.ts";
-export { parseRule } from "./rules.ts";
+export { parseRule } from "./parse-rule.ts";
 
 /** Decides a call: hard refusals beat deny rules, which beat allow rules, which beat the mode. */
 export function decidePermission(input: PermissionInput): PermissionDecision {

@@ -5,8 +5,8 @@ import type { Access } from "../core/ports.ts";
 import type { SandboxPlan } from "../core/sandbox.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
 import type { PermissionScope } from "./always-denied.ts";
+import type { Rule } from "./parse-rule.ts";
 import { isInside } from "./paths.ts";
-import type { Rule } from "./rules.ts";
 
 export type PermissionInput = {
   mode: PermissionMode;

@@ -4,7 +4,7 @@ import type { Access } from "../core/ports.ts";
 import type { HostRule } from "../core/sandbox.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import { byMode, byRule, type PermissionDecision, type PermissionQuery, refused } from "./decision.ts";
-import { parseRule, type Rule } from "./rules.ts";
+import { parseRule, type Rule } from "./parse-rule.ts";
 import { addressClass, isAddress } from "./sandbox/addresses.ts";
 import { canonicalHost, decideHost, hostPattern, hostRulesOf, localName } from "./sandbox/hosts.ts";
 

@@ -4,8 +4,9 @@ import { deniedWrite } from "./always-denied.ts";
 import type { PermissionDecision, PermissionQuery } from "./decision.ts";
 import { byMode, byRule, isKnown, refused } from "./decision.ts";
 import { holdsSecret, isRunElsewhere } from "./names.ts";
+import type { Rule } from "./parse-rule.ts";
 import { isInside } from "./paths.ts";
-import { coversPath, type Rule } from "./rules.ts";
+import { coversPath } from "./rules.ts";
 import { protectionOf } from "./sandbox/plan.ts";
 import { suggestPaths } from "./suggestions.ts";
 

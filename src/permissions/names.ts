@@ -5,14 +5,12 @@
 
 import { canBe, globExpression, hasGlob, nameOf, plain } from "./paths.ts";
 
-/** Characters that file systems ignore in a name. */
-const ignorable = /\p{Default_Ignorable_Code_Point}/gu;
-
-/** Folds a path as a case-insensitive disk does: on a Mac `~/.Bashrc` is `~/.bashrc`. Globs stay globs. */
+/** Folds a path as a case-insensitive disk does, which ignores some characters too: on a Mac `~/.Bashrc` is `~/.bashrc`. Globs stay globs. */
 export function folded(path: string): string {
   // Nearly all names are plain.
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
-  return path.normalize("NFKC").replace(ignorable, "").toUpperCase().toLowerCase().normalize("NFC");
+  const read = path.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  return read.toUpperCase().toLowerCase().normalize("NFC");
 }
 
 /**

@@ -5,8 +5,9 @@ import type { AgreedReading } from "./bash/cross-check.ts";
 import type { SimpleCommand } from "./bash/scanner.ts";
 import { byMode, byRule, type PermissionDecision, type PermissionQuery } from "./decision.ts";
 import { runsInGit } from "./free.ts";
+import type { Rule } from "./parse-rule.ts";
 import { plain } from "./paths.ts";
-import { allowsCommand, type Rule } from "./rules.ts";
+import { allowsCommand } from "./rules.ts";
 
 type Command = Extract<Access, { kind: "execute" }>;
 

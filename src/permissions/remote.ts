@@ -4,8 +4,8 @@ import type { Access } from "../core/ports.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import { serverCalls } from "./bash/server-calls.ts";
 import { byMode, byRule, type PermissionDecision, type PermissionQuery, refused } from "./decision.ts";
+import { parseRule, type Rule } from "./parse-rule.ts";
 import { globExpression } from "./paths.ts";
-import { parseRule, type Rule } from "./rules.ts";
 
 type RemoteAccess = Extract<Access, { kind: "remote" }>;
 type CommandAccess = Extract<Access, { kind: "execute" }>;

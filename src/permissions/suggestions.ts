@@ -5,8 +5,9 @@ import type { CommandLine, SimpleCommand } from "./bash/scanner.ts";
 import type { PermissionQuery } from "./decision.ts";
 import { notFree, streams } from "./free.ts";
 import { holdsSecret } from "./names.ts";
+import { parseRule, type Rule } from "./parse-rule.ts";
 import { isInside, nameOf, parentOf, plain } from "./paths.ts";
-import { allowsCommand, parseRule, type Rule } from "./rules.ts";
+import { allowsCommand } from "./rules.ts";
 
 /**
  * Commands that run the project's own code, which may do anything anyway: more words add no risk. The last word may

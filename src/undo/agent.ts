@@ -7,8 +7,7 @@ import { lastOf } from "../core/questions.ts";
 import type { ParseShell } from "../core/shell-tree.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { Snapshots } from "../core/undo-port.ts";
-import { decidePermission } from "../permissions/decide.ts";
-import { openSnapshots } from "./snapshots.ts";
+import type { SnapshotOptions } from "./snapshots.ts";
 
 type UndoScope = {
   log: EventLog;
@@ -33,7 +32,7 @@ export type AgentSnapshots = {
 /** Starts watching the session's log; `Snapshots.close` stops it. */
 export function agentSnapshots(scope: UndoScope): AgentSnapshots {
   const { log, folder, workspace, except, clock, warn, parser } = scope;
-  const snapshots = openSnapshots({
+  const snapshots = lazySnapshots({
     folder: join(folder, "snapshots"),
     roots: workspace,
     ...{ except, clock, warn },
@@ -55,7 +54,7 @@ export function agentSnapshots(scope: UndoScope): AgentSnapshots {
       },
     },
     async beforeWrite(access) {
-      if (!mayWrite(access, await parser(access))) return;
+      if (!(await mayWrite(access, parser))) return;
       const events = log.events();
       await snapshots.take({
         turn: lastOf(events, "user_message")?.seq ?? 0,
@@ -67,11 +66,34 @@ export function agentSnapshots(scope: UndoScope): AgentSnapshots {
   };
 }
 
+/** Snapshots that are loaded and opened with their first use: most sessions begin by reading. */
+function lazySnapshots(options: SnapshotOptions): Snapshots {
+  let opened: Promise<Snapshots> | undefined;
+  let closed = false;
+  const open = (): Promise<Snapshots> => {
+    opened ??= import("./snapshots.ts").then(({ openSnapshots }) => openSnapshots(options));
+    return opened;
+  };
+  return {
+    prepare: () => void open().then((snapshots) => snapshots.prepare()),
+    take: async (moment) => (closed ? undefined : (await open()).take(moment)),
+    settle: async () => (await opened)?.settle(),
+    list: async () => (await open()).list(),
+    undo: async (choice) => (await open()).undo(choice),
+    async close() {
+      closed = true;
+      await (await opened)?.close();
+    },
+  };
+}
+
 /** Returns false for a call that the mode `plan` would let through, which only reads. */
-function mayWrite(access: Access, parse: ParseShell | undefined): boolean {
+async function mayWrite(access: Access, parser: UndoScope["parser"]): Promise<boolean> {
   if (access.kind === "read" || access.kind === "session" || access.kind === "fetch") return false;
   if (access.kind === "write") return true;
   if (access.kind === "remote") return !access.readOnly;
+  const { decidePermission } = await import("../permissions/decide.ts");
+  const parse = await parser(access);
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
   const about = { toolName: toolNames.bash, mode: "plan" as const, allow: [], deny: [], access, parse };
   return decidePermission({ ...about, ...anywhere }).decision !== "allow";

@@ -15,7 +15,7 @@ import { fileChange, undo } from "./undo.ts";
 /** Bytes that are read in advance. */
 const mostAhead = 64 * 1024 * 1024;
 
-type Options = {
+export type SnapshotOptions = {
   /** Absolute; created when needed. */
   folder: string;
   /** Absolute folders to snapshot, links resolved; those of earlier snapshots are included as well. */
@@ -27,7 +27,7 @@ type Options = {
 };
 
 /** Opens the snapshots of a session. Nothing is read or written before first use. */
-export function openSnapshots(options: Options): Snapshots {
+export function openSnapshots(options: SnapshotOptions): Snapshots {
   const { clock, warn } = options;
   let recorder: Recorder | undefined;
   let state: "working" | "failed" | "closed" = "working";
@@ -105,7 +105,7 @@ async function listed(recorder: Recorder | undefined, at: number): Promise<Snaps
 async function undone(
   recorder: Recorder | undefined,
   choice: UndoChoice,
-  { folder, clock }: Options,
+  { folder, clock }: SnapshotOptions,
 ): Promise<Undone | undefined> {
   try {
     return recorder && (await undo(recorder, choice, { at: clock(), folder: join(folder, "..", "undone") }));

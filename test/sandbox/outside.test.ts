@@ -34,7 +34,11 @@ describe.skipIf(!engine)("a command outside of the sandbox", () => {
     writable: () => [work],
     hostPath: (path) => sandbox?.hostPath(path) ?? path,
   });
-  const tool = bashTool({ description: "", shell, sandbox: { isOn: () => true, outside, after: () => [] } });
+  const tool = bashTool({
+    description: "",
+    shell,
+    sandbox: { isOn: () => true, outside, after: async () => [] },
+  });
   let number = 0;
 
   async function run(input: Record<string, unknown>): Promise<string> {

@@ -3,7 +3,7 @@
 import { listenerLook, networkTables } from "../../network/listeners.ts";
 import type { Network } from "../../network/network.ts";
 import { createWayIn } from "../../network/way-in.ts";
-import { parseRule } from "../../permissions/rules.ts";
+import { parseRule } from "../../permissions/parse-rule.ts";
 
 type Parts = {
   network: Pick<Network, "listenMore" | "isOurs">;

@@ -3,62 +3,26 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { folders } from "../../config/folders.ts";
+import { join } from "node:path";
 import { workspaceRoot } from "../../config/instructions.ts";
-import type { Settings } from "../../config/settings.ts";
 import { stackNamed } from "../../context/policies/stacks.ts";
-import type { PermissionMode } from "../../core/decision.ts";
 import type { UserMessage } from "../../core/events.ts";
-import type { Tool } from "../../core/ports.ts";
 import { currentEngine } from "../../core/questions.ts";
-import { realTarget } from "../../disk/real-path.ts";
-import { programsInGit, trackedFiles } from "../../git/configured-programs.ts";
-import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
-import { namesMatching, surveyFolder } from "../../tools/bash/look-ahead.ts";
-import type { Shell } from "../../tools/bash/shell/shell.ts";
 import { fileWatch } from "../../tools/editor/file-watch.ts";
 import { readTaskList } from "../../tools/session/todo.ts";
-import type { AgentSnapshots } from "../../undo/agent.ts";
 import { limitsOf } from "../choices.ts";
-import type { OpenedModels } from "../current-model.ts";
 import { instructionsReader } from "../instructions/nested.ts";
-import type { SessionSkills } from "../instructions/skills.ts";
-import { permitChanged } from "../mcp/permit-changed.ts";
-import { shellServers } from "../mcp/shell-calls.ts";
 import { shortened, withNamedPictures } from "../messages/paste.ts";
-import { type OpenQuestions, permitAsking, permitHeadless, refusing } from "../permissions.ts";
 import { readPrompt } from "../prompts.ts";
-import type { standingRules } from "../rules.ts";
-import { notesOnLeaving } from "../sandbox/leaving.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { OpenOptions, Run } from "../session.ts";
-import { picturesFolder, readableFolders, realHome, workspaceOf } from "./folders.ts";
-
-type AgentParts = {
-  skills: SessionSkills;
-  cwd: string;
-  models: OpenedModels;
-  redact(text: string): string;
-  tools: Tool[];
-  options: OpenOptions;
-  settings: Settings;
-  mode: PermissionMode;
-  shell: Shell;
-  sandbox: SessionSandbox;
-  fileSnapshots: AgentSnapshots;
-  standing: ReturnType<typeof standingRules>;
-  questions: OpenQuestions;
-  servers: SessionServers | undefined;
-  guard: Run["agent"]["guard"];
-};
+import type { AgentParts } from "./agent-parts.ts";
+import { picturesFolder } from "./folders.ts";
 
 /** Puts the agent together. */
 export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, models, tools, shell, fileSnapshots, standing, questions } = parts;
-  const { person, driver, refuse } = options;
-  const rules = rulesOf(session, parts);
+  const { options, settings, models, tools, shell, fileSnapshots } = parts;
+  const { person, driver } = options;
   const named = { cwd: parts.cwd, pasted: picturesFolder(session.folder) };
   const pictured = async (message: UserMessage): Promise<UserMessage> =>
     // The output of a command names files as it likes.
@@ -80,14 +44,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     artifacts: session.artifacts,
     guard: parts.guard,
     beforeWrite: fileSnapshots.beforeWrite,
-    permit: permitChanged(
-      refusing(
-        person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
-        refuse && ((access) => refuse(access, session.folder)),
-      ),
-      parts.servers,
-      person?.ask,
-    ),
+    permit: permitLater(session, parts),
     takeSteering: async () => {
       const taken = (await (person ?? driver)?.takeSteering()) ?? [];
       const messages = taken.map((message) => shortened(session, message));
@@ -110,31 +67,13 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   };
 }
 
-/** Returns a function that gives the rules as they are at a call. */
-function rulesOf(session: OpenSession, parts: AgentParts) {
-  const { options, cwd, mode, shell, sandbox, fileSnapshots, standing } = parts;
-  const { env, person } = options;
-  const paths = folders(env);
-  const own = readableFolders(session);
-  const [workspace, home] = [workspaceOf(cwd, options), realHome(env)];
-  return () => ({
-    ...{ standing, programsInGit, tracked: trackedFiles, servers: shellServers(parts.servers) },
-    leaving: notesOnLeaving(session, fileSnapshots, workspace),
-    realPath: (path: string) => realTarget(sandbox.onMachine(path)),
-    matches: namesMatching,
-    survey: surveyFolder,
-    mode: person?.mode() ?? mode,
-    allow: standing.allow(),
-    allowEverywhere: standing.allowEverywhere(),
-    deny: standing.deny(),
-    ...{ workspace, home },
-    sandbox: sandbox.inForce(),
-    temporary: sandbox.temporary(),
-    readable: [...own, ...parts.skills.inUse().map(({ path }) => dirname(path))],
-    protectedPaths: [paths.config, paths.state],
-    cwd: shell.cwd(),
-    settled: sandbox.settled,
-  });
+/** Decides about calls by what is loaded with the first of them. */
+function permitLater(session: OpenSession, parts: AgentParts): Run["agent"]["permit"] {
+  let permit: Promise<Run["agent"]["permit"]> | undefined;
+  return async (call, signal) => {
+    permit ??= import("./permit.ts").then(({ permitOf }) => permitOf(session, parts));
+    return (await permit)(call, signal);
+  };
 }
 
 /** The parts of the agent by which a person follows what it does. */

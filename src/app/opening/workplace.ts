@@ -9,7 +9,7 @@ import type { OpenSession } from "../../session/store.ts";
 import { createShell } from "../../tools/bash/shell/shell.ts";
 import type { SessionSkills } from "../instructions/skills.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
-import { type ShellCalls, shellCalls, withProgram } from "../mcp/shell-calls.ts";
+import type { ShellCalls } from "../mcp/shell-calls.ts";
 import { fetchParts, offersPages } from "../network/fetch-parts.ts";
 import type { standingRules } from "../rules.ts";
 import { commandSandbox } from "../sandbox/command-sandbox.ts";
@@ -45,7 +45,8 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
   const servers = await configuredServers({
     ...{ session, options, settings, sandbox, workspace: workspaceRoot(cwd) },
   });
-  const shellEnv = servers ? withProgram(env, folder) : env;
+  const program = servers && (await import("../mcp/shell-calls.ts"));
+  const shellEnv = program ? program.withProgram(env, folder) : env;
   const inside = createShell({
     ...{ cwd, env: shellEnv, sessionId, stateFolder: folder, sandbox: sandbox.forShell },
   });
@@ -55,7 +56,7 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
   });
   const isWaiting = () => [shell, commands.outside].some((one) => one.waiting() !== undefined);
   const { jobs } = shell;
-  const calls = servers && shellCalls({ session, servers, jobs, isWaiting, warn: options.warn });
+  const calls = servers && program?.shellCalls({ session, servers, jobs, isWaiting, warn: options.warn });
   const tools = sessionTools({
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
     watched: (tool) => (calls ? calls.calling(network.watched(tool)) : network.watched(tool)),

@@ -7,6 +7,7 @@ import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import { providerOfKey } from "../../credentials/forms.ts";
 import { type Access, accessOf, type Environment, missingOf, regionOf } from "../../models/access.ts";
+import { anthropicModel } from "../../models/anthropic/anthropic.ts";
 import type { Cloud } from "../../models/anthropic/encoding.ts";
 import { explained } from "../../models/http/explained.ts";
 import { withRetry } from "../../models/http/retry.ts";
@@ -27,7 +28,7 @@ export function checkUsable(row: Provider, id: string, env: Environment): void {
   );
 }
 
-/** Returns the model, which tries again after passing failures. Only the wire that it speaks is loaded. */
+/** Returns the model, which tries again after passing failures. Of the wires only the one it speaks is loaded, and Messages, the usual one, with every run. */
 export async function openModel(row: Provider, card: ModelCard, env: Environment): Promise<Model> {
   const access = accessOf(row, env);
   const model = await wireModel(row, card, access, env);
@@ -55,7 +56,7 @@ export async function encoderOf(row: Provider, card: ModelCard, env: Environment
   return (await wireModel(row, card, accessOf(row, env), env)).encode;
 }
 
-/** Over Responses only a card goes that says so. A wire is one import: parts that are shared would be files of their own. */
+/** Over Responses only a card goes that says so. */
 async function wireModel(row: Provider, card: ModelCard, access: Access, env: Environment): Promise<Model> {
   if (row.wire === "messages") return messages(row, card, access, env);
   const { url, key } = access;
@@ -69,13 +70,7 @@ async function wireModel(row: Provider, card: ModelCard, access: Access, env: En
   return (await import("../../models/openai/openai.ts")).openaiModel(options);
 }
 
-async function messages(
-  row: Provider,
-  card: ModelCard,
-  { url, key, variable }: Access,
-  env: Environment,
-): Promise<Model> {
-  const { anthropicModel } = await import("../../models/anthropic/anthropic.ts");
+function messages(row: Provider, card: ModelCard, { url, key, variable }: Access, env: Environment): Model {
   const named = variable?.endsWith("_AUTH_TOKEN") ? { authToken: key } : { apiKey: key };
   return anthropicModel({
     ...{ card, baseUrl: url, keyless: row.keys.length === 0, ...idleTime(env) },

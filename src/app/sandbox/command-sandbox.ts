@@ -9,12 +9,11 @@ import { changedFiles } from "../../core/questions.ts";
 import type { SandboxPlan } from "../../core/sandbox.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import { isInside } from "../../permissions/paths.ts";
-import { denialNotes } from "../../permissions/sandbox/denials.ts";
 import { inQuarantine } from "../../permissions/sandbox/watched.ts";
 import { openQuarantine, type Quarantined } from "../../sandbox/quarantine.ts";
+import type { CommandSandbox } from "../../tools/bash/call.ts";
 import { type OutsideShell, outsideShell } from "../../tools/bash/outside.ts";
 import type { Shell } from "../../tools/bash/shell/shell.ts";
-import type { CommandSandbox } from "../../tools/bash/tool.ts";
 
 type Parts = {
   /** The shell inside. */
@@ -75,12 +74,13 @@ export function commandSandbox(parts: Parts): SessionCommands {
     commands: {
       isOn: () => plan() !== undefined,
       outside,
-      after(ended) {
+      async after(ended) {
         const now = plan();
         if (!now) return [];
         const { moved, noted } = quarantine.look();
         for (const one of moved) log.append({ type: "quarantined", ...one });
         if (noted.length > 0) log.append({ type: "runs_elsewhere", paths: noted });
+        const { denialNotes } = await import("../../permissions/sandbox/denials.ts");
         const notes = denialNotes(ended, { plan: now, workspace, home, machine });
         denied.push(...notes.map((text) => ({ seq: log.events().length, text })));
         denied.splice(0, denied.length - mostDenials);

@@ -3,7 +3,6 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { checkSettings } from "../../app/choices.ts";
 import type { Machine } from "../../app/machine.ts";
 import { projectOf } from "../../app/rules.ts";
@@ -129,7 +128,10 @@ async function programCheck(
 ): Promise<Check> {
   const absent = missing === undefined ? ("stops" as const) : ("note" as const);
   try {
-    const { stdout } = await promisify(execFile)(name, ["--version"], { env: { PATH, HOME }, timeout: 5000 });
+    const stdout = await new Promise<string>((resolve, reject) => {
+      const options = { env: { PATH, HOME }, timeout: 5000 };
+      execFile(name, ["--version"], options, (error, text) => (error ? reject(error) : resolve(text)));
+    });
     const [, major, minor] = pattern.exec(stdout) ?? [];
     const says = major === undefined ? cleanLine(stdout.split("\n", 1)[0] ?? "") : `${major}.${minor}`;
     const old = Number(major) < least[0] || (Number(major) === least[0] && Number(minor) < least[1]);

@@ -63,9 +63,15 @@ const newCounts = 9;
 const contextBytes = 20;
 /** "Lately": at least so many bytes of words back, at most twice as many. A text quoted in full is farther away. */
 const lately = 1_500;
-const inWords = /[\p{L}\p{N}\p{M}_]/u;
-/** In these scripts nothing stands between words: each sign counts as one. */
-const alone = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** Patterns of signs, made for a reply: to read such names takes half a millisecond, which no start waits for. */
+function signs() {
+  return {
+    inWords: /[\p{L}\p{N}\p{M}_]/u,
+    /** In these scripts nothing stands between words: each sign counts as one. */
+    alone: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
+  };
+}
 
 type Word = { text: string; bytes: number };
 
@@ -74,7 +80,7 @@ type Word = { text: string; bytes: number };
  * something new in each line, such as the rows of a table, a log or a list of data, is left alone: a new word makes
  * the words after it new as well.
  */
-function watchWords() {
+function watchWords({ inWords, alone } = signs()) {
   let recent = new Set<string>();
   let earlier = new Set<string>();
   let sinceTurn = 0;

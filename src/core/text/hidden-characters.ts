@@ -14,14 +14,6 @@ const hidden =
 const flags =
   /\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
 
-const emoji = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u;
-const presented = /[\p{Emoji}\p{S}\p{P}]$/u;
-const varied = /[\p{Ideographic}\p{Sm}\p{Script=Mongolian}\p{Script=Myanmar}]$/u;
-/** Scripts whose letters change beside a joiner, or whose words have no space between them. */
-const joined =
-  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Lao}\p{Script=Tibetan}]$/u;
-const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
-
 /** Spells out every hidden character; letters, marks and emoji that need one keep it. */
 export function showHidden(text: string): string {
   if (!suspect.test(text)) return text;
@@ -50,17 +42,31 @@ function spelled(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
+// These are made where they are used: to read the names of scripts takes a millisecond, and few texts need one.
+const isEmoji = (text: string): boolean =>
+  /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)$/u.test(text);
+const isPresented = (text: string): boolean => /[\p{Emoji}\p{S}\p{P}]$/u.test(text);
+const isVaried = (text: string): boolean =>
+  /[\p{Ideographic}\p{Sm}\p{Script=Mongolian}\p{Script=Myanmar}]$/u.test(text);
+/** Scripts whose letters change beside a joiner, or whose words have no space between them. */
+const isJoined = (text: string): boolean =>
+  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Thai}\p{Script=Lao}\p{Script=Tibetan}]$/u.test(
+    text,
+  );
+const isRightToLeft = (text: string): boolean =>
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(text);
+
 function isNeeded(character: string, text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 2), at);
   const after = text.slice(at + character.length, at + character.length + 2);
   const code = character.codePointAt(0) ?? 0;
   if (code === 0x200d)
-    return (emoji.test(before) && /^\p{Extended_Pictographic}/u.test(after)) || joined.test(before);
-  if (code === 0x200c || code === 0x200b) return joined.test(before);
+    return (isEmoji(before) && /^\p{Extended_Pictographic}/u.test(after)) || isJoined(before);
+  if (code === 0x200c || code === 0x200b) return isJoined(before);
   // Direction marks have no effect on other text: allow them only beside right-to-left letters.
-  if (code === 0x200e || code === 0x200f || code === 0x61c) return rightToLeft.test(before + after);
-  if (code === 0xfe0e || code === 0xfe0f) return presented.test(before);
+  if (code === 0x200e || code === 0x200f || code === 0x61c) return isRightToLeft(before + after);
+  if (code === 0xfe0e || code === 0xfe0f) return isPresented(before);
   if ((code >= 0xfe00 && code < 0xfe0e) || code >= 0xe0100 || (code >= 0x180b && code <= 0x180f))
-    return code <= 0xe01ef && varied.test(before);
+    return code <= 0xe01ef && isVaried(before);
   return code === 0x34f && /\p{M}$/u.test(before);
 }

@@ -3,8 +3,9 @@
 import type { PermissionMode } from "../../core/decision.ts";
 import type { SandboxPlan } from "../../core/sandbox.ts";
 import { startFiles } from "../always-denied.ts";
+import type { Rule } from "../parse-rule.ts";
 import { hasGlob, isInside, parentOf, withAncestors } from "../paths.ts";
-import { coversPath, globsOf, type Rule } from "../rules.ts";
+import { coversPath, globsOf } from "../rules.ts";
 import { hostRulesOf } from "./hosts.ts";
 import { builtInHidden, gitPrograms, isWatched, tokenFiles, watchedNames } from "./protected-paths.ts";
 

@@ -1,7 +1,7 @@
 /** Rules about hosts: how they are read, the one spelling of a host, address classes, and which rule decides. */
 
 import { describe, expect, test } from "vitest";
-import { parseRule } from "../../../src/permissions/rules.ts";
+import { parseRule } from "../../../src/permissions/parse-rule.ts";
 import { addressClass } from "../../../src/permissions/sandbox/addresses.ts";
 import { canonicalHost, decideHost, parseHostRule } from "../../../src/permissions/sandbox/hosts.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SandboxPlan } from "../../../src/core/sandbox.ts";
-import { parseRule } from "../../../src/permissions/rules.ts";
+import { parseRule } from "../../../src/permissions/parse-rule.ts";
 import {
   type Found,
   type PlanInput,
