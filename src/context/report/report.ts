@@ -9,6 +9,7 @@ import { viewReader } from "../view/view.ts";
 import { type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
 import { type EditRow, editReader } from "./edits.ts";
+import { type ServerShare, serverShares } from "./servers.ts";
 import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
 import { type Moment, momentsOf } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
@@ -34,6 +35,8 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   session: SessionFacts;
   steps: readonly StepRow[];
   now: WindowNow;
+  /** The servers of tools; empty where there is none. */
+  servers: ServerShare[];
   cost: Costs;
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"summary_call">[];
@@ -72,6 +75,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     session: factsOf(events),
     steps,
     now: windowNow(snapshot),
+    servers: serverShares(snapshot),
     cost: costs.costs(),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),

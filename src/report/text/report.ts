@@ -37,6 +37,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     curveLines(report),
     windowLines(report),
     largestLines(report),
+    serverLines(report),
     editLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
@@ -90,6 +91,18 @@ function largestLines({ now, session }: SessionReport): string[] {
     return `  ${formatInteger(tokens).padStart(7)}  ${from.padEnd(9)} ${filled(name, 24)}  ${cut(advice, 33)}`;
   });
   return ["The largest items, and what becomes of them", ...rows];
+}
+
+/** The tokens that each server of tools has in the window. */
+function serverLines({ servers }: SessionReport): string[] {
+  if (servers.length === 0) return [];
+  return [
+    "MCP servers in the window  catalogue  schemas read  results",
+    ...servers.map(
+      ({ name, catalogue, schemas, results }) =>
+        `  ${filled(cleanLine(name), 24)} ${formatInteger(catalogue).padStart(9)} ${formatInteger(schemas).padStart(13)} ${formatInteger(results).padStart(8)}`,
+    ),
+  ];
 }
 
 const shownEdits = 6;

@@ -4,6 +4,7 @@ import { deferralCostOf } from "../../context/policies/economist.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
 import { formatPercent, formatTokens, money, plural } from "../../context/report/amounts.ts";
 import { costsOf } from "../../context/report/cost.ts";
+import { type ServerShare, serverShares } from "../../context/report/servers.ts";
 import { type LargestItem, type Remedy, windowNow } from "../../context/report/window.ts";
 import { applyEvents } from "../../context/view/view.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
@@ -34,8 +35,26 @@ export function contextRows(events: readonly LogEvent[], columns: number): Row[]
     [],
     title(columns < 56 ? "The largest items" : "The largest items, and what can be done about each"),
     ...itemRows(items, started(events).cwd, columns),
+    ...serverRows(serverShares(snapshot)),
     ...deferredRows(events, columns),
   ].map((row) => cutRow(row, columns));
+}
+
+/** Shows the tokens of each server of tools; no rows where there is none. */
+function serverRows(shares: readonly ServerShare[]): Row[] {
+  if (shares.length === 0) return [];
+  return [
+    [],
+    title("MCP servers"),
+    ...shares.map(({ name, catalogue, schemas, results }): Row => {
+      const parts = [
+        `catalogue ${formatInteger(catalogue)}`,
+        ...(schemas > 0 ? [`schemas read ${formatInteger(schemas)}`] : []),
+        ...(results > 0 ? [`results ${formatInteger(results)}`] : []),
+      ];
+      return [{ text: `  ${safe(name).padEnd(14)} ` }, { text: `${parts.join(", ")} tokens`, tone: "dim" }];
+    }),
+  ];
 }
 
 function title(text: string): Row {
