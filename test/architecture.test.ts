@@ -20,7 +20,10 @@ const rooms: Record<string, readonly string[]> = {
   sandbox: ["core", "permissions", "disk"],
   network: ["core", "permissions", "disk"],
   tools: ["core", "permissions", "disk", "git"],
-  mcp: ["core", "disk", "tools/editor/images", "tools/editor/refusal"],
+  mcp: [
+    ...["core", "disk", "permissions/sandbox/addresses", "tools/editor/images", "tools/editor/refusal"],
+    ...["credentials/browser-callback", "credentials/owned-file", "credentials/turns"],
+  ],
   session: ["core", "disk"],
   undo: ["core", "disk", "permissions", "git", "session"],
   credentials: ["core", "disk", "session/lock", "session/errors"],

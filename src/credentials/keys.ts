@@ -77,7 +77,7 @@ export function storedSecrets(folder: string): () => readonly Secret[] {
   };
 }
 
-const secretFiles = ["keys.json", "chatgpt.json"];
+const secretFiles = ["keys.json", "chatgpt.json", "mcp.json"];
 
 function signatureOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -99,6 +99,7 @@ function fieldsOf(value: unknown, owner: string): Secret[] {
     if (typeof each !== "string") return fieldsOf(each, name);
     if (each.length < shortest) return [];
     if (name === "key") return [{ name: `${owner.toUpperCase()}_API_KEY`, value: each }];
+    if (owner === "secrets") return [{ name: "MCP_TOKEN", value: each }];
     return owner === "tokens" ? [{ name: "CHATGPT_TOKEN", value: each }] : [];
   });
 }

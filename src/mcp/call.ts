@@ -2,7 +2,9 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { fileText, type RemoteTool } from "./catalogue.ts";
+import type { ServerConfiguration } from "./configuration.ts";
 import type { Connection } from "./connection.ts";
+import { CallFailed, notConnected, signInText } from "./failures.ts";
 import { argumentViolations } from "./foreign-schema.ts";
 import type { SessionServers } from "./servers.ts";
 import { shownLine } from "./shown.ts";
@@ -30,19 +32,14 @@ export async function callServer(
   const configuration = servers.configuration(server);
   if (!configuration)
     return { failure: `There is no MCP server ${server}. Servers: ${servers.names.join(", ")}.` };
-  let connection: Connection;
-  try {
-    connection = await orAborted(servers.connection(server), io.signal);
-  } catch (error) {
-    if (io.signal.aborted) return { failure: "[cancelled by user]" };
-    return { failure: `MCP server ${server} cannot be started: ${(error as Error).message}` };
-  }
+  const connection = await connectionOf(configuration, servers, io.signal);
+  if ("failure" in connection) return connection;
   if (await servers.changes(server)) return { failure: unseenText(server) };
   const tool = servers.toolOf(server, call.tool);
   if (!tool) return { failure: noSuchTool(call, connection, servers) };
   const wrong = argumentViolations(tool.inputSchema, call.arguments ?? {});
   if (wrong.length > 0) return { failure: `Wrong arguments: ${wrong.join("; ")}.\n${schemaText(tool)}` };
-  return callTool(call, { connection, tool, io, timeoutMs: configuration.timeoutMs });
+  return callTool(call, { connection, tool, io, configuration });
 }
 
 /** Says why a server is not called that nobody looked at since it changed. */
@@ -50,14 +47,34 @@ export function unseenText(server: string): string {
   return `MCP server ${server} describes its tools otherwise than when a person last saw them, and is not called before one has seen the difference: sawtooth mcp review shows it at a terminal and asks, and "changes": "trusted" in its entry takes every change.`;
 }
 
-type Call = { connection: Connection; tool: RemoteTool; io: CallIo; timeoutMs: number };
+/** Connects to a server if need be. */
+async function connectionOf(
+  configuration: ServerConfiguration,
+  servers: SessionServers,
+  signal: AbortSignal,
+): Promise<Connection | Failed> {
+  const { name } = configuration;
+  try {
+    return await orAborted(servers.connection(name), signal);
+  } catch (error) {
+    if (signal.aborted) return { failure: "[cancelled by user]" };
+    return { failure: notConnected(configuration, error as Error) };
+  }
+}
+
+type Call = {
+  connection: Connection;
+  tool: RemoteTool;
+  io: CallIo;
+  configuration: ServerConfiguration;
+};
 
 async function callTool(
   { server, arguments: input = {} }: ServerCall,
-  { connection, tool, io, timeoutMs }: Call,
+  { connection, tool, io, configuration }: Call,
 ): Promise<CallToolResult | Failed> {
+  const { timeoutMs } = configuration;
   const { signal, onProgress } = io;
-  const { CallFailed } = await import("./connection.ts");
   try {
     return await connection.call(tool.name, input, { signal, timeoutMs, onProgress });
   } catch (error) {
@@ -70,15 +87,21 @@ async function callTool(
         return { failure: `Wrong arguments: ${why}\n${schemaText(tool)}` };
       case "timeout":
         return {
-          failure: `[no answer and no progress for ${timeoutMs / 1000} s: cancelled]`,
+          failure: `[no answer and no progress for ${timeoutMs / 1000} s: cancelled${why ? `; ${why}` : ""}]`,
           timedOut: true,
         };
       case "ended":
-        return { failure: `MCP server ${server} ${why}. The next call starts it again.` };
+        return { failure: `MCP server ${server} ${why}. The next call ${again(configuration)}.` };
+      case "sign_in":
+        return { failure: signInText(configuration) };
       case "other":
         return { failure: `MCP server ${server} refused the call: ${why}` };
     }
   }
+}
+
+function again({ kind }: ServerConfiguration): string {
+  return kind === "http" ? "connects again" : "starts it again";
 }
 
 /** Longest schema that stands in a result, in bytes; the file has it whole. */

@@ -14,16 +14,35 @@ export type RemoteTool = {
   readOnly: boolean;
 };
 
+/** A resource of a server. `template`: its address has parts in braces that a reader fills in. */
+export type RemoteResource = {
+  uri: string;
+  name: string;
+  description: string;
+  type: string;
+  template?: true;
+};
+
+/** A prompt of a server, which a person starts as `/server:prompt`. */
+export type RemotePrompt = {
+  name: string;
+  description: string;
+  arguments: { name: string; description: string; required: boolean }[];
+};
+
 export type Catalogue = {
   /** Words of the server about itself. */
   instructions: string;
   tools: RemoteTool[];
+  /** Absent in a catalogue of an earlier version. */
+  resources?: RemoteResource[];
+  prompts?: RemotePrompt[];
   /** How it was connected to, for the SDK: it saves the question which protocol it speaks. */
   prior?: unknown;
 };
 
-/** More tools of one server than this are left out, and said to be. */
-export const mostTools = 1000;
+/** More tools, resources or prompts of one server than this are left out. */
+export const mostOffered = 1000;
 
 /** Reads the catalogue of a configuration; undefined when the server was never connected to. */
 export function readCatalogue(folder: string, hash: string): Catalogue | undefined {

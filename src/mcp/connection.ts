@@ -4,105 +4,143 @@ import {
   type CallToolResult,
   Client,
   deserializeMessage,
+  type GetPromptResult,
   type JsonSchemaValidator,
   type PriorDiscovery,
-  ProtocolError,
-  ProtocolErrorCode,
-  SdkError,
-  SdkErrorCode,
-  type Tool,
+  type ReadResourceResult,
+  type RequestOptions,
 } from "@modelcontextprotocol/client";
-import { type Catalogue, mostTools, type RemoteTool } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Channel } from "./channel.ts";
+import type { HttpServer } from "./configuration.ts";
+import { type Elicit, elicitationOf } from "./elicitation.ts";
+import { CallFailed, ConnectFailed } from "./failures.ts";
+import { httpChannel } from "./http/http-channel.ts";
+import { lineChannel } from "./lines.ts";
+import { storedTokens } from "./oauth/stored-tokens.ts";
+import { type Offers, offersOf } from "./offers.ts";
+import { patienceFor } from "./patience.ts";
 import type { ServerProcess } from "./process.ts";
-import { type LineTransport, lineTransport } from "./transport.ts";
+import { callFailure, connectFailure, wordsOf } from "./sdk-errors.ts";
 
 export type Connection = {
   catalogue: Catalogue;
   /** Calls a tool. Throws `CallFailed`. */
   call(name: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>;
+  /** Reads a resource. Throws `CallFailed`. */
+  read(uri: string, options: CallOptions): Promise<ReadResourceResult>;
+  /** Fills in a prompt. Throws `CallFailed`. */
+  prompt(name: string, input: Record<string, string>, options: CallOptions): Promise<GetPromptResult>;
   close(): Promise<void>;
 };
 
 export type CallOptions = {
   signal: AbortSignal;
-  /** Milliseconds without progress. */
+  /** Milliseconds without an answer and without progress. */
   timeoutMs: number;
   onProgress(text: string): void;
 };
 
-/** `invalid`: the arguments; `ended`: the server is gone, and the next call starts it again. */
-export type CallFailure = "invalid" | "ended" | "timeout" | "cancelled" | "other";
-
-export class CallFailed extends Error {
-  readonly kind: CallFailure;
-  constructor(kind: CallFailure, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
+/** A way to a server: a program to start, or an address with the folder that keeps its sign-in. */
+export type Target =
+  | { kind: "program"; start(): Promise<ServerProcess> }
+  | { kind: "http"; server: HttpServer; credentials: string };
 
 export type ConnectOptions = {
-  start(): Promise<ServerProcess>;
+  target: Target;
   /** How the server was connected to before. */
   prior: unknown;
   version: string;
-  /** Called with the tools each time the server says that they changed. */
-  onTools(tools: RemoteTool[]): void;
+  /** Answers what the server asks a person. */
+  elicit: Elicit;
+  /** Called with everything on offer each time the server says that a part changed. */
+  onChanged(offers: Offers): void;
   /** Called when the server has ended. */
   onEnded(): void;
 };
 
+/** A remembered answer to the question which protocol a server speaks. `since`: milliseconds since 1970. */
+type Verdict = PriorDiscovery & { since?: number };
+
 /** Milliseconds for the first answer, and of them for the question which protocol the server speaks. */
 const limits = { connect: 30_000, probe: 3000 };
+/** Milliseconds after which a server of the older protocol is asked anew: it may have learned the newer one. */
+const verdictMs = 30 * 86_400_000;
+/** The longest delay of a timer: our own patience ends a call. */
+const unlimited = 2 ** 31 - 1;
 
-/** Starts a server and asks for its tools. Throws an Error that says why it cannot. */
+/** Connects to a server and asks for what it offers. Throws `ConnectFailed`. */
 export async function connect(options: ConnectOptions): Promise<Connection> {
-  const prior = options.prior as PriorDiscovery | undefined;
-  if (prior) return attempt(options, prior);
+  const prior = stillGood(options.prior as Verdict | undefined);
   try {
-    return await attempt(options, undefined);
-  } catch {
+    return await attempt(options, prior);
+  } catch (error) {
+    if (!(error instanceof ConnectFailed)) throw error;
+    // It was replaced by one that speaks the other protocol.
+    if (prior && error.kind === "refused") return attempt(options, undefined);
     // Some servers of the older protocol end at a question that they do not know.
-    return attempt(options, { kind: "legacy" });
+    if (!prior && error.kind === "ended") return attempt(options, { kind: "legacy" });
+    throw error;
   }
+}
+
+function stillGood(verdict: Verdict | undefined): PriorDiscovery | undefined {
+  if (verdict?.kind !== "legacy") return verdict;
+  return Date.now() - (verdict.since ?? 0) < verdictMs ? { kind: "legacy" } : undefined;
 }
 
 async function attempt(options: ConnectOptions, prior: PriorDiscovery | undefined): Promise<Connection> {
-  const process = await options.start();
-  const transport = lineTransport(process, deserializeMessage);
-  const client = clientOf(options);
+  const channel = await open(options);
+  const asking = { open: 0 };
+  const client = clientOf(options, asking);
   client.onerror = () => {};
+  const close = async (): Promise<void> => {
+    await channel.end();
+    await client.close().catch(() => {});
+  };
   try {
-    await client.connect(transport, { timeout: limits.connect, ...(prior ? { prior } : {}) });
-    const tools = await toolsOf(client);
+    await client.connect(channel.transport, { timeout: limits.connect, ...(prior ? { prior } : {}) });
+    const offers = await offersOf(client, limits.connect);
     client.onclose = options.onEnded;
     const discover = client.getDiscoverResult();
+    const verdict: Verdict = discover ? { kind: "modern", discover } : { kind: "legacy", since: Date.now() };
     return {
-      catalogue: {
-        instructions: client.getInstructions() ?? "",
-        tools,
-        prior: discover ? { kind: "modern", discover } : { kind: "legacy" },
-      },
-      call: (name, input, call) => callTool(client, transport, { name, arguments: input }, call),
-      close: () => closed(client, process),
+      catalogue: { instructions: client.getInstructions() ?? "", ...offers, prior: verdict },
+      ...callsOf(client, { channel, asking, onEnded: options.onEnded }),
+      close,
     };
   } catch (error) {
-    await closed(client, process);
-    throw new Error(transport.trouble().replace(/^was closed(; )?/, "") || messageOf(error));
+    const kind = connectFailure(error, channel.hasEnded());
+    await close();
+    throw new ConnectFailed(kind, channel.trouble() || wordsOf(error));
   }
 }
 
-/** Closes the connection, and ends the process where the SDK did not get that far. */
-async function closed(client: Client, process: ServerProcess): Promise<void> {
-  await client.close().catch(() => {});
-  await process.end();
+async function open({ target }: ConnectOptions): Promise<Channel> {
+  if (target.kind === "http")
+    return httpChannel(target.server, storedTokens(target.server, target.credentials));
+  try {
+    return lineChannel(await target.start(), deserializeMessage);
+  } catch (error) {
+    throw new ConnectFailed("other", wordsOf(error));
+  }
 }
 
-function clientOf({ version, onTools }: ConnectOptions): Client {
-  return new Client(
+/** Questions to the person that are open: the time of a call does not run meanwhile. */
+type Asking = { open: number };
+
+function clientOf({ version, onChanged, elicit }: ConnectOptions, asking: Asking): Client {
+  const changed = {
+    autoRefresh: false,
+    onChanged: () =>
+      void offersOf(client, limits.connect).then(onChanged, () => {
+        // The next call will tell.
+      }),
+  };
+  const client: Client = new Client(
     { name: "sawtooth", version },
     {
-      capabilities: {},
+      capabilities: { elicitation: { form: {}, url: {} } },
       versionNegotiation: { mode: "auto", probe: { timeoutMs: limits.probe } },
       // A result is never lost because it does not fit what the server itself said of it.
       jsonSchemaValidator: {
@@ -110,52 +148,53 @@ function clientOf({ version, onTools }: ConnectOptions): Client {
           <T>(): JsonSchemaValidator<T> =>
           (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
       },
-      listChanged: {
-        tools: { onChanged: (_error, tools) => tools && onTools(tools.slice(0, mostTools).map(toolOf)) },
-      },
+      listChanged: { tools: changed, resources: changed, prompts: changed },
     },
   );
+  client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+    asking.open += 1;
+    try {
+      return await elicitationOf(params, elicit, mcpReq.signal);
+    } finally {
+      asking.open -= 1;
+    }
+  });
+  return client;
 }
 
-async function toolsOf(client: Client): Promise<RemoteTool[]> {
-  if (!client.getServerCapabilities()?.tools) return [];
-  const { tools } = await client.listTools(undefined, { timeout: limits.connect });
-  return tools.slice(0, mostTools).map(toolOf);
-}
+type Calls = Pick<Connection, "call" | "read" | "prompt">;
 
-function toolOf({ name, description = "", inputSchema, annotations }: Tool): RemoteTool {
-  return { name, description, inputSchema, readOnly: annotations?.readOnlyHint === true };
-}
-
-async function callTool(
+function callsOf(
   client: Client,
-  transport: LineTransport,
-  params: { name: string; arguments: Record<string, unknown> },
-  { signal, timeoutMs, onProgress }: CallOptions,
-): Promise<CallToolResult> {
-  try {
-    return await client.callTool(params, {
-      signal,
-      timeout: timeoutMs,
-      resetTimeoutOnProgress: true,
-      onprogress: ({ progress, total, message }) =>
-        onProgress(`${message ?? ""} ${progress}${total === undefined ? "" : ` of ${total}`}`.trim()),
-    });
-  } catch (error) {
-    throw new CallFailed(kindOf(error, signal), transport.trouble() || messageOf(error));
-  }
-}
-
-function kindOf(error: unknown, signal: AbortSignal): CallFailure {
-  if (signal.aborted) return "cancelled";
-  if (error instanceof ProtocolError)
-    return error.code === ProtocolErrorCode.InvalidParams ? "invalid" : "other";
-  if (!(error instanceof SdkError)) return "ended";
-  if (error.code === SdkErrorCode.RequestTimeout) return "timeout";
-  const gone = error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected;
-  return gone ? "ended" : "other";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  { channel, asking, onEnded }: { channel: Channel; asking: Asking; onEnded(): void },
+): Calls {
+  const made = async <T>(call: CallOptions, run: (options: RequestOptions) => Promise<T>): Promise<T> => {
+    const { signal, timeoutMs, onProgress } = call;
+    const patience = patienceFor(timeoutMs, signal, () => asking.open > 0);
+    try {
+      return await run({
+        signal: patience.signal,
+        timeout: unlimited,
+        onprogress({ progress, total, message }) {
+          patience.renew();
+          onProgress(`${message ?? ""} ${progress}${total === undefined ? "" : ` of ${total}`}`.trim());
+        },
+      });
+    } catch (error) {
+      const kind = signal.aborted ? "cancelled" : patience.isOver() ? "timeout" : callFailure(error);
+      if (kind === "ended") {
+        onEnded();
+        void channel.end();
+      }
+      throw new CallFailed(kind, channel.trouble() || (kind === "timeout" ? "" : wordsOf(error)));
+    } finally {
+      patience.end();
+    }
+  };
+  return {
+    call: (name, input, options) => made(options, (sdk) => client.callTool({ name, arguments: input }, sdk)),
+    read: (uri, options) => made(options, (sdk) => client.readResource({ uri }, sdk)),
+    prompt: (name, input, options) =>
+      made(options, (sdk) => client.getPrompt({ name, arguments: input }, sdk)),
+  };
 }

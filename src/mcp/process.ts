@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServerConfiguration } from "./configuration.ts";
+import type { ProgramServer } from "./configuration.ts";
 
 /** A running server: bytes in, bytes out. */
 export type ServerProcess = {
@@ -20,7 +20,7 @@ export type ServerProcess = {
 };
 
 export type Start = {
-  configuration: ServerConfiguration;
+  configuration: ProgramServer;
   /** Folder for a server that names none. */
   cwd: string;
   /** Its whole environment. */
@@ -35,7 +35,7 @@ const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 /** Returns the environment of a server: the usual variables, and those of its entry. Never a key of ours. */
 export function serverEnvironment(
   env: Readonly<Record<string, string | undefined>>,
-  { env: own }: Pick<ServerConfiguration, "env">,
+  { env: own }: Pick<ProgramServer, "env">,
 ): Record<string, string> {
   const usual = inherited.flatMap((name) => {
     const value = env[name];

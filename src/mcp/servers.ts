@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Catalogue,
   differenceNote,
@@ -15,8 +16,10 @@ import {
   writeToolFiles,
 } from "./catalogue.ts";
 import { isChanged } from "./changes.ts";
-import type { ServerConfiguration } from "./configuration.ts";
-import type { Connection } from "./connection.ts";
+import type { ProgramServer, ServerConfiguration } from "./configuration.ts";
+import type { Connection, Target } from "./connection.ts";
+import type { Elicit } from "./elicitation.ts";
+import { ConnectFailed, notConnected } from "./failures.ts";
 import type { ServerProcess } from "./process.ts";
 
 export type ServersOptions = {
@@ -27,8 +30,12 @@ export type ServersOptions = {
   cache: string;
   /** The offers that a person saw: a changed one waits for them. */
   seen: SeenOffers;
+  /** Folder that keeps sign-ins. */
+  credentials: string;
   version: string;
-  start(configuration: ServerConfiguration): Promise<ServerProcess>;
+  start(configuration: ProgramServer): Promise<ServerProcess>;
+  /** Asks the person what a server asks; declines where nobody is there. */
+  elicit: Elicit;
   /** Shows one line to the person. */
   warn(text: string): void;
 };
@@ -77,6 +84,8 @@ type Server = {
   process: ServerProcess | undefined;
   /** A newer offer, which nobody has seen. */
   unseen: Catalogue | undefined;
+  /** How it is connected to: the protocol that it speaks, once that is known. */
+  prior: unknown;
   /** The model has not been told of the catalogue as it is. */
   untold: boolean;
   /** Notes about changes so far. */
@@ -85,6 +94,8 @@ type Server = {
   failure: string | undefined;
 };
 
+/** Milliseconds that the end of a session waits for servers at an address. */
+const farewellMs = 600;
 /** After this many notes about changes of a server only its files are kept current. */
 const mostNotes = 5;
 
@@ -93,8 +104,10 @@ export function createServers(given: ServersOptions): SessionServers {
   const options: ServersOptions = {
     ...given,
     start: async (configuration) => {
-      if (isClosed) throw new Error("the session has ended");
-      return given.start(configuration);
+      const process = isClosed ? undefined : await given.start(configuration);
+      if (process && !isClosed) return process;
+      await process?.end();
+      throw new Error("the session has ended");
     },
     warn: (text) => void (isClosed || given.warn(text)),
   };
@@ -145,7 +158,7 @@ function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: S
   return {
     unseen,
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
-    ...{ connecting: undefined, process: undefined, failure: undefined },
+    ...{ connecting: undefined, process: undefined, failure: undefined, prior: newest?.prior },
     ...{ untold: catalogue !== undefined, notes: 0 },
   };
 }
@@ -187,8 +200,7 @@ function noticesOf(server: Server): string[] {
 
 function connectFirst(server: Server, options: ServersOptions): void {
   connected(server, options).catch((error: Error) => {
-    const { name } = server.configuration;
-    server.failure = `MCP server ${name} cannot be started: ${error.message}`;
+    server.failure = notConnected(server.configuration, error);
     options.warn(server.failure);
   });
 }
@@ -224,32 +236,50 @@ async function start(server: Server, options: ServersOptions): Promise<Connectio
   const { connect } = await import("./connection.ts");
   const { configuration } = server;
   const learn = (catalogue: Catalogue): void => {
+    server.prior = catalogue.prior;
     storeCatalogue(options.cache, configuration.hash, catalogue);
     if (waits(server, catalogue, options)) server.unseen = catalogue;
     else take(server, catalogue, options);
   };
-  const connection = await connect({
-    async start() {
-      server.process = await options.start(configuration);
-      return server.process;
-    },
-    prior: newest(server)?.prior,
-    version: options.version,
-    onTools: (tools) => newest(server) && learn({ ...(newest(server) as Catalogue), tools }),
-    onEnded() {
-      server.connecting = undefined;
-      server.process = undefined;
-    },
-  });
-  learn(connection.catalogue);
-  return connection;
+  try {
+    const connection = await connect({
+      target: targetOf(server, options),
+      prior: server.prior,
+      version: options.version,
+      elicit: options.elicit,
+      onChanged: (offers) => newest(server) && learn({ ...(newest(server) as Catalogue), ...offers }),
+      onEnded() {
+        server.connecting = undefined;
+        server.process = undefined;
+      },
+    });
+    learn(connection.catalogue);
+    return connection;
+  } catch (error) {
+    // It was started with and without the question which protocol it speaks: from now on once a call.
+    if (error instanceof ConnectFailed && error.kind === "ended") server.prior ??= { kind: "legacy" };
+    throw error;
+  }
 }
 
-async function closed({ connecting, process }: Server): Promise<void> {
-  // One that never answers is not waited for.
-  if (process) await process.end();
-  connecting?.then(
+function targetOf(server: Server, { start, credentials }: ServersOptions): Target {
+  const { configuration } = server;
+  if (configuration.kind === "http") return { kind: "http", server: configuration, credentials };
+  return {
+    kind: "program",
+    async start() {
+      server.process = await start(configuration);
+      return server.process;
+    },
+  };
+}
+
+async function closed({ configuration, connecting, process }: Server): Promise<void> {
+  const closing = connecting?.then(
     (connection) => connection.close(),
     () => {},
   );
+  // A program that never answers is not waited for.
+  if (process) await process.end();
+  else if (configuration.kind === "http") await Promise.race([closing, sleep(farewellMs)]);
 }

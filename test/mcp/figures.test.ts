@@ -96,7 +96,9 @@ test("a server that was started anew with one tool changed, one gone and one new
     {},
   );
   const file = join(seen.workspace.home, "notes");
-  writeSettings(seen.workspace, { mcpServers: { test: testServer("usual", file) } });
+  writeSettings(seen.workspace, {
+    mcpServers: { test: { ...testServer("usual", file), changes: "trusted" } },
+  });
   await seen.run(...auto);
   writeFileSync(`${file}.later`, "");
   await seen.run("-c", ...auto);

@@ -270,13 +270,13 @@ describe("permission", () => {
   test("an entry that cannot be used is told, and the others work", async () => {
     const seen = await withServers([{ text: "on" }], {
       one: { command: `$${"{NOT_SET}"}/server` },
-      two: { url: "https://mcp.example" },
+      two: { url: "mcp.example" },
       three: { ...testServer(), evn: {} },
     });
     const { stderr, code } = await seen.run();
     expect(code).toBe(0);
     expect(stderr).toContain("mcpServers.one is not used: the variable NOT_SET is not set");
-    expect(stderr).toContain("mcpServers.two is not used: only servers that are started as a program work");
+    expect(stderr).toContain("mcpServers.two is not used: url must begin with https:// or http://");
     expect(stderr).toContain("mcpServers.three has the unknown key evn, which has no effect");
   });
 });

@@ -8,6 +8,7 @@ import { folders } from "../../config/folders.ts";
 import type { Settings } from "../../config/settings.ts";
 import { started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
+import { credentialsFolder } from "../../credentials/keys.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { packageVersion } from "../prompts.ts";
@@ -56,7 +57,9 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
     folder: join(folder, "mcp"),
     cache: catalogueFolder(env),
     seen: seenOffers({ ...entries, ...given }, catalogueFolder(env)),
+    credentials: credentialsFolder(folders(env).state),
     version: packageVersion(),
+    elicit: async () => ({ action: "decline" }),
     start: serverStarter({ env, sessionId: id, folder, workspace: parts.workspace, sandbox: parts.sandbox }),
     warn,
   });

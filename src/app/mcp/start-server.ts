@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Box, Sandbox } from "../../core/sandbox.ts";
-import type { ServerConfiguration } from "../../mcp/configuration.ts";
+import type { ProgramServer } from "../../mcp/configuration.ts";
 import { type ServerProcess, serverEnvironment, startOnMachine } from "../../mcp/process.ts";
 import { openProcessTable } from "../../tools/bash/shell/open-process-table.ts";
 import { agentMark } from "../../tools/bash/shell/orphans.ts";
@@ -21,7 +21,7 @@ type Place = {
 };
 
 /** Returns a function that starts a server. It rejects with why it cannot. */
-export function serverStarter(place: Place): (configuration: ServerConfiguration) => Promise<ServerProcess> {
+export function serverStarter(place: Place): (configuration: ProgramServer) => Promise<ServerProcess> {
   return async (configuration) => {
     const { name, sandboxed } = configuration;
     const mark = markOf(place, name);
@@ -67,7 +67,7 @@ function endingAll(server: ServerProcess, session: string): ServerProcess {
 
 async function startInside(
   sandbox: Sandbox,
-  configuration: ServerConfiguration,
+  configuration: ProgramServer,
   { env, cwd }: { env: Record<string, string>; cwd: string },
 ): Promise<ServerProcess> {
   const box = await sandbox.open({ terminal: undefined, env });
@@ -88,7 +88,7 @@ async function startInside(
  * It prints `mark` last: a shell reads ahead, so nothing for the server may be sent before.
  */
 function startLines(
-  { name, command, args }: ServerConfiguration,
+  { name, command, args }: ProgramServer,
   { env, cwd, mark }: { env: Record<string, string>; cwd: string; mark: string },
 ): string {
   const exports = Object.entries(env).flatMap(([key, value]) =>

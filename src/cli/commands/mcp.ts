@@ -9,6 +9,7 @@ import { readSettings } from "../../config/settings.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import { serverDetails, serversJson, serversText } from "./mcp-text.ts";
+import { mcpLogin, mcpLogout } from "./server-login.ts";
 
 type Place = { env: Record<string, string | undefined>; cwd: string; say(text: string): void };
 type Call = Place & { operands: readonly string[]; flags: FlagsOf<"mcp"> };
@@ -20,6 +21,8 @@ const verbs: Record<string, (call: Call) => number | Promise<number>> = {
   add,
   remove,
   review: async (call) => (await import("./mcp-review.ts")).review(call),
+  login: mcpLogin,
+  logout: mcpLogout,
 };
 
 /** Runs the sub-command; without one, the list. Returns the exit code. Throws `UsageError` and `SettingsError`. */

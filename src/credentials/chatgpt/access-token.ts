@@ -1,10 +1,10 @@
 /** The access token of a stored sign-in, refreshed when it is about to end: one process at a time. */
 
 import { CredentialsError } from "../owned-file.ts";
+import { inTurn } from "../turns.ts";
 import { GrantRefused, IssuerUnavailable, refreshed } from "./grants.ts";
 import { usualIssuer } from "./issuer.ts";
 import { type ChatgptRecord, readRecord, type Tokens, writeRecord } from "./stored.ts";
-import { inTurn } from "./turns.ts";
 
 /** Milliseconds before its end at which a token is refreshed. */
 const marginMs = 120_000;

@@ -1,13 +1,12 @@
 /** Signing in with ChatGPT: a page in the browser, and its way back to this machine, or pasted by hand. */
 
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
+import { listenForBrowser } from "../browser-callback.ts";
 import { CredentialsError } from "../owned-file.ts";
+import { inTurn } from "../turns.ts";
 import { type Account, exchange, GrantRefused, revoke } from "./grants.ts";
 import { agentName, callbackPath, firstClient, resource, scopes, serverOf, usualIssuer } from "./issuer.ts";
 import { ownRecord, readRecord, writeRecord } from "./stored.ts";
-import { inTurn } from "./turns.ts";
 
 /** Milliseconds that a page may stay open. */
 const patienceMs = 10 * 60_000;
@@ -31,23 +30,14 @@ export async function beginSignIn(folder: string, issuer = usualIssuer): Promise
   const record = ownRecord(folder);
   const back = Promise.withResolvers<URLSearchParams>();
   back.promise.catch(() => undefined);
-  const server = createServer();
-  const port = await listening(server);
+  const listener = await listenForBrowser(callbackPath, (address) => taken(address, attempt, back));
   const attempt: Attempt = {
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
     verifier: oauth.generateRandomCodeVerifier(),
-    redirectUri: `http://127.0.0.1:${port}${callbackPath}`,
+    redirectUri: listener.redirectUri,
     issuer,
   };
-  const take = (address: URL) => taken(address, attempt, back);
-  server.on("request", ({ method, url = "", headers }, response) => {
-    const address =
-      headers.host === `127.0.0.1:${port}` && method === "GET" ? addressOf(url, port) : undefined;
-    if (address?.pathname !== callbackPath) return answer(response, 404, "There is nothing here.");
-    const wrong = take(address);
-    answer(response, wrong ? 400 : 200, wrong ?? "Sawtooth has the answer: go back to the terminal.");
-  });
   const timer = setTimeout(
     () => back.reject(new CredentialsError("nobody signed in within 10 minutes")),
     patienceMs,
@@ -56,34 +46,14 @@ export async function beginSignIn(folder: string, issuer = usualIssuer): Promise
     .then((parameters) => inTurn(folder, () => finished(folder, attempt, parameters)))
     .finally(() => {
       clearTimeout(timer);
-      // The browser gets its page first.
-      server.close();
-      server.closeIdleConnections();
+      listener.close();
     });
   return {
     url: await pageOf(attempt, record),
-    paste: (address) => {
-      const pasted = addressOf(address.trim(), port);
-      const isOurs = pasted?.origin === `http://127.0.0.1:${port}` && pasted.pathname === callbackPath;
-      return isOurs ? take(pasted) : `it begins with ${attempt.redirectUri}`;
-    },
+    paste: listener.paste,
     done,
     cancel: () => back.reject(new CredentialsError("the sign-in was given up: nothing was stored")),
   };
-}
-
-function listening(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.on("error", () =>
-      reject(new CredentialsError("no port of 127.0.0.1 could be opened for the sign-in")),
-    );
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
-function addressOf(text: string, port: number): URL | undefined {
-  const base = `http://127.0.0.1:${port}`;
-  return URL.canParse(text, base) ? new URL(text, base) : undefined;
 }
 
 async function pageOf(attempt: Attempt, { host, client }: ReturnType<typeof ownRecord>): Promise<string> {
@@ -181,16 +151,4 @@ async function signedOut(folder: string, issuer: string): Promise<boolean> {
   // The tokens are gone from here whether or not the issuer answers.
   if (record.client) await revoke(issuer, record.client.id, tokens).catch(() => undefined);
   return true;
-}
-
-function answer(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'",
-    connection: "close",
-  });
-  response.end(`<!doctype html><meta charset="utf-8"><title>Sawtooth</title><p>${text}</p>\n`);
 }

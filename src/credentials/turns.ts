@@ -1,15 +1,16 @@
-/** Changes of the stored sign-in, one process at a time. */
+/** Changes of a stored sign-in, one process at a time. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { SessionLocked } from "../../session/errors.ts";
-import { lockFolder } from "../../session/lock.ts";
-import { IssuerUnavailable } from "./grants.ts";
+import { makeFolders } from "../disk/make-folders.ts";
+import { SessionLocked } from "../session/errors.ts";
+import { lockFolder } from "../session/lock.ts";
+import { CredentialsError } from "./owned-file.ts";
 
 /** Longest wait for another process, and between two looks, in milliseconds. */
 const longestWait = 30_000;
 const lookEvery = 50;
 
-/** Runs `change` once no other process changes the sign-in in `folder`. Throws `IssuerUnavailable` after 30 seconds. */
+/** Runs `change` once no other process changes a sign-in in `folder`. Throws `CredentialsError` after 30 seconds. */
 export async function inTurn<T>(
   folder: string,
   change: () => Promise<T>,
@@ -24,13 +25,14 @@ export async function inTurn<T>(
 }
 
 async function turn(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
+  makeFolders(folder, 0o700);
   for (const until = Date.now() + longestWait; ; ) {
     try {
-      return lockFolder(folder, "chatgpt");
+      return lockFolder(folder, "sign-in");
     } catch (error) {
       if (!(error instanceof SessionLocked)) throw error;
       if (Date.now() > until)
-        throw new IssuerUnavailable(
+        throw new CredentialsError(
           `process ${error.pid} has been changing the sign-in for 30 seconds: end it`,
         );
     }
