@@ -37,6 +37,8 @@ export type Catalogue = {
   /** Absent in a catalogue of an earlier version. */
   resources?: RemoteResource[];
   prompts?: RemotePrompt[];
+  /** The version of the protocol that was agreed on. */
+  protocol?: string;
   /** How it was connected to, for the SDK: it saves the question which protocol it speaks. */
   prior?: unknown;
 };

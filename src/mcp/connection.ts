@@ -104,8 +104,14 @@ async function attempt(options: ConnectOptions, prior: PriorDiscovery | undefine
     client.onclose = options.onEnded;
     const discover = client.getDiscoverResult();
     const verdict: Verdict = discover ? { kind: "modern", discover } : { kind: "legacy", since: Date.now() };
+    const protocol = client.getNegotiatedProtocolVersion();
     return {
-      catalogue: { instructions: client.getInstructions() ?? "", ...offers, prior: verdict },
+      catalogue: {
+        instructions: client.getInstructions() ?? "",
+        ...offers,
+        ...(protocol ? { protocol } : {}),
+        prior: verdict,
+      },
       ...callsOf(client, { channel, asking, onEnded: options.onEnded }),
       close,
     };

@@ -10,7 +10,7 @@ import { isChanged } from "../../mcp/changes.ts";
 import { type Servers, serversOf } from "../../mcp/configuration.ts";
 import { rulesOn } from "../../permissions/remote.ts";
 import { type EntryFacts, entryFacts } from "./entry-facts.ts";
-import { judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
+import { allowedEntries, judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
 import { seenOffers } from "./seen-offers.ts";
 import { catalogueFolder } from "./session-servers.ts";
 
@@ -99,4 +99,11 @@ function usedState(
 function rulesOf(settings: Settings, config: string, root: string) {
   const { allow = [], deny = [] } = settings;
   return { allow: [...allow, ...readProjectRules(projectRulesFile(config, root), root)], deny };
+}
+
+/** Returns the servers that a session in `cwd` would have, with their entries by name. Throws `SettingsError`. */
+export function usableServers({ env, cwd }: { env: Environment; cwd: string }) {
+  const { mcpServers = {} } = readSettings(join(folders(env).config, "settings.json"));
+  const entries = { ...allowedEntries(judgedServers(workspaceRoot(cwd), env)), ...mcpServers };
+  return { entries, configurations: serversOf(entries, env).servers };
 }

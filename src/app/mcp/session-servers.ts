@@ -9,6 +9,7 @@ import type { Settings } from "../../config/settings.ts";
 import { started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { credentialsFolder } from "../../credentials/keys.ts";
+import type { ServerConfiguration } from "../../mcp/configuration.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { packageVersion } from "../prompts.ts";
@@ -49,22 +50,44 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
     warn("this session began without MCP servers: a new one has them");
     return undefined;
   }
-  const { createServers } = await import("../../mcp/servers.ts");
-  const { seenOffers } = await import("./seen-offers.ts");
-  const { serverStarter } = await import("./start-server.ts");
-  const servers = createServers({
-    configurations,
-    folder: join(folder, "mcp"),
-    cache: catalogueFolder(env),
-    seen: seenOffers({ ...entries, ...given }, catalogueFolder(env)),
-    credentials: credentialsFolder(folders(env).state),
-    version: packageVersion(),
-    elicit: async () => ({ action: "decline" }),
-    start: serverStarter({ env, sessionId: id, folder, workspace: parts.workspace, sandbox: parts.sandbox }),
-    warn,
+  const { workspace, sandbox } = parts;
+  const servers = await openServers({
+    ...{ configurations, env, folder, workspace, sandbox, warn },
+    ...{ sessionId: id, entries: { ...entries, ...given } },
   });
   connectBehindRequest(session, servers);
   return servers;
+}
+
+type Opening = Pick<Parts, "workspace" | "sandbox"> & {
+  configurations: readonly ServerConfiguration[];
+  /** Their entries by name, as they are written. */
+  entries: Readonly<Record<string, object>>;
+  env: OpenOptions["env"];
+  /** Names the processes of the servers. */
+  sessionId: string;
+  /** The session's own. */
+  folder: string;
+  warn(text: string): void;
+};
+
+/** Creates servers. None is started yet. */
+export async function openServers(opening: Opening): Promise<SessionServers> {
+  const { configurations, entries, env, sessionId, folder, workspace, sandbox, warn } = opening;
+  const { createServers } = await import("../../mcp/servers.ts");
+  const { seenOffers } = await import("./seen-offers.ts");
+  const { serverStarter } = await import("./start-server.ts");
+  return createServers({
+    configurations,
+    folder: join(folder, "mcp"),
+    cache: catalogueFolder(env),
+    seen: seenOffers(entries, catalogueFolder(env)),
+    credentials: credentialsFolder(folders(env).state),
+    version: packageVersion(),
+    elicit: async () => ({ action: "decline" }),
+    start: serverStarter({ env, sessionId, folder, workspace, sandbox }),
+    warn,
+  });
 }
 
 /** Returns the entries of the project that the person allowed, and tells of those that wait for them. */

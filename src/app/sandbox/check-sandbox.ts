@@ -11,7 +11,7 @@ import { readSettings } from "../../config/settings.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { egressNote } from "../../core/network/egress.ts";
 import type { EventLog } from "../../core/ports.ts";
-import type { Box } from "../../core/sandbox.ts";
+import type { Box, Sandbox } from "../../core/sandbox.ts";
 import { shellPlaces } from "../../tools/bash/shell/shell.ts";
 import { realHome, sessionRoot, workspaceOf } from "../opening/folders.ts";
 import { standingRules } from "../rules.ts";
@@ -24,6 +24,10 @@ export type CheckBox = { box: Box; inFolder: string; outFolder: string };
 export type CheckSandbox = {
   /** Opens a sandbox; undefined where the person wants none, or none works. Throws when one has to and cannot. */
   open(env: Readonly<Record<string, string>>): Promise<CheckBox | undefined>;
+  /** Returns the folder of its files, which `close` removes. */
+  folder(): string;
+  /** Returns the way into a sandbox for a server of tools; undefined as for `open`. */
+  forServer(): Promise<Sandbox | undefined>;
   /** Returns a line for each host that was refused since the last call. */
   takeNotes(): string[];
   close(): void;
@@ -56,14 +60,25 @@ export function checkSandbox(options: Pick<OpenOptions, "flags" | "env" | "cwd" 
     folder ??= mkdtempSync(join(paths.state, "check-"));
     return folder;
   };
+  const withPlaces = () => {
+    const places = shellPlaces(made());
+    for (const one of [places.in, places.state, places.outFolder, join(made(), "artifacts")])
+      mkdirSync(one, { recursive: true, mode: 0o700 });
+    return places;
+  };
   return {
+    folder: made,
+    async forServer() {
+      if (sandbox.choice === "off") return undefined;
+      withPlaces();
+      return sandbox.forServer();
+    },
     async open(environment) {
       if (sandbox.choice === "off") return undefined;
       const places = shellPlaces(made());
       const walls = await sandbox.forShell();
       if (!walls) return undefined;
-      for (const one of [places.in, places.state, places.outFolder, join(made(), "artifacts")])
-        mkdirSync(one, { recursive: true, mode: 0o700 });
+      withPlaces();
       const box = await walls.open({ terminal: undefined, env: environment });
       return { box, inFolder: places.in, outFolder: places.outFolder };
     },

@@ -36,11 +36,13 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     }),
   ]);
   const models = await modelChecks(env);
+  const { serverChecks } = await import("./doctor-servers.ts");
   return [
     nodeCheck(process.versions.node),
     ...outside,
     ...terminalChecks(machine),
     ...models,
+    ...(await serverChecks(env, process.cwd())),
     settingsCheck(env),
     rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),

@@ -1,0 +1,89 @@
+/** Starts each server once, outside of any session, and says what it offers or why it cannot be used. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { workspaceRoot } from "../../config/instructions.ts";
+import type { ServerConfiguration } from "../../mcp/configuration.ts";
+import type { SessionServers } from "../../mcp/servers.ts";
+import { shownLine } from "../../mcp/shown.ts";
+import type { SessionOptions } from "../options.ts";
+import { checkSandbox } from "../sandbox/check-sandbox.ts";
+import { usableServers } from "./listing.ts";
+import { openServers } from "./session-servers.ts";
+
+/** `ms`: until its tools were known. `problem`: why it cannot be used. `changed`: its tools wait for a person. */
+export type ServerCheck = { name: string; ms: number } & (
+  | { tools: number; protocol: string; changed: boolean }
+  | { problem: string }
+);
+
+/** Milliseconds that a server may take. */
+const longestMs = 15_000;
+
+const usual: SessionOptions = {
+  ...{ allow: [], deny: [], addDirs: [] },
+  ...{ continueNewest: false, fork: false, bare: false, loose: false },
+};
+
+/** Checks the servers that a session in `cwd` would have, all at once. None is left running. Throws `SettingsError`. */
+export async function checkServers(
+  env: Record<string, string | undefined>,
+  cwd: string,
+): Promise<ServerCheck[]> {
+  const { entries, configurations } = usableServers({ env, cwd });
+  if (configurations.length === 0) return [];
+  const sandbox = checkSandbox({ flags: usual, env, cwd, warn() {} });
+  const folder = sandbox.folder();
+  const servers = await openServers({
+    ...{ configurations, entries, env, folder, warn() {} },
+    ...{ sessionId: `doctor-${process.pid}`, workspace: workspaceRoot(cwd), sandbox },
+  });
+  try {
+    return await Promise.all(configurations.map((one) => checked(one, servers, folder)));
+  } finally {
+    servers.kill();
+    await servers.close();
+    sandbox.close();
+  }
+}
+
+async function checked(
+  { name }: ServerConfiguration,
+  servers: SessionServers,
+  folder: string,
+): Promise<ServerCheck> {
+  const began = performance.now();
+  const ms = () => Math.round(performance.now() - began);
+  const late = sleep(longestMs, undefined, { ref: false }).then(() => {
+    throw new Error(`no answer in ${longestMs / 1000} s`);
+  });
+  try {
+    const { catalogue } = await Promise.race([servers.connection(name), late]);
+    const changed = (await servers.changes(name)) !== undefined;
+    return {
+      name,
+      ms: ms(),
+      tools: catalogue.tools.length,
+      protocol: catalogue.protocol ?? "unknown",
+      changed,
+    };
+  } catch (error) {
+    const words = lastWords(name, folder);
+    return { name, ms: ms(), problem: `${(error as Error).message}${words && `: ${words}`}` };
+  }
+}
+
+/** Returns the last line of its standard error. */
+function lastWords(name: string, folder: string): string {
+  const files = [join(folder, "mcp", `${name}.stderr.txt`), join(folder, "temp", `mcp-${name}.stderr.txt`)];
+  for (const file of files) {
+    try {
+      const line = readFileSync(file, "utf8").trim().split("\n").at(-1);
+      if (line) return shownLine(line, 300);
+    } catch {
+      // It wrote none.
+    }
+  }
+  return "";
+}
