@@ -290,8 +290,8 @@ const cacheVariables: Readonly<Record<string, string>> = {
 };
 
 /**
- * Keeps package managers from asking for news of themselves, which no host on the list gives, and npm from waiting 10
- * and 60 seconds before it tries a host again that was refused. In milliseconds.
+ * Keeps package managers from asking for news of themselves, which no host on the list gives, and npm and pip from
+ * waiting 10 to 60 seconds before they try a host again that was refused. In milliseconds.
  */
 const offList: Readonly<Record<string, string>> = {
   npm_config_update_notifier: "false",
@@ -299,6 +299,8 @@ const offList: Readonly<Record<string, string>> = {
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
   npm_config_fetch_retry_mintimeout: "100",
   npm_config_fetch_retry_maxtimeout: "1000",
+  // At once, and after half a second.
+  PIP_RETRIES: "2",
 };
 
 function environmentInside(
