@@ -61,7 +61,10 @@ export async function startBox(start: BoxStart): Promise<Box> {
         listener = next;
       },
       isAlive: () => alive,
-      kill: () => void child.kill("SIGKILL"),
+      kill() {
+        alive = false;
+        child.kill("SIGKILL");
+      },
     });
     child.stdout.on("data", (bytes: Buffer) => {
       listener?.bytes(bytes);

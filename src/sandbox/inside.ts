@@ -153,7 +153,11 @@ function watchOf(box: Box, { before, plan, walls, onGone }: Opened, options: Ins
   const warn = options.warn ?? (() => {});
   const isLeft = (path: string) => pass.includes(path) || deepest(path, own) > deepest(path, shown);
   const sockets = lateSockets(before, { ...both, isLeft, onFailure: warn });
-  const lost = lostMounts(walls, { ...both, onGone, warn });
+  const onFailure = (reason: string): void => {
+    warn(reason);
+    box.kill();
+  };
+  const lost = lostMounts(walls, { ...both, onGone, warn, onFailure });
   return watchBox({
     look: (during) => Promise.all([sockets.look(), lost(during)]),
     isAlive: box.isAlive,

@@ -16,8 +16,12 @@ export type LostOptions = {
   isAlive(): boolean;
   /** Called for a path that is no file or folder of the machine any more. */
   onGone(path: string): void;
-  /** Called with a line for the person: a path that could not be closed, or could be written for a moment. */
+  /** Called with a line for the person about what could be written for a moment. */
   warn(text: string): void;
+  /** Called with the reason when something could not be closed. */
+  onFailure(reason: string): void;
+  /** Folders in which Perl and Python are looked for. */
+  folders?: readonly string[];
 };
 
 /**
@@ -28,7 +32,7 @@ export function lostMounts(
   walls: readonly Closing[],
   options: LostOptions,
 ): (during: boolean) => Promise<void> {
-  const { pid, isAlive, onGone, warn } = options;
+  const { pid, isAlive, onGone, warn, onFailure, folders } = options;
   const changed = folderStamps([...new Set(walls.map(({ path }) => dirname(path)))]);
   /** States that were told, or could not be mended. */
   const settled = new Set<string>();
@@ -46,13 +50,13 @@ export function lostMounts(
       return state === undefined ? [] : [wall];
     });
     if (fresh.length === 0) return closing;
-    const closed = mountInside(pid, fresh).then(
+    const closed = mountInside(pid, fresh, folders).then(
       () => {
         const opened = fresh.flatMap(({ how, path }) => (how === "readOnly" ? [path] : []));
         if (during && opened.length > 0) warn(openedText(opened));
       },
       ({ message }: Error) => {
-        if (isAlive()) warn(failureText(fresh, message));
+        if (isAlive()) onFailure(failureText(fresh, message));
       },
     );
     closing = Promise.all([closing, closed]).then(() => {});
@@ -66,7 +70,7 @@ function openedText(paths: readonly string[]): string {
 
 function failureText(walls: readonly Closing[], reason: string): string {
   const paths = walls.map(({ path }) => path).join(", ");
-  return `what other programs replaced stays open in the sandbox (${paths}): ${reason}`;
+  return `sandbox: it was ended, since another program replaced ${paths}, which could not be closed again (${reason}); the next command starts a new one`;
 }
 
 /** Tells one file or folder at a path from the next; undefined for anything else there. */

@@ -13,9 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../src/core/sandbox.ts";
+import { lostMounts } from "../../src/sandbox/lost-mounts.ts";
 import { followOutput } from "../../src/tools/bash/output-file.ts";
-import { createShell } from "../../src/tools/bash/shell/shell.ts";
+import { createShell, type Shell } from "../../src/tools/bash/shell/shell.ts";
 import { type InsideSession, openInside } from "./session.ts";
 import { engine, insideOf } from "./support.ts";
 
@@ -96,35 +98,68 @@ describe.skipIf(!engine)("what another program replaces while a sandbox runs", (
 });
 
 describe.skipIf(!engine)("what another program removes while a sandbox runs", () => {
-  test("S08 new-watched: is watched from then on, like what never was there", async () => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-removed-")));
+  let root: string;
+  let sandbox: Sandbox;
+  let shell: Shell;
+  beforeEach(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-removed-")));
     const [work, state] = [join(root, "work"), join(root, "session")];
     for (const folder of [work, state]) mkdirSync(folder);
     writeFileSync(join(work, ".envrc"), "mine");
-    const sandbox = insideOf({ work, state });
-    const shell = createShell({
+    sandbox = insideOf({ work, state });
+    shell = createShell({
       ...{ cwd: work, env: process.env, sessionId: "removed", stateFolder: state },
       sandbox: async () => sandbox,
     });
-    onTestFinished(async () => {
-      await shell.close();
-      rmSync(root, { recursive: true, force: true });
-    });
-    const run = async (command: string): Promise<string> => {
-      const outputPath = join(state, "output");
-      writeFileSync(outputPath, "");
-      const output = followOutput(outputPath);
-      const { signal } = new AbortController();
-      await shell.run(command, { output, outputPath, timeoutMs: 60_000, signal, onProgress() {} });
-      output.close();
-      return readFileSync(outputPath, "utf8");
-    };
-    expect(await run("echo evil >.envrc")).toContain("Read-only");
-    expect(sandbox.plan().watched).not.toContain(join(work, ".envrc"));
-    rmSync(join(work, ".envrc"));
+  });
+  afterEach(async () => {
+    await shell.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  const run = async (command: string) => {
+    const outputPath = join(root, "session", "output");
+    writeFileSync(outputPath, "");
+    const output = followOutput(outputPath);
+    const { signal } = new AbortController();
+    const io = { output, outputPath, timeoutMs: 60_000, signal, onProgress() {} };
+    const { notes } = await shell.run(command, io);
+    output.close();
+    return { text: readFileSync(outputPath, "utf8"), notes };
+  };
+
+  test("S08 new-watched: is watched from then on, like what never was there", async () => {
+    const path = join(root, "work", ".envrc");
+    expect((await run("echo evil >.envrc")).text).toContain("Read-only");
+    expect(sandbox.plan().watched).not.toContain(path);
+    rmSync(path);
     await run("true");
-    expect(sandbox.plan().watched).toContain(join(work, ".envrc"));
-    expect(await run("echo evil >.envrc")).toBe("");
-    expect(existsSync(join(work, ".envrc"))).toBe(true);
+    expect(sandbox.plan().watched).toContain(path);
+    expect((await run("echo evil >.envrc")).text).toBe("");
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test("a sandbox that had to be ended before a command is a new one for it, with folder and exports", async () => {
+    const { closeLate } = sandbox;
+    await run("mkdir -p sub; cd sub; export KEPT=yes");
+    sandbox.closeLate = async (box) => {
+      sandbox.closeLate = closeLate;
+      box.kill();
+    };
+    const { text, notes } = await run("echo $KEPT $PWD; echo evil >../.envrc");
+    expect(text).toMatch(/^yes .*\/work\/sub\n.*Read-only/);
+    expect(notes).toEqual([expect.stringContaining("new shell")]);
+  });
+
+  test("what cannot be closed again without Perl and Python is a failure", async () => {
+    await run("true");
+    const path = join(root, "work", ".envrc");
+    const failures: string[] = [];
+    const lost = lostMounts([{ path, how: "readOnly" }], {
+      ...{ pid: process.pid, isAlive: () => true, onGone() {}, warn() {} },
+      ...{ onFailure: (reason) => failures.push(reason), folders: [] },
+    });
+    await lost(false);
+    await lost(false);
+    expect(failures).toEqual([expect.stringContaining("neither perl nor python3")]);
   });
 });

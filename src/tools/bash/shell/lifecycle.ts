@@ -113,10 +113,12 @@ export function createLifecycle(options: LifecycleOptions) {
 
 function wallsOf(state: State) {
   return {
-    /** Before a command goes on. */
-    async close(): Promise<void> {
+    /** Before a command goes on. A sandbox whose walls cannot be closed is ended; returns a line for the model then. */
+    async close(): Promise<string[]> {
       const { boxed } = state;
-      if (boxed?.box.isAlive()) await boxed.sandbox.closeLate(boxed.box);
+      if (!boxed?.box.isAlive()) return [];
+      await boxed.sandbox.closeLate(boxed.box);
+      return boxed.box.isAlive() ? [] : ensure(state);
     },
     /** When none goes on. */
     calm: () => state.boxed?.sandbox.calm(state.boxed.box),
@@ -125,7 +127,8 @@ function wallsOf(state: State) {
 
 async function ensure(state: State): Promise<string[]> {
   const current = await isCurrent(state);
-  if (state.living && !state.living.bash.death() && current) return [];
+  const { living } = state;
+  if (living && !living.bash.death() && living.box?.isAlive() !== false && current) return [];
   const reason = current ? state.next : "changed";
   const restored = await start(state, "restore");
   return restored && reason !== "first" ? [describe(restored, reason)] : [];

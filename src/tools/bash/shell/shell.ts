@@ -233,8 +233,7 @@ async function ready(state: State): Promise<string[]> {
   if (!state.adopted && state.lifecycle.resumed) state.sessionProcesses.adopt();
   state.adopted = true;
   const notes = await state.lifecycle.ensure();
-  await state.lifecycle.walls.close();
-  return [...dropped, ...notes];
+  return [...dropped, ...notes, ...(await state.lifecycle.walls.close())];
 }
 
 async function dropWaiting(state: State): Promise<string[]> {
