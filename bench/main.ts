@@ -1,6 +1,7 @@
 /** `npm run bench [-- <row> …]`: speed and memory, each beside a baseline measured in turn with it. */
 
 import { availableParallelism } from "node:os";
+import { editorRequest } from "./acp.ts";
 import { batchMemory, batchSummary } from "./batch.ts";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
@@ -21,6 +22,7 @@ import { tuiBytes, tuiEcho, tuiReady } from "./tui.ts";
 const benches: Record<string, () => Promise<Row[]>> = {
   version,
   request: firstRequest,
+  acp: editorRequest,
   "steps-todo": todoSteps,
   "steps-bash": bashSteps,
   shell: roundTrip,

@@ -47,7 +47,30 @@ const rooms: Record<string, readonly string[]> = {
       "tui",
     ],
   ],
-  cli: ["core", "disk", "permissions", "context", "agent", "config", "git", "report", "lab", "tui", "app"],
+  acp: [
+    "core",
+    "context",
+    "permissions",
+    "agent",
+    "tools/editor/images",
+    "tools/editor/refusal",
+    "tui",
+    "app",
+  ],
+  cli: [
+    "core",
+    "disk",
+    "permissions",
+    "context",
+    "agent",
+    "config",
+    "git",
+    "report",
+    "lab",
+    "tui",
+    "app",
+    "acp",
+  ],
 };
 /** Most files of a folder of src, those in its folders left out. */
 const mostFiles = 20;

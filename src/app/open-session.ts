@@ -134,6 +134,17 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
 /** Returns what a command is read by before a snapshot. */
 const parser = async (access: Access) => (await import("./bash-grammar.ts")).parserFor(access);
 
+/** Checks that a new session would have a model. Throws `UsageError` and `StartError`. */
+export async function checkModel(
+  options: Pick<OpenOptions, "flags" | "env" | "cwd" | "warn">,
+): Promise<void> {
+  const { flags, env, cwd, warn } = options;
+  const settings = flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
+  const facts = { startAt: 0, overrides: settings.models, own: settings.providers };
+  const name = flags.model ?? settings.model;
+  await chooseModel({ name, flags, env: withStoredKeys(options), cwd, warn, ...facts });
+}
+
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */
 function crash(session: OpenSession, { crashed }: OpenOptions, error: unknown): void {
   try {

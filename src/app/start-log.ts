@@ -93,6 +93,12 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   return bodies;
 }
 
+/** Returns the change to another policy stack, by a name that `stackOf` takes; the engine's settings stay. */
+export function contextChange(events: readonly LogEvent[], name: string): EventBody {
+  const { context, engine } = stackOf(name);
+  return { type: "settings_changed", context, engine: { ...currentEngine(events).engine, ...engine } };
+}
+
 /** Throws `UsageError` for a window that the fixed part all but fills, before every request fails. */
 export function checkRoom(events: readonly LogEvent[]): void {
   const { soft, settings } = policyInputOf(events, applyEvents([]), 0);

@@ -13,13 +13,14 @@ import {
   findSession,
   listSessions,
   logFile,
+  pageOfSessions,
   type SessionSummary,
   sessionAt,
   sessionFolders,
 } from "../session/listing.ts";
 import { holderOf, lockFolder } from "../session/lock.ts";
 import { readTail } from "../session/read.ts";
-import { readSession } from "../session/store.ts";
+import { readSession, removeSession } from "../session/store.ts";
 import type { Sessions, StoredSession } from "../tui/ports/sessions.ts";
 import { openStoredSnapshots } from "../undo/stored.ts";
 
@@ -88,6 +89,35 @@ export function storedEvents(root: string, id: string | undefined, warn: (text: 
 /** Newest first, with secrets redacted; of every folder without `cwd`. */
 export function storedList(root: string, cwd: string | undefined): SessionSummary[] {
   return hidden(listSessions(root, cwd));
+}
+
+/** A page of the sessions that were spoken in, as `pageOfSessions` has them, with secrets redacted. */
+export function storedPage(...page: Parameters<typeof pageOfSessions>): ReturnType<typeof pageOfSessions> {
+  const { sessions, ...rest } = pageOfSessions(...page);
+  return { sessions: hidden(sessions), ...rest };
+}
+
+/** Returns where the session with exactly this id works; undefined where there is none that can be read. */
+export function storedPlace(root: string, id: string): string | undefined {
+  const folder = storedFolder(root, id);
+  return folder && sessionAt(folder)?.cwd;
+}
+
+function storedFolder(root: string, id: string): string | undefined {
+  return sessionFolders(root).find((folder) => basename(folder) === id);
+}
+
+/** Removes the session with exactly this id. Throws `SessionLocked` while another process has it open. */
+export function removeStoredSession(root: string, id: string): void {
+  const folder = storedFolder(root, id);
+  if (folder) removeSession(folder);
+}
+
+/** The name of a session, or the first words of its conversation; "" before the first. */
+export function storedTitle(folder: string): string {
+  const summary = sessionAt(folder);
+  const [shown] = summary ? hidden([summary]) : [];
+  return shown?.name ?? shown?.title ?? "";
 }
 
 /** A stored session, opened to be its only user. Throws `SessionError`. */

@@ -17,7 +17,7 @@ import { runDemo } from "./commands/demo.ts";
 import { sessionsOutput } from "./commands/sessions.ts";
 import { writeError, writeOut } from "./terminal-output.ts";
 
-type Headless = Exclude<Command, { name: "run" | "help" | "version" | "replay" }>;
+type Headless = Exclude<Command, { name: "run" | "help" | "version" | "replay" | "acp" }>;
 
 /** Runs the command and returns the exit code. */
 export async function runCommand(command: Headless): Promise<number> {

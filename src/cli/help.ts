@@ -28,6 +28,7 @@ Commands
   doctor                           what works on this machine, and what to do about the rest
   login [provider]                 store an API key for you alone, pasted or from stdin; logout [provider] removes it
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch
+  acp                              the agent in an editor (Zed, JetBrains, Neovim and others), which starts this itself
   demo                             repair a small repository in a temporary folder; needs no API key
 `;
 

@@ -1,7 +1,7 @@
 /** Reads a command line and loads only the modules of its mode. */
 
 import { packageVersion } from "../app/prompts.ts";
-import { exitCodeOf } from "../core/errors.ts";
+import { exitCodeOf, UsageError } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
 import { errorText, writeError, writeOut, writeUnexpected } from "./terminal-output.ts";
 import { limitYoungGeneration } from "./young-generation.ts";
@@ -35,6 +35,14 @@ async function dispatch(command: Command): Promise<number> {
     }
     case "replay":
       return (await import("./commands/replay.ts")).runReplay(command);
+    case "acp":
+      if (command.operands[0] === "login")
+        return (await import("./commands/login.ts")).runLogin(command.operands.slice(1));
+      if (command.operands.length > 0)
+        throw new UsageError(
+          `acp takes no ${command.operands[0]}: an editor talks to it (see docs/editors.md)`,
+        );
+      return (await import("./acp/acp.ts")).runAcp(command.flags);
     case "fix":
     case "batch":
     case "schema":

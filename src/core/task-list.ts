@@ -12,6 +12,14 @@ export function checklist(tasks: readonly Task[]): string {
   return tasks.map((task) => `- ${marks[task.status]} ${task.text.replaceAll(/\s*\n\s*/g, " ")}`).join("\n");
 }
 
+/** Reads a list as `checklist` writes it; lines that are no task are left out. */
+export function tasksIn(list: string): Task[] {
+  return [...list.matchAll(/^\s*[-*] \[([ >x])\] (.*\S)\s*$/gim)].map(([, mark = "", text = ""]) => ({
+    text,
+    status: mark === " " ? "open" : mark === ">" ? "active" : "done",
+  }));
+}
+
 /** Returns the result of the `todo` tool: the list and how much of it is done. */
 export function recital(tasks: readonly Task[]): string {
   if (tasks.length === 0) return "The list is empty.";

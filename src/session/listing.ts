@@ -57,11 +57,35 @@ function realOf(cwd: string): string {
  * most `most`.
  */
 export function listSessions(root: string, cwd?: string, most?: number): SessionSummary[] {
-  return sessionFolders(root, cwd)
-    .map((folder) => ({ folder, changed: changedAt(folder) }))
-    .sort((a, b) => b.changed - a.changed || (basename(a.folder) < basename(b.folder) ? 1 : -1))
+  return newestFirst(root, cwd)
     .slice(0, most)
     .flatMap(({ folder, changed }) => summary(folder, changed) ?? []);
+}
+
+/**
+ * Lists a page of the sessions with a message or a name, the most recently changed first: `most` of them, from the place
+ * `from` on. `next`: the place where the following page begins; absent on the last one.
+ */
+export function pageOfSessions(
+  root: string,
+  cwd: string | undefined,
+  { from, most }: { from: number; most: number },
+): { sessions: SessionSummary[]; next?: number } {
+  const all = newestFirst(root, cwd);
+  const sessions: SessionSummary[] = [];
+  for (let place = from; place < all.length; place++) {
+    if (sessions.length === most) return { sessions, next: place };
+    const { folder = "", changed = 0 } = all[place] ?? {};
+    const found = summary(folder, changed);
+    if (found && (found.turns > 0 || found.name !== undefined)) sessions.push(found);
+  }
+  return { sessions };
+}
+
+function newestFirst(root: string, cwd: string | undefined): { folder: string; changed: number }[] {
+  return sessionFolders(root, cwd)
+    .map((folder) => ({ folder, changed: changedAt(folder) }))
+    .sort((a, b) => b.changed - a.changed || (basename(a.folder) < basename(b.folder) ? 1 : -1));
 }
 
 function changedAt(folder: string): number {

@@ -94,6 +94,12 @@ export function readSession(options: SessionChoice & { warn: Warn }): {
   return { id: basename(folder), folder, start, events };
 }
 
+/** Removes a stored session with everything in its folder. Throws `SessionLocked` while another process has it open. */
+export function removeSession(folder: string): void {
+  lockFolder(folder, basename(folder));
+  rmSync(folder, { recursive: true, force: true });
+}
+
 /** Runs `make` for `folder`, and for a private temp folder when the operating system refuses `folder`. */
 function writable<T>(folder: string, warn: Warn, make: (target: string) => T): T {
   try {

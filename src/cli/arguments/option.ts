@@ -19,11 +19,15 @@ export const commandNames = [
   "logout",
   "schema",
   "demo",
+  "acp",
 ] as const;
 export type NamedCommand = (typeof commandNames)[number];
 export type CommandName = "run" | NamedCommand;
 
-/** The commands that only read what is stored: an option of a session would do nothing there. */
+/**
+ * The commands that take only those common options that name them: most only read what is stored, where an option of a
+ * session would do nothing.
+ */
 export const readingCommands: readonly CommandName[] = [
   "report",
   "egress",
@@ -36,6 +40,7 @@ export const readingCommands: readonly CommandName[] = [
   "login",
   "logout",
   "schema",
+  "acp",
 ];
 
 /** The kind of a value, from which a task of a batch and its JSON Schema follow. */
@@ -60,7 +65,7 @@ type About<C extends CommandName> = {
   help: string;
   /** The commands that take it; every command when absent. */
   commands?: readonly C[];
-  /** Names the commands that only read and take it all the same; without `commands`. */
+  /** Names those of `readingCommands` that take it; without `commands`. */
   readers?: readonly NamedCommand[];
   /** True when it may also stand in a line of a file of tasks: `max_turns` for `--max-turns`. */
   task?: true;

@@ -1,7 +1,7 @@
 /** Encloses untrusted text for the model in tags that the text cannot close. Pure. */
 
 /** The tags that we write. */
-const closing = "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page";
+const closing = "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page|attached";
 /** Tags that could pass for ours; `<stdin>` is left out because Python names its input so. */
 const opening = "environment|project_instructions|ran_in_shell|reminder|web_page";
 const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`, "gi");

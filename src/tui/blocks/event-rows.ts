@@ -3,15 +3,12 @@
 import { formatDuration, formatTokens, money, plural } from "../../context/report/amounts.ts";
 import { blockTokens } from "../../context/view/tokens.ts";
 import { isToolUse, type UserBlock } from "../../core/blocks.ts";
-import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
-import { egressText } from "../../core/network/egress.ts";
+import type { EventOf, LogEvent } from "../../core/events.ts";
 import { currentModel } from "../../core/questions.ts";
-import { isFullSandbox } from "../../core/sandbox.ts";
-import { sandboxText } from "../../core/text/sandbox-text.ts";
-import { serverCallText } from "../../core/text/server-call-text.ts";
 import { shellOutput } from "../../core/text/tags.ts";
 import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
+import { eventNote, type Note } from "./notes.ts";
 import type { RowContext } from "./tool-rows.ts";
 
 /**
@@ -93,8 +90,6 @@ function ranRows(command: string, output: string, columns: number): Row[] {
   ];
 }
 
-export type Note = [tone: "dim" | "warn" | "bad" | "accent", text: string];
-
 /** Returns the rows of a note. Only the mark is coloured: yellow words are unreadable on a light background. */
 export function noteRows([tone, text]: Note, { columns }: RowContext): Row[] {
   const mark = tone === "dim" ? "·" : tone === "accent" ? "▼" : "!";
@@ -102,68 +97,9 @@ export function noteRows([tone, text]: Note, { columns }: RowContext): Row[] {
   return wrap([{ text: `  ${mark} `, tone }, words], columns, "    ");
 }
 
-const refusedKey =
-  "the API key was not accepted: check it in the environment; `sawtooth doctor` tells which one is used";
-
-const summaryWords = { accepted: "was made", rejected: "was refused", failed: "failed" };
-
-/** A path in the folder of the session is shown without it. */
-function near(path: string, cwd: string): string {
-  return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
-}
-
+/** Returns the note about an event; undefined where there is nothing to say, or it has rows of its own. */
 export function noteOf(event: LogEvent, { cwd }: RowContext): Note | undefined {
-  switch (event.type) {
-    case "context_edited":
-      return ["accent", editText(event)];
-    case "model_failed":
-      if (event.kind === "credentials") return ["warn", refusedKey];
-      return event.attempt === 0
-        ? undefined
-        : ["warn", `${event.message}; attempt ${event.attempt} of this call failed`];
-    case "warning":
-      return ["warn", event.text];
-    case "egress":
-      return event.decision === "allow" ? undefined : ["warn", egressText(event)];
-    case "mcp_called":
-      return event.outcome === "refused" ? ["warn", serverCallText(event)] : undefined;
-    case "session_named":
-      return [
-        "dim",
-        event.name ? `this session is called ${event.name}` : "this session no longer has a name",
-      ];
-    case "model_changed":
-      return ["dim", `from here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}`];
-    case "summary_call":
-      return ["dim", `a summary ${summaryWords[event.outcome]}${event.detail ? `: ${event.detail}` : ""}`];
-    case "sandbox":
-      return [isFullSandbox(event.status) || event.status.isOff ? "dim" : "warn", sandboxText(event.status)];
-    case "quarantined":
-      return event.accepted
-        ? ["dim", `${near(event.path, cwd)} was restored from quarantine`]
-        : [
-            "warn",
-            `${near(event.path, cwd)} appeared, and other programs would run it: it is in quarantine; /sandbox accept puts it back`,
-          ];
-    case "runs_elsewhere":
-      return [
-        "dim",
-        `changed files that other programs run: ${event.paths.map((path) => near(path, cwd)).join(", ")}`,
-      ];
-    case "session_started":
-    case "settings_changed":
-    case "user_message":
-    case "assistant_message":
-    case "tool_result":
-    case "permission_decided":
-    case "reminder":
-    case "tools_gated":
-    case "model_request":
-    case "turn_ended":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
+  return event.type === "context_edited" ? ["accent", editText(event)] : eventNote(event, cwd);
 }
 
 function editText({ reason, economics, edits, fold }: EventOf<"context_edited">): string {
@@ -173,27 +109,6 @@ function editText({ reason, economics, edits, fold }: EventOf<"context_edited">)
       ? `${formatTokens(removed)} tokens leave the context`
       : plural(edits.length, "edit");
   return fold ? `folded, ${what}: ${gist(fold.objective, 60)}` : `${what}: ${reason}`;
-}
-
-export function endText(reason: TurnEnd, detail = ""): Note | undefined {
-  switch (reason) {
-    case "completed":
-      return undefined;
-    case "interrupted":
-      return ["warn", "interrupted"];
-    case "max_turns":
-    case "max_budget":
-    case "max_time":
-      return ["warn", `a limit was reached: ${detail}`];
-    case "refusal":
-    case "output_limit":
-    case "context_full":
-    case "loop":
-      return ["warn", detail || reason];
-    case "model_error":
-    case "error":
-      return ["bad", detail || "the turn failed"];
-  }
 }
 
 /** Sums up a turn from its first event on; undefined for a turn of one step. */

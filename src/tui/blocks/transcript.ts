@@ -14,7 +14,8 @@ import {
   markdownTail,
 } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
-import { endText, noteOf, noteRows, userRows } from "./event-rows.ts";
+import { noteOf, noteRows, userRows } from "./event-rows.ts";
+import { endText } from "./notes.ts";
 import { type RowContext, resultRows } from "./tool-rows.ts";
 
 /** The streaming reply: its text so far, how much of it became rows, and the Markdown state there. */
