@@ -63,13 +63,16 @@ export function withServerCalls(
     );
   const decisions = named.map(({ server, tool }) => {
     const access = { kind: "remote" as const, server, tool, readOnly: servers.readsOnly(server, tool) };
-    return decideRemote({ ...query, toolName: toolNames.mcp }, access);
+    const decision = decideRemote({ ...query, toolName: toolNames.mcp }, access);
+    return { name: `${server}/${tool}`, decision };
   });
-  const denied = decisions.find(({ decision }) => decision === "deny");
+  const first = (wanted: PermissionDecision["decision"]) =>
+    decisions.find(({ decision }) => decision.decision === wanted)?.decision;
+  const [denied, asked, allowed] = [first("deny"), first("ask"), first("allow")];
   if (denied) return denied;
-  const [first] = decisions;
-  const asked = decisions.find(({ decision }) => decision === "ask");
-  if (asked && ofCommand.decision === "ask")
-    return { ...asked, reason: `${asked.reason} ${ofCommand.reason}` };
-  return asked ?? (first && ofCommand.decision === "allow" && ofCommand.by === "mode" ? first : ofCommand);
+  if (!asked)
+    return allowed && ofCommand.by === "mode" && ofCommand.decision === "allow" ? allowed : ofCommand;
+  const open = decisions.flatMap(({ name, decision }) => (decision.decision === "ask" ? [name] : []));
+  const reason = `Calling ${[...new Set(open)].join(", ")} needs permission.`;
+  return { ...asked, reason: ofCommand.decision === "ask" ? `${reason} ${ofCommand.reason}` : reason };
 }

@@ -87,6 +87,8 @@ test("each named call is decided like one of the model, and the strictest counts
     rule: "mcp(github/*)",
   });
   expect(decide("mcp fs peek", { mode: "plan" }).decision).toBe("allow");
+  const several = "mcp fs peek; mcp fs read; mcp github x; mcp fs read";
+  expect(decide(several).reason).toBe("Calling fs/read, github/x needs permission.");
 });
 
 test("a rule for the tool allows nothing else of the line, and a rule for commands no tool", () => {
