@@ -21,6 +21,7 @@ test.skipIf(noBubblewrap())(
         bash({ restart: true }),
         bash(call),
         bash({ command: `id -u >/dev/null; test -d /proc/1/root && ${connects("./s")}` }),
+        bash({ command: `mcp test read path="$(command -v mcp)"; ls "$(dirname "$(command -v mcp)")"` }),
         bash({ command: "bash x.sh; mcp test add a=1 b=2 </dev/null & wait" }),
         { text: "done" },
       ],
@@ -33,10 +34,13 @@ test.skipIf(noBubblewrap())(
     const { code, stderr } = await seen.run("--permission-mode", "auto");
     foreign.close();
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const [first, , again, other, last] = seen.results();
+    const [first, , again, other, hidden, last] = seen.results();
     expect(first).toMatch(/^3\n.*TMPDIR":"\/tmp"/);
     expect(again).toBe(first);
     expect(other).toBe("closed");
+    // A server sees neither the program nor its socket.
+    expect(hidden).toContain("no such file or directory");
+    expect(hidden).toMatch(/\nmcp\nsocket$/);
     expect(last).toContain("3");
   },
 );

@@ -148,7 +148,7 @@ async function found(parts: SandboxParts): Promise<Known> {
   };
   known.another = async () => {
     const network = engine.name === "landlock" ? undefined : await parts.serverNetwork();
-    return sandboxOf({ ...walls, network, onPlan() {} });
+    return sandboxOf({ ...walls, places: withoutShell(parts), network, onPlan() {} });
   };
   known.sandbox = sandboxOf({
     ...walls,
@@ -185,6 +185,13 @@ function placesOf({ folders, own, workspace }: SandboxParts) {
     caches: join(own.state, "caches", project),
     copies: join(shell.folder, "copies"),
   };
+}
+
+/** Returns the places without those of the shell: a server could speak through them for a command, or change its state. */
+function withoutShell(parts: SandboxParts): ReturnType<typeof placesOf> {
+  const places = placesOf(parts);
+  const shell = shellPlaces(parts.folders()[0] ?? "");
+  return { ...places, readable: places.readable.filter((one) => one !== shell.in), writable: [] };
 }
 
 /** Returns the folder that stands in for those of temporary files. */
