@@ -28,6 +28,7 @@ import { workplaceOf } from "./opening/workplace.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
 import type { OpenQuestions } from "./permissions.ts";
+import { sessionPlugins } from "./plugins/session-plugins.ts";
 import { standingRules } from "./rules.ts";
 import type { OpenOptions, Run } from "./session.ts";
 import { begin } from "./start-log.ts";
@@ -86,9 +87,10 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   const first = await choosing;
   const place = { home: realHome(env), workspace: workspaceRoot(cwd), headless: !options.person };
-  const skills = await sessionSkills({ ...options, redact, ...place });
+  const plugins = await sessionPlugins(options);
+  const skills = await sessionSkills({ ...options, redact, ...place, plugins: plugins.places });
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
-    ...{ cwd, settings, mode, standing, redact, skills },
+    ...{ cwd, settings, mode, standing, redact, skills, plugins },
   });
   if (sandbox.choice === "on") await sandbox.status();
   begin(session, { flags, settings, cwd, model: first.model, tools });

@@ -54,6 +54,10 @@ export async function runCommand(command: Headless): Promise<number> {
       const { runMcp } = await import("./commands/mcp.ts");
       return runMcp(command.operands, command.flags, { env: process.env, cwd: process.cwd(), say });
     }
+    case "plugin": {
+      const { runPlugin } = await import("./commands/plugin.ts");
+      return runPlugin(command.operands, command.flags, { env: process.env, cwd: process.cwd(), say });
+    }
     case "doctor":
       return doctor(command.flags, configuredRoot(command));
     case "login":

@@ -25,6 +25,8 @@ Commands
   mcp [list|get|add|remove]        servers of tools (MCP): mcp add <name> -- <command…>, or mcp add <name> --url <url>
   mcp review                       look at the servers of this project's .mcp.json, and allow them or not
   mcp login|logout <name>          sign in with a server at an address, in a browser; and out of it
+  plugin [list]                    plug-ins: plugin add <folder|git URL|npm name> shows what one brings, and asks
+  plugin update|remove <name>      update shows the difference, and asks; without a name it looks at all
   doctor                           what works on this machine, and what to do about the rest
   login [provider]                 store an API key for you alone, pasted or from stdin; logout [provider] removes it
   schema events|input|tasks|results  JSON Schema of the lines that stream-json writes or reads, and those of a batch

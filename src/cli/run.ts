@@ -52,6 +52,7 @@ async function dispatch(command: Command): Promise<number> {
     case "undo":
     case "models":
     case "mcp":
+    case "plugin":
     case "doctor":
     case "login":
     case "logout":

@@ -43,6 +43,8 @@ type Parts = {
   /** Real paths. */
   home: string;
   workspace: string;
+  /** The skills of plug-ins. */
+  plugins: readonly SkillPlace[];
   /** Nobody is there who could start a command, or be asked. */
   headless: boolean;
   redact(text: string): string;
@@ -53,7 +55,7 @@ export async function sessionSkills(parts: Parts): Promise<SessionSkills> {
   const places = placesOf(parts).filter(({ folder }) => existsSync(folder));
   if (parts.flags.bare || parts.withoutTools || places.length === 0) return skillsOf([], [], parts);
   const { readSkills } = await import("../../config/skills/read.ts");
-  const found = (["project", "person"] as const).map((origin) =>
+  const found = (["project", "person", "plugin"] as const).map((origin) =>
     readSkills(places.filter((place) => place.origin === origin)),
   );
   const skills = found.flatMap((each) => each.skills).map((skill) => redacted(skill, parts));
@@ -68,7 +70,7 @@ function redacted(skill: Skill, { redact }: Parts): Skill {
 }
 
 /** The folders, those of the project first. */
-function placesOf({ env, home, workspace, headless }: Parts): SkillPlace[] {
+function placesOf({ env, home, workspace, headless, plugins }: Parts): SkillPlace[] {
   const { config } = folders(env);
   const place = (origin: Origin, kind: SkillPlace["kind"], folder: string, called = folder): SkillPlace => ({
     ...{ origin, kind, folder, called },
@@ -83,6 +85,7 @@ function placesOf({ env, home, workspace, headless }: Parts): SkillPlace[] {
     ...(headless ? [] : [place("person", "commands", join(config, "commands"))]),
     place("person", "skills", join(config, "skills")),
     ...[".agents/skills", ".claude/skills"].map((path) => place("person", "skills", join(home, path))),
+    ...plugins,
   ];
 }
 

@@ -12,6 +12,7 @@ import { credentialsFolder } from "../../credentials/keys.ts";
 import type { ServerConfiguration } from "../../mcp/configuration.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
+import type { SessionPlugins } from "../plugins/session-plugins.ts";
 import { packageVersion } from "../prompts.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { OpenOptions } from "../session.ts";
@@ -24,6 +25,8 @@ type Parts = {
   sandbox: Pick<SessionSandbox, "forServer">;
   /** Folder that servers start in. */
   workspace: string;
+  /** Those of plug-ins come without variables to look up. */
+  plugins: Pick<SessionPlugins, "servers" | "data">;
 };
 
 /** Returns the folder that keeps the catalogues of servers. */
@@ -33,17 +36,10 @@ export function catalogueFolder(env: Readonly<Record<string, string | undefined>
 
 /** Returns the servers of the settings; undefined where there is none, or the session began without. */
 export async function configuredServers(parts: Parts): Promise<SessionServers | undefined> {
-  const { session, options, settings } = parts;
+  const { session, options } = parts;
   const { env, warn } = options;
   if (options.withoutTools) return undefined;
-  const given = options.servers ?? {};
-  const entries = { ...entriesOfProject(parts), ...settings.mcpServers };
-  const own = Object.entries(entries).filter(([name]) => !Object.hasOwn(given, name));
-  if (own.length + Object.keys(given).length === 0) return undefined;
-  const { serversOf } = await import("../../mcp/configuration.ts");
-  const found = [serversOf(Object.fromEntries(own), env), serversOf(given, undefined)];
-  for (const { problems } of found) for (const problem of problems) warn(problem);
-  const configurations = found.flatMap(({ servers }) => servers);
+  const { entries, configurations } = await configurationsOf(parts);
   if (configurations.length === 0) return undefined;
   const { log, id, folder } = session;
   if (log.events().length > 0 && !started(log.events()).tools.some(({ name }) => name === toolNames.mcp)) {
@@ -53,7 +49,7 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
   const { workspace, sandbox } = parts;
   const servers = await openServers({
     ...{ configurations, env, folder, workspace, sandbox, warn },
-    ...{ sessionId: id, entries: { ...entries, ...given } },
+    ...{ sessionId: id, entries, writable: parts.plugins.data },
   });
   connectBehindRequest(session, servers);
   return servers;
@@ -64,6 +60,8 @@ type Opening = Pick<Parts, "workspace" | "sandbox"> & {
   /** Their entries by name, as they are written. */
   entries: Readonly<Record<string, object>>;
   env: OpenOptions["env"];
+  /** Folders that a server may write besides those of commands, by its name. */
+  writable?: SessionPlugins["data"];
   /** Names the processes of the servers. */
   sessionId: string;
   /** The session's own. */
@@ -74,6 +72,7 @@ type Opening = Pick<Parts, "workspace" | "sandbox"> & {
 /** Creates servers. None is started yet. */
 export async function openServers(opening: Opening): Promise<SessionServers> {
   const { configurations, entries, env, sessionId, folder, workspace, sandbox, warn } = opening;
+  const { writable = {} } = opening;
   const { createServers } = await import("../../mcp/servers.ts");
   const { seenOffers } = await import("./seen-offers.ts");
   const { serverStarter } = await import("./start-server.ts");
@@ -85,9 +84,29 @@ export async function openServers(opening: Opening): Promise<SessionServers> {
     credentials: credentialsFolder(folders(env).state),
     version: packageVersion(),
     elicit: async () => ({ action: "decline" }),
-    start: serverStarter({ env, sessionId, folder, workspace, sandbox }),
+    start: serverStarter({ env, sessionId, folder, workspace, sandbox, writable }),
     warn,
   });
+}
+
+/** Returns what can be started: of the settings and the project, of who opened the session, and of plug-ins. */
+async function configurationsOf(parts: Parts) {
+  const { options, settings, plugins } = parts;
+  const { env, warn, servers: given = {} } = options;
+  const configured = { ...entriesOfProject(parts), ...settings.mcpServers };
+  const own = Object.entries(configured).filter(([name]) => !Object.hasOwn(given, name));
+  const entries = { ...plugins.servers, ...configured, ...given };
+  if (Object.keys(entries).length === 0) return { entries, configurations: [] };
+  const ofPlugins = Object.entries(plugins.servers).filter(
+    ([name]) => !Object.hasOwn(configured, name) && !Object.hasOwn(given, name),
+  );
+  const { serversOf } = await import("../../mcp/configuration.ts");
+  const found = [
+    serversOf(Object.fromEntries(own), env),
+    serversOf({ ...given, ...Object.fromEntries(ofPlugins) }, undefined),
+  ];
+  for (const { problems } of found) for (const problem of problems) warn(problem);
+  return { entries, configurations: found.flatMap(({ servers }) => servers) };
 }
 
 /** Returns the entries of the project that the person allowed, and tells of those that wait for them. */

@@ -18,6 +18,8 @@ type Place = {
   /** Folder for servers that name none. */
   workspace: string;
   sandbox: Pick<SessionSandbox, "forServer">;
+  /** Folders that a server may write in its sandbox besides those of commands, by its name. */
+  writable: Readonly<Record<string, readonly string[]>>;
 };
 
 /** Returns a function that starts a server. It rejects with why it cannot. */
@@ -26,7 +28,7 @@ export function serverStarter(place: Place): (configuration: ProgramServer) => P
     const { name, sandboxed } = configuration;
     const mark = markOf(place, name);
     const env = { ...serverEnvironment(place.env, configuration), ...mark };
-    const sandbox = sandboxed ? await place.sandbox.forServer() : undefined;
+    const sandbox = sandboxed ? await place.sandbox.forServer(place.writable[name] ?? []) : undefined;
     if (sandbox) {
       const process = await startInside(sandbox, configuration, { env, cwd: place.workspace });
       return sandbox.endsAll ? process : endingAll(process, mark.SAWTOOTH_SESSION);

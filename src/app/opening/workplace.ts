@@ -11,6 +11,7 @@ import type { SessionSkills } from "../instructions/skills.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
 import type { ShellCalls } from "../mcp/shell-calls.ts";
 import { fetchParts, offersPages } from "../network/fetch-parts.ts";
+import type { SessionPlugins } from "../plugins/session-plugins.ts";
 import type { standingRules } from "../rules.ts";
 import { commandSandbox } from "../sandbox/command-sandbox.ts";
 import { sandboxWithNetwork } from "../sandbox/sandbox-with-network.ts";
@@ -25,6 +26,7 @@ type Chosen = {
   standing: ReturnType<typeof standingRules>;
   redact(text: string): string;
   skills: SessionSkills;
+  plugins: SessionPlugins;
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
@@ -43,7 +45,7 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
   const { id: sessionId, folder, log } = session;
   const { onMachine } = sandbox;
   const servers = await configuredServers({
-    ...{ session, options, settings, sandbox, workspace: workspaceRoot(cwd) },
+    ...{ session, options, settings, sandbox, workspace: workspaceRoot(cwd), plugins: chosen.plugins },
   });
   const program = servers && (await import("../mcp/shell-calls.ts"));
   const shellEnv = program ? program.withProgram(env, folder) : env;

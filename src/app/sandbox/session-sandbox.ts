@@ -27,8 +27,11 @@ export type SessionSandbox = {
   inForce(): { plan: SandboxPlan; full: boolean } | undefined;
   /** Returns the way into it, for the shell; undefined without an engine. */
   forShell(): Promise<Sandbox | undefined>;
-  /** Returns the way into one with the same walls and a network of its own; undefined without an engine. */
-  forServer(): Promise<Sandbox | undefined>;
+  /**
+   * Returns the way into one with the same walls, but for the folders that it may write too, and a network of its own;
+   * undefined without an engine.
+   */
+  forServer(writable?: readonly string[]): Promise<Sandbox | undefined>;
   /** Resolves once it is known; never rejects. */
   settled(): Promise<unknown>;
   /** Returns where a path of the commands lies on the machine: their temporary files are the session's own. */
@@ -67,7 +70,11 @@ export type SandboxParts = {
   serverNetwork(): Promise<BoxNetwork>;
 };
 
-type Known = { status: SandboxStatus; sandbox: Sandbox | undefined; another?: () => Promise<Sandbox> };
+type Known = {
+  status: SandboxStatus;
+  sandbox: Sandbox | undefined;
+  another?: (writable: readonly string[]) => Promise<Sandbox>;
+};
 
 const off: SandboxStatus = {
   ...{ engine: "none", files: false, hidden: false, processes: false, network: "open" },
@@ -104,9 +111,9 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
       await find();
       return known?.sandbox;
     },
-    async forServer() {
+    async forServer(writable = []) {
       await find();
-      return known?.another?.();
+      return known?.another?.(writable);
     },
     settled: () => find().catch(() => {}),
     onMachine: (path) => known?.sandbox?.hostPath(path) ?? path,
@@ -146,9 +153,11 @@ async function found(parts: SandboxParts): Promise<Known> {
     ...{ engine, env, workspace, home, mode, rules, warn, main: process.argv[1] },
     ...{ own: Object.values(own), places: placesOf(parts), onFailed: () => forgetEngine(cache) },
   };
-  known.another = async () => {
+  known.another = async (writable) => {
     const network = engine.name === "landlock" ? undefined : await parts.serverNetwork();
-    return sandboxOf({ ...walls, places: withoutShell(parts), network, onPlan() {} });
+    const places = withoutShell(parts);
+    const wider = { ...places, writable: [...places.writable, ...writable] };
+    return sandboxOf({ ...walls, places: wider, network, onPlan() {} });
   };
   known.sandbox = sandboxOf({
     ...walls,
@@ -178,7 +187,10 @@ function placesOf({ folders, own, workspace }: SandboxParts) {
   return {
     readable: [
       shell.in,
-      ...all.flatMap((one) => [join(one, "artifacts"), join(one, "mcp")]).filter(existsSync),
+      ...[
+        ...all.flatMap((one) => [join(one, "artifacts"), join(one, "mcp")]),
+        join(own.config, "plugins"),
+      ].filter(existsSync),
     ],
     writable: [shell.state, shell.outFolder],
     temp: temporaryOf({ folders }),

@@ -308,6 +308,12 @@ const options = {
     commands: ["mcp"],
   }),
 
+  yes: text({
+    value: "<hash>",
+    help: "of add and update: accept what has this hash, where nobody can be asked",
+    commands: ["plugin"],
+  }),
+
   clean: flag({ help: "end orphaned processes, remove stale locks", commands: ["doctor"] }),
 };
 

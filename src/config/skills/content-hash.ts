@@ -13,20 +13,23 @@ export type Contents = { hash: string; files: string[] };
 const megabyte = 1024 * 1024;
 
 type Limits = { files: number; bytes: number };
-type Walk = { root: string; hash: Hash; files: string[]; left: Limits; limits: Limits };
+/** `refused`: a link out of the folder is an error; otherwise it counts by where it leads. */
+type OutwardLinks = "outward links refused" | "outward links as such";
+type Walk = { root: string; hash: Hash; files: string[]; left: Limits; limits: Limits; links: OutwardLinks };
 
 /** Thrown with the rest of a sentence about the folder. */
 class ContentError extends Error {}
 
 /**
  * Returns the SHA-256 over the names, kinds and bytes of all files of a folder (a real path), or why it has none, as
- * the rest of a sentence. A link may lead to another file of the folder, not out of it.
+ * the rest of a sentence. A link may lead to another file of the folder, not out of it, unless `links` says so.
  */
 export function contentsOf(
   root: string,
   limits: Limits = { files: 1000, bytes: 8 * megabyte },
+  links: OutwardLinks = "outward links refused",
 ): Contents | string {
-  const walk = { root, hash: createHash("sha256"), files: [], left: { ...limits }, limits };
+  const walk = { root, hash: createHash("sha256"), files: [], left: { ...limits }, limits, links };
   try {
     add(root, walk);
     return { hash: walk.hash.digest("hex"), files: walk.files };
@@ -46,7 +49,7 @@ function add(folder: string, walk: Walk): void {
       mark("folder", 0);
       add(path, walk);
     } else if (stats.isSymbolicLink()) {
-      if (!`${realpathSync(path)}/`.startsWith(`${walk.root}/`))
+      if (walk.links === "outward links refused" && !`${realpathSync(path)}/`.startsWith(`${walk.root}/`))
         throw new ContentError(`it holds a link out of its folder, ${cleanLine(called)}`);
       const target = readlinkSync(path);
       mark("link", target.length).update(target);

@@ -87,13 +87,15 @@ function readOne(place: SkillPlace, folder: string, name: string): Skill | strin
 
 function skillIn(place: SkillPlace, folder: string, name: string): Skill | string | undefined {
   const real = realpathSync(join(folder, name));
-  const file = ["SKILL.md", "skill.md"]
+  if (!lstatSync(real).isDirectory()) return undefined;
+  const file = (place.origin === "plugin" ? ["SKILL.md"] : ["SKILL.md", "skill.md"])
     .map((each) => join(real, each))
     .find((each) => lstatSync(each, { throwIfNoEntry: false }));
-  if (!lstatSync(real).isDirectory() || file === undefined) return undefined;
+  if (file === undefined) return undefined;
   if (place.inside !== undefined && !isIn(real, place.inside)) return "it is a link out of the folder";
   const path = realpathSync(file);
-  if (!isIn(path, real)) return "its SKILL.md is a link out of its folder";
+  const bounds = place.origin === "plugin" ? (place.inside ?? real) : real;
+  if (!isIn(path, bounds)) return "its SKILL.md is a link out of its folder";
   const text = textIn(path, "its SKILL.md");
   if (typeof text !== "object") return text;
   if (!hasFrontmatter(text.whole)) return "its SKILL.md does not begin with a frontmatter (---)";
@@ -107,9 +109,9 @@ function skillIn(place: SkillPlace, folder: string, name: string): Skill | strin
   return { ...common(parsed, place), ...known, name: skillName(parsed), description, path, folder: real };
 }
 
-/** Hashes what is not the person's own. */
-function contentsFor({ inside }: SkillPlace, folder: string) {
-  if (inside === undefined) return { files: [] };
+/** Hashes what is of the project: the person's own needs no trust, and a plug-in is hashed as a whole. */
+function contentsFor({ inside, origin }: SkillPlace, folder: string) {
+  if (inside === undefined || origin === "plugin") return { files: [] };
   const contents = contentsOf(folder);
   if (typeof contents === "string") return contents;
   return { hash: contents.hash, files: contents.files };
