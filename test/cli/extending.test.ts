@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { readSettings } from "../../src/config/settings.ts";
 import { mcp, withServers } from "../mcp/session.ts";
-import { type Workspace, writeSettings } from "../support/sawtooth.ts";
+import { sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const page = readFileSync(join(root, "docs/extending.md"), "utf8");
@@ -50,6 +50,20 @@ const trials: Record<string, () => Promise<void>> = {
     execFileSync("bash", ["-ec", block("A skill")], { cwd: home, env: { ...env, HOME: home } });
     await seen.run();
     expect(seen.server.rawBodies[0]).toContain("release-notes: How we write release notes.");
+  },
+
+  async "A plug-in"() {
+    const seen = await withServers([{ text: "on" }], {});
+    const { cwd, env } = seen.workspace;
+    const lines = block("A plug-in").trim().split("\n");
+    const [program, ...words] = (lines.pop() ?? "").split(" ");
+    expect(program).toBe("sawtooth");
+    execFileSync("bash", ["-ec", lines.join("\n")], { cwd, env });
+    const { stdout } = await sawtooth(seen.workspace, words);
+    const hash = /^Hash of all its files: (\w+)$/m.exec(stdout)?.[1] ?? "";
+    await sawtooth(seen.workspace, [...words, "--yes", hash]);
+    await seen.run();
+    expect(seen.server.rawBodies[0]).toContain("greet: How we greet.");
   },
 
   async "A rule"() {
