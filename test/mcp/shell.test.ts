@@ -28,6 +28,12 @@ test("a call is a command of the shell: in a pipe, a loop and a substitution, wi
   const called = seen.events().flatMap((event) => (event.type === "mcp_called" ? [event] : []));
   expect(called).toHaveLength(8);
   expect(called[0]).toMatchObject({ server: "test", tool: "add", outcome: "ok", bytes: 3 });
+  const report = await sawtooth(seen.workspace, ["report"]);
+  expect(report.stdout).toMatch(
+    /^MCP tools called by commands +calls +failed +bytes\n {2}test\/add +7 +0 +\d+\n/m,
+  );
+  const exported = await sawtooth(seen.workspace, ["sessions", "export"]);
+  expect(exported.stdout).toContain("MCP: a command called test/add: answered in ");
 });
 
 describe("a call that nobody allowed", () => {

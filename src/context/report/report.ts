@@ -9,6 +9,7 @@ import { viewReader } from "../view/view.ts";
 import { type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
 import { type EditRow, editReader } from "./edits.ts";
+import { type CommandCalls, commandCalls } from "./server-calls.ts";
 import { type ServerShare, serverShares } from "./servers.ts";
 import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
 import { type Moment, momentsOf } from "./walk.ts";
@@ -37,6 +38,8 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   now: WindowNow;
   /** The servers of tools; empty where there is none. */
   servers: ServerShare[];
+  /** Tools of servers that commands called; empty where none did. */
+  commandCalls: CommandCalls[];
   cost: Costs;
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"summary_call">[];
@@ -76,6 +79,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     steps,
     now: windowNow(snapshot),
     servers: serverShares(snapshot),
+    commandCalls: commandCalls(events),
     cost: costs.costs(),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),

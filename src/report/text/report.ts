@@ -38,6 +38,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     windowLines(report),
     largestLines(report),
     serverLines(report),
+    commandCallLines(report),
     editLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
@@ -101,6 +102,18 @@ function serverLines({ servers }: SessionReport): string[] {
     ...servers.map(
       ({ name, catalogue, schemas, results }) =>
         `  ${filled(cleanLine(name), 24)} ${formatInteger(catalogue).padStart(9)} ${formatInteger(schemas).padStart(13)} ${formatInteger(results).padStart(8)}`,
+    ),
+  ];
+}
+
+/** The tools of servers that commands called. */
+function commandCallLines({ commandCalls }: SessionReport): string[] {
+  if (commandCalls.length === 0) return [];
+  return [
+    "MCP tools called by commands               calls  failed      bytes",
+    ...commandCalls.map(
+      ({ tool, calls, failed, bytes }) =>
+        `  ${filled(cut(cleanLine(tool), 40), 40)} ${formatInteger(calls).padStart(5)} ${formatInteger(failed).padStart(7)} ${formatInteger(bytes).padStart(10)}`,
     ),
   ];
 }
