@@ -5,14 +5,16 @@ import { delimiter, join } from "node:path";
 import type { PermissionMode } from "../core/decision.ts";
 import type { Box, Sandbox, SandboxPlan } from "../core/sandbox.ts";
 import { isDoor, withheldNames } from "../core/secrets/secrets.ts";
+import { realTarget } from "../disk/real-path.ts";
 import { parseRule } from "../permissions/parse-rule.ts";
 import { isInside } from "../permissions/paths.ts";
-import { sandboxPlan } from "../permissions/sandbox/plan.ts";
+import { protectionOf, sandboxPlan } from "../permissions/sandbox/plan.ts";
 import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
 import { type BoxStart, startBox } from "./box.ts";
 import { bubblewrapArguments, closingMounts, terminalInside } from "./bubblewrap.ts";
 import type { Bubblewrap, Engine } from "./engine.ts";
 import { kindOf, lookAround, ownPrograms } from "./found.ts";
+import { sessionGitSettings } from "./git-settings.ts";
 import {
   canHide,
   entriesOf,
@@ -312,7 +314,9 @@ function environmentInside(
   plan: SandboxPlan,
   options: InsideOptions,
 ): Record<string, string> {
-  const { env: whole, places } = options;
+  const { env: whole, places, home } = options;
+  const [settings = places.temp] = places.writable;
+  const isHidden = (path: string) => protectionOf(plan, realOf(path)) === "hidden";
   const kept = Object.entries(env).filter(
     ([name, value]) => !hasOwnWorld(options) || !isShut(plan, name, value),
   );
@@ -325,8 +329,17 @@ function environmentInside(
     ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
     ...passed,
     ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
+    ["GIT_CONFIG_GLOBAL", sessionGitSettings(settings, { env: whole, home, isHidden })],
     ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, hasOwnWorld(options) ? temps[0] : places.temp]),
   ]);
+}
+
+function realOf(path: string): string {
+  try {
+    return realTarget(path);
+  } catch {
+    return path;
+  }
 }
 
 function isWritable(plan: SandboxPlan, path: string | undefined): boolean {

@@ -109,6 +109,33 @@ describe.skipIf(!engine)("files inside of a sandbox", () => {
     expect(readFileSync(join(session.work, ".git/config"), "utf8")).toBe(before);
   });
 
+  test("S07 git-config: --global is the session's own; the person's is read and stays as it is", async () => {
+    const mine = "[user]\n\tname = Mine\n[include]\n\tpath = more\n";
+    const files = { "home/.gitconfig": mine, "home/more": "[alias]\n\tst = status\n" };
+    const own = openInside({ ...files, "home/.config/git/config": "[user]\n\temail = mine@example.com\n" });
+    git(own.work, "init", "-q");
+    expect(await own.run("git config --get-regexp 'user|alias' | sort -u")).toBe(
+      "alias.st status\nuser.email mine@example.com\nuser.name Mine",
+    );
+    expect(await own.run("git config --global --get user.name")).toBe("Mine");
+    const settings = ["core.fsmonitor ./evil", "user.name Theirs", "remote.r.url https://git.example/r"];
+    const written = settings.map((one) => `git config --global ${one}`).join(" && ");
+    expect(await own.run(`${written} && git config user.name && git remote`)).toBe("Theirs\nr");
+    expect(readFileSync(join(own.home, ".gitconfig"), "utf8")).toBe(mine);
+    await own.close();
+  });
+
+  test("S07 git-config: the person's settings are not copied where a rule hides them", async () => {
+    const own = openInside(
+      { "home/.gitconfig": "[user]\n\tname = CANARY\n" },
+      { rules: () => ({ allow: [], deny: ["read(~/.gitconfig)"] }) },
+    );
+    expect(await own.run("cat ~/.gitconfig $GIT_CONFIG_GLOBAL; git config user.name")).not.toContain(
+      "CANARY",
+    );
+    await own.close();
+  });
+
   test("S09 watched-exists: what other programs run can only be read", async () => {
     expect(await inside("echo x > .vscode/tasks.json; mv .vscode v; cat .vscode/tasks.json")).toMatch(
       /Read-only file system[\s\S]*busy[\s\S]*\{\}/,

@@ -10,10 +10,11 @@ import type { SandboxPlan } from "../../core/sandbox.ts";
 import { realTarget } from "../../disk/real-path.ts";
 import { isInside } from "../../permissions/paths.ts";
 import { inQuarantine } from "../../permissions/sandbox/watched.ts";
+import { gitSettingsLook } from "../../sandbox/git-settings.ts";
 import { openQuarantine, type Quarantined } from "../../sandbox/quarantine.ts";
 import type { CommandSandbox } from "../../tools/bash/call.ts";
 import { type OutsideShell, outsideShell } from "../../tools/bash/outside.ts";
-import type { Shell } from "../../tools/bash/shell/shell.ts";
+import { type Shell, shellPlaces } from "../../tools/bash/shell/shell.ts";
 
 type Parts = {
   /** The shell inside. */
@@ -69,6 +70,7 @@ export function commandSandbox(parts: Parts): SessionCommands {
     watched: () => plan()?.watched ?? [],
     isApproved: (path) => isApproved(log.events(), path),
   });
+  const gitSettingsWritten = gitSettingsLook(shellPlaces(folder).state);
   return {
     shell: endingWith(shell, outside),
     commands: {
@@ -84,7 +86,7 @@ export function commandSandbox(parts: Parts): SessionCommands {
         const notes = denialNotes(ended, { plan: now, workspace, home, machine });
         denied.push(...notes.map((text) => ({ seq: log.events().length, text })));
         denied.splice(0, denied.length - mostDenials);
-        return [...moved.map(quarantineNote), ...notes];
+        return [...moved.map(quarantineNote), ...notes, ...(gitSettingsWritten() ? [gitSettingsNote] : [])];
       },
     },
     denials: () => lastDenials(log.events(), denied),
@@ -135,6 +137,9 @@ function isApproved(events: readonly LogEvent[], path: string): boolean {
     events.some((event) => event.type === "quarantined" && event.accepted === true && event.path === path)
   );
 }
+
+const gitSettingsNote =
+  "sandbox: git config --global wrote a file of this session, which commands in here read; ~/.gitconfig of the person stays as it is.";
 
 function quarantineNote({ path, kept }: Quarantined): string {
   return `sandbox: ${path} appeared. Other programs would run it, so it was moved to ${kept}. Say so in your answer if the task needs it.`;

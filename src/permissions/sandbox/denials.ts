@@ -5,7 +5,7 @@
 
 import type { SandboxPlan } from "../../core/sandbox.ts";
 import { readCommandLine } from "../bash/command-line.ts";
-import { isInside, plain, resolvePath } from "../paths.ts";
+import { isInside, nameOf, plain, resolvePath } from "../paths.ts";
 import { protectionOf } from "./plan.ts";
 
 export type EndedCommand = {
@@ -109,8 +109,16 @@ function readOnlyDenial(path: string, scope: DenialScope): Denial | undefined {
   const entry = deepest(scope.plan.readOnly, path);
   if (entry === undefined) return undefined;
   const why = (scope.plan.why[entry] ?? "").replace(/^built in: /, "");
-  const note = `sandbox: ${shown(entry, scope)} is read-only here${why ? `: ${why}` : ""}. To change it, repeat with outside: true and say why.`;
-  return { cause: entry, note };
+  const readOnly = `sandbox: ${shown(entry, scope)} is read-only here${why ? `: ${why}` : ""}.`;
+  const other = isGitSettings(entry)
+    ? " What git says it set there is not set. For this session, set it with git config --global: that file is the session's own, and branch.<name>.remote, remote.<name>.url or user.name work there too."
+    : "";
+  return { cause: entry, note: `${readOnly}${other} To change it, repeat with outside: true and say why.` };
+}
+
+/** Returns true for the settings of a repository, or of a submodule in its folder. */
+function isGitSettings(path: string): boolean {
+  return nameOf(path) === "config" && /\/\.git\//.test(path);
 }
 
 function outsideDenial(path: string, scope: DenialScope): Denial {
