@@ -9,6 +9,7 @@ import type { AssistantBlock } from "../../src/core/blocks.ts";
 import type { ContextEdit, EventBody, EventOf, LogEvent } from "../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, testCard, text, thinking, user } from "../support/logs.ts";
 import { seededRandom } from "../support/random.ts";
+import { sized } from "../support/size.ts";
 
 type Dice = { upTo(most: number): number; chance(share: number): boolean };
 
@@ -101,7 +102,7 @@ function isCutOff({ entries }: View, { seq, toolUseId }: EventOf<"tool_result">)
   return isResult && !isCalled;
 }
 
-const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
+const seeds = Array.from({ length: sized(1000, 10_000) }, (_, index) => index + 1);
 
 /** The seeds for which `holds` is not true. */
 function failing(holds: (events: readonly LogEvent[], seed: number) => boolean): number[] {
@@ -135,7 +136,7 @@ function takesThinking(edit: ContextEdit, seq: number, bound: boolean): boolean 
   }
 }
 
-describe("for 300 random logs, half of them with a prefix-bound history", () => {
+describe(`for ${seeds.length} random logs, half of them with a prefix-bound history`, () => {
   test("there is something to try: edits of every kind, lost results, thinking that stays", () => {
     const logs = seeds.map(randomLog);
     const edits = logs

@@ -100,7 +100,10 @@ function sameModel(events: readonly LogEvent[], { seq }: LogEvent): boolean {
   return (lastOf(events, "model_changed")?.seq ?? 0) < seq;
 }
 
-/** Adds the blocks that are sent once, behind the last cache breakpoint. */
+/**
+ * Adds the blocks that are sent once, behind the last cache breakpoint. A system message stays the last: no message of
+ * the user may come after one.
+ */
 function withTail(
   located: readonly LocatedMessage[],
   entries: readonly Entry[],
@@ -110,9 +113,10 @@ function withTail(
   const content = entries.flatMap((entry) => (entry.sentOnce ? entry.blocks : []));
   if (content.length === 0) return messages;
   if (reminders === "developer") return [...messages, { role: "system", content }];
-  const last = messages.at(-1);
+  const at = messages.findLastIndex(({ role }) => role !== "system");
+  const last = messages[at];
   if (last?.role !== "user") return [...messages, { role: "user", content }];
-  return [...messages.slice(0, -1), { ...last, content: [...last.content, ...content] }];
+  return messages.with(at, { ...last, content: [...last.content, ...content] });
 }
 
 /**

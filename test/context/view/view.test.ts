@@ -113,6 +113,19 @@ describe("messages of a log", () => {
     expect(brokenRules(request)).toEqual([]);
   });
 
+  test("a reminder for one request goes before a reminder in a system message, as after a change of model", () => {
+    const request = requestOf([
+      started(testCard("prefix_bound")),
+      user("go"),
+      reply(call("a")),
+      result("a"),
+      { type: "reminder", channel: "tail", text: "once" },
+      { type: "reminder", channel: "turn_scoped", text: "this turn" },
+    ]);
+    expect(request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "system"]);
+    expect(request.messages[2]?.content.at(-1)).toEqual({ type: "text", text: "once" });
+  });
+
   test("thinking, text and calls of a reply go back exactly as they came", () => {
     const content = [thinking("deep"), text("I look"), call("a")];
     const request = requestOf([started(), user("go"), reply(...content), result("a")]);
