@@ -2,7 +2,7 @@
 
 import { secretFinder } from "./encoded.ts";
 import { lowByteReader } from "./low-bytes.ts";
-import { type Secret, type Shape, secretShapes, shortestToken, tokenHead } from "./secrets.ts";
+import { type Secret, type Shape, secretShapes, shortestToken, tokenHead, tokenPairs } from "./secrets.ts";
 
 /**
  * Returns a function that writes `[redacted:NAME]` for each known secret value, its usual encodings, and each known
@@ -37,11 +37,30 @@ function holdsToken(text: string, bytes: Uint8Array): boolean {
     let start = at;
     while (start > 0 && inToken[bytes[start - 1] as number] === 1) start--;
     while (at < length && inToken[bytes[at] as number] === 1) at++;
+    if (at - start < shortestToken || !mayHoldHead(bytes, start, at)) continue;
     // One more character: some runs are recognized by the dot before them.
-    if (at - start >= shortestToken && tokenHead.test(text.slice(Math.max(0, start - 1), at))) return true;
+    if (tokenHead.test(text.slice(Math.max(0, start - 1), at))) return true;
   }
   return false;
 }
+
+/** By two characters, as numbers: 1 for those of `tokenPairs`. */
+const inHead = new Uint8Array(0x10000);
+for (const pair of tokenPairs) inHead[pair.charCodeAt(0) * 0x100 + pair.charCodeAt(1)] = 1;
+
+/** Returns false for most runs, such as hashes, without the search for a head. */
+function mayHoldHead(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start > 0 && bytes[start - 1] === dot) return true;
+  let before = bytes[start] as number;
+  for (let at = start + 1; at < end; at++) {
+    const here = bytes[at] as number;
+    if (inHead[before * 0x100 + here] === 1) return true;
+    before = here;
+  }
+  return false;
+}
+
+const dot = 0x2e;
 
 /** Looks for a literal first, several times as fast as for the shape. */
 function withoutShape(text: string, { name, hints, shape }: Shape): string {

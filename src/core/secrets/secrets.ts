@@ -39,13 +39,15 @@ export type Shape = { name: string; hints?: readonly string[]; token?: true; sha
 export const shortestToken = 15;
 /** Matches the run of a token and the character before it: the token's beginning, or the dot before its last part. */
 export const tokenHead =
-  /gh[pousr]_|github_pat_|glpat-|sk-|xox|xapp-|AIza|AKIA|ASIA|npm_|pypi-|k_live_|hf_|_v1_|^\./;
+  /gh[pousr]_|github_pat_|glpat-|sk-|xox[abeoprs]-|xapp-|AIza|AKIA|ASIA|npm_|pypi-|k_live_|hf_|_v1_|^\./;
+
+/** Two characters of which each of these beginnings has a pair, but for the dot. */
+export const tokenPairs = "p_ o_ u_ s_ r_ t_ t- k- xo p- AI AK AS m_ i- e_ f_ 1_".split(" ");
 
 /** Shapes of well-known secrets. None had a false positive in 15 MB of recorded sessions. All are global. */
 export const secretShapes: readonly Shape[] = [
   {
     name: "PRIVATE_KEY",
-    hints: ["PRIVATE KEY"],
     shape:
       /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----(?:[\s\S]{0,20000}?-----END \1-----|(?:[A-Za-z0-9+/=\s]|\\[nr])*)/g,
   },
@@ -87,7 +89,6 @@ export const secretShapes: readonly Shape[] = [
   { name: "SLACK_APP_TOKEN", token: true, hints: ["xapp-"], shape: /\bxapp-\d-[A-Z0-9]+-\d+-[a-f0-9]{20,}/g },
   {
     name: "SLACK_WEBHOOK",
-    hints: [".slack"],
     shape: /(?<kept>\bhooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/_-]{30,}/g,
   },
   { name: "GOOGLE_API_KEY", token: true, hints: ["AIza"], shape: /\bAIza[\w-]{35}/g },
