@@ -108,7 +108,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   return {
     sessionId: session.id,
     folder: session.folder,
-    ...{ mode, models, skills, rules: standing },
+    ...{ mode, models, skills, servers, rules: standing },
     snapshots: fileSnapshots.snapshots,
     sandbox: { ...sandbox, ...walls },
     judgeAgain() {

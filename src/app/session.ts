@@ -6,6 +6,7 @@ import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { Access, BackgroundJobs, Model } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo-port.ts";
+import type { SessionServers } from "../mcp/servers.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
@@ -24,6 +25,8 @@ export type Run = {
   /** Snapshots of the files before each step that wrote. */
   snapshots: Snapshots;
   jobs: BackgroundJobs;
+  /** The servers of tools; undefined in a session without. */
+  servers: SessionServers | undefined;
   rules: StandingRules;
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;

@@ -70,10 +70,23 @@ export type SessionServers = {
   changes(name: string): Promise<string[] | undefined>;
   /** Takes the changed offer of a server: a person has seen it. */
   accept(name: string): void;
+  /** Returns how each server stands. */
+  states(): ServerState[];
+  /** Ends a server and starts it again. Rejects with why it cannot. */
+  restart(name: string): Promise<void>;
   /** Ends every server. */
   close(): Promise<void>;
   /** Ends every server at once, for the exit of our process. */
   kill(): void;
+};
+
+/** `tools`: undefined before the first connection. `why`: of the last start that failed. `changed`: waits for a person. */
+export type ServerState = {
+  name: string;
+  state: "not_started" | "starting" | "running";
+  tools: number | undefined;
+  why: string | undefined;
+  changed: boolean;
 };
 
 type Server = {
@@ -82,6 +95,9 @@ type Server = {
   catalogue: Catalogue | undefined;
   connecting: Promise<Connection> | undefined;
   process: ServerProcess | undefined;
+  isRunning: boolean;
+  /** Why the last start failed. */
+  why: string | undefined;
   /** A newer offer, which nobody has seen. */
   unseen: Catalogue | undefined;
   /** How it is connected to: the protocol that it speaks, once that is known. */
@@ -140,6 +156,8 @@ export function createServers(given: ServersOptions): SessionServers {
       const server = find(name);
       if (server.unseen) take(server, server.unseen, options);
     },
+    states: () => all().map(stateOf),
+    restart: (name) => restarted(find(name), options),
     async close() {
       isClosed = true;
       await Promise.all(all().map((server) => closed(server)));
@@ -156,7 +174,7 @@ function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: S
   const catalogue = seen.isFree(name) ? newest : (seen.of(name) ?? newest);
   const unseen = newest && catalogue && isChanged(catalogue, newest) ? newest : undefined;
   return {
-    unseen,
+    ...{ unseen, isRunning: false, why: undefined },
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
     ...{ connecting: undefined, process: undefined, failure: undefined, prior: newest?.prior },
     ...{ untold: catalogue !== undefined, notes: 0 },
@@ -210,9 +228,32 @@ function connected(server: Server, options: ServersOptions): Promise<Connection>
   server.connecting ??= start(server, options).catch((error: Error) => {
     server.connecting = undefined;
     server.process = undefined;
+    server.why = error.message;
     throw error;
   });
   return server.connecting;
+}
+
+async function restarted(server: Server, options: ServersOptions): Promise<void> {
+  const before = server.connecting;
+  await closed(server);
+  const farewell = before?.then(
+    (connection) => connection.close(),
+    () => {},
+  );
+  await Promise.race([farewell, sleep(farewellMs)]);
+  server.connecting = undefined;
+  server.isRunning = false;
+  await connected(server, options);
+}
+
+function stateOf({ configuration, connecting, isRunning, catalogue, why, unseen }: Server): ServerState {
+  return {
+    name: configuration.name,
+    state: isRunning ? "running" : connecting ? "starting" : "not_started",
+    tools: catalogue?.tools.length,
+    ...{ why, changed: unseen !== undefined },
+  };
 }
 
 /** Returns true when an offer differs from the one that a person saw, and they want to see that. */
@@ -251,9 +292,12 @@ async function start(server: Server, options: ServersOptions): Promise<Connectio
       onEnded() {
         server.connecting = undefined;
         server.process = undefined;
+        server.isRunning = false;
       },
     });
     learn(connection.catalogue);
+    server.isRunning = true;
+    server.why = undefined;
     return connection;
   } catch (error) {
     // It was started with and without the question which protocol it speaks: from now on once a call.

@@ -8,6 +8,7 @@ import { unknownCallFacts } from "../../agent/tool-calls.ts";
 import { type Chosen, runMessage } from "../../app/conversation.ts";
 import { gitBranch } from "../../app/instructions/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
+import { serverActions } from "../../app/mcp/server-actions.ts";
 import { withNamedPictures } from "../../app/messages/paste.ts";
 import { picturesFolder } from "../../app/opening/folders.ts";
 import type { SessionOptions } from "../../app/options.ts";
@@ -59,6 +60,7 @@ export function hostOf(
     actions: sessionActions(run, { flags, env: process.env, cwd, chosen }),
     orphans: { find: machine.orphans, end: machine.endOrphans },
     rules: run.rules,
+    mcp: serverActions(run, { env: process.env, workspace: workspaceRoot(cwd), isBare: flags.bare }),
     sandbox: run.sandbox,
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),

@@ -16,6 +16,7 @@ import { modelCommands } from "./model.ts";
 import { ownCommands, skillCommands } from "./own.ts";
 import { permissionCommands } from "./permissions.ts";
 import { sandboxCommands } from "./sandbox.ts";
+import { serverCommands } from "./servers.ts";
 import { sessionCommands } from "./sessions.ts";
 
 /** Commands of every session. */
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
     argument: "stop <pid>|keep <pid>|clean",
     run: manageJobs,
   },
+  ...serverCommands,
   ...permissionCommands,
   ...egressCommands,
   ...sandboxCommands,

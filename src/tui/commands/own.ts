@@ -5,6 +5,7 @@ import { formatInteger } from "../../core/text/clean-text.ts";
 import type { OwnCommand, OwnCommands, UntrustedCommand } from "../ports/session-actions.ts";
 import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
 import type { Command, CommandContext } from "./command.ts";
+import { reviewServers } from "./servers.ts";
 
 export function ownCommands(found: readonly OwnCommand[]): Command[] {
   return found.map(({ name, description, text, hint }) => ({
@@ -59,7 +60,7 @@ export const skillCommands: readonly Command[] = [
   },
   {
     name: "trust",
-    summary: "review and trust the project's own skills and commands",
+    summary: "review and trust the project's own skills, commands and servers",
     argument: "[name]",
     run: askForTrust,
   },
@@ -89,11 +90,11 @@ function skillRows({ skills, untrusted, notes }: OwnCommands, columns: number): 
 
 const noRights = "it has no effect, your rules and answers alone permit calls";
 
-async function askForTrust(
-  name: string,
-  { host, columns, confirm, notice, print, changed }: CommandContext,
-): Promise<void> {
+async function askForTrust(name: string, context: CommandContext): Promise<void> {
+  const { host, columns, confirm, notice, print, changed } = context;
   const waits = host.actions.own().untrusted;
+  if (name === "" && waits.length === 0 && (await host.mcp.waiting()).length > 0)
+    return reviewServers(context);
   const these = name === "" ? waits : waits.filter((each) => each.name === name);
   if (these.length === 0)
     return notice(

@@ -38,6 +38,7 @@ export type Host = {
   /** Processes of runs that were killed. */
   orphans: { find(): readonly { pid: number }[]; end(): Promise<void> };
   rules: StandingRules;
+  mcp: ServerActions;
   sandbox: {
     /** Publishes a port of the sandbox on this machine. Rejects with why it cannot. */
     open(port: number): Promise<void>;
@@ -66,6 +67,24 @@ export type Host = {
   /** Returns input of earlier sessions, oldest first. */
   typed(): string[];
   rememberTyped(text: string): void;
+};
+
+/** The servers of tools (MCP). */
+export type ServerActions = {
+  /** Lists the servers of the session. `why`: of the last start that failed. `changed`: its tools wait for the user. */
+  list(): {
+    name: string;
+    state: "not_started" | "starting" | "running";
+    tools: number | undefined;
+    why: string | undefined;
+    changed: boolean;
+  }[];
+  /** Ends a server and starts it again. Rejects with why it cannot. */
+  restart(name: string): Promise<void>;
+  /** Lists the servers of the project that wait for the user. `text`: all that each would do, in lines. */
+  waiting(): Promise<{ name: string; text: string }[]>;
+  /** Lets later sessions use a server of the project, as it was shown. Throws an error of one line. */
+  allow(name: string): void;
 };
 
 /** Callbacks for a line that runs in the shell. */
