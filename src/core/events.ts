@@ -53,6 +53,7 @@ export type WarningCode =
   | "rule_broken"
   | "messages_lost"
   | "summaries_stopped"
+  | "instructions_released"
   | "window_learned";
 
 /** The rules of a request, as context/rules numbers them. */
@@ -177,6 +178,8 @@ export type EventBody =
       files?: { path: string; hash: string }[];
       /** Absolute paths of the instruction files whose text it is. */
       instructions?: string[];
+      /** Seqs of the events whose instructions no longer stand: they may be forgotten as other texts are. */
+      released?: number[];
     }
   /** All tools withheld from here on, where the provider supports that; an empty list offers all. */
   | { type: "tools_gated"; withdrawn: string[] }

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { runTurn } from "../../src/agent/loop.ts";
 import { policyInputOf } from "../../src/context/policies/policy-input.ts";
+import { sessionReport } from "../../src/context/report/report.ts";
 import { windowNow } from "../../src/context/report/window.ts";
 import { composeRequest } from "../../src/context/request/compose.ts";
 import { brokenEdits } from "../../src/context/rules/edits.ts";
@@ -12,6 +13,7 @@ import type { EventBody, EventOf } from "../../src/core/events.ts";
 import { allOf } from "../../src/core/questions.ts";
 import type { ModelRequest } from "../../src/core/request.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { reportText } from "../../src/report/text/report.ts";
 import { completeFocusTool, startFocusTool } from "../../src/tools/session/focus.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { call, memoryLog, reply, result, started, user } from "../support/logs.ts";
@@ -85,6 +87,48 @@ test.each([
   const cost = items.find(({ kind }) => kind === "instructions");
   expect(cost).toMatchObject({ what: "view /w/s/SKILL.md" });
   expect(cost?.tokens).toBeGreaterThan(1_000);
+});
+
+test("many instructions do not fill a small window: the oldest are results again, which is told, once", async () => {
+  const texts = Array.from({ length: 6 }, (_, at) => `MARK-${at}\n${`Count the lines ${at}.\n`.repeat(400)}`);
+  let step = 0;
+  const made = testAgent({
+    turns: () => {
+      const at = step++;
+      if (at < 6) return { calls: [{ str_replace_editor: { command: "view", path: `/w/s${at}/SKILL.md` } }] };
+      return at < 40 ? { calls: [{ bash: { command: `make ${at}` } }] } : { text: "done" };
+    },
+    context: "masking",
+    engine: { window: 24_000, maskKeep: 3 },
+    tools: [
+      fakeTool("bash", ({ command }) => ({ content: `${command}\n${"some output\n".repeat(60)}` })),
+      fakeTool("str_replace_editor", ({ path }) => {
+        const at = Number(String(path).slice(4, 5));
+        return { content: texts[at] ?? "", instructions: [String(path)] };
+      }),
+    ],
+  });
+  expect(await runTurn(made.agent, never)).toBe("completed");
+  const events = made.log.events();
+  const last = JSON.stringify(made.requests.at(-1)?.messages);
+  const whole = texts.map((text) => last.includes(JSON.stringify(text).slice(1, -1)));
+  // The first observation of a session is never masked.
+  expect(whole).toEqual([true, false, false, false, true, true]);
+  const notes = allOf(events, "reminder").filter(({ released }) => released);
+  expect(notes.flatMap(({ released = [] }) => released)).toHaveLength(4);
+  expect(notes[0]?.text).toContain("/w/s0/SKILL.md");
+  expect(allOf(events, "warning").map(({ code }) => code)).toEqual(notes.map(() => "instructions_released"));
+  made.log.append(user("and now?"));
+  const view = applyEvents(events);
+  expect(checkRequest(composeRequest(events, view), { events, view }).broken).toEqual([]);
+  const costs = sessionReport(events).instructions;
+  expect(costs.map(({ paths }) => paths[0])).toEqual(["/w/s4/SKILL.md", "/w/s5/SKILL.md"]);
+  for (const { tokens, requests, dollars } of costs) {
+    expect(tokens).toBeGreaterThan(1_500);
+    expect(requests).toBeGreaterThan(34);
+    expect(dollars).toBeGreaterThan(0);
+  }
+  expect(reportText(events)).toMatch(/Instructions that were read, and stay .*\n {2}\/w\/s4\/SKILL\.md/);
 });
 
 test("an edit that shortens one breaks rule 6; one that shortens what was read before does not", () => {

@@ -9,6 +9,7 @@ import { viewReader } from "../view/view.ts";
 import { type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
 import { type EditRow, editReader } from "./edits.ts";
+import { type InstructionCost, instructionCosts } from "./instructions.ts";
 import { type CommandCalls, commandCalls } from "./server-calls.ts";
 import { type ServerShare, serverShares } from "./servers.ts";
 import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
@@ -40,6 +41,8 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   servers: ServerShare[];
   /** Tools of servers that commands called; empty where none did. */
   commandCalls: CommandCalls[];
+  /** Texts of instructions that stand; empty where none was read. */
+  instructions: InstructionCost[];
   cost: Costs;
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"summary_call">[];
@@ -80,6 +83,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     now: windowNow(snapshot),
     servers: serverShares(snapshot),
     commandCalls: commandCalls(events),
+    instructions: instructionCosts(snapshot),
     cost: costs.costs(),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),

@@ -85,6 +85,8 @@ type Instruction = EventOf<"tool_result"> | EventOf<"reminder">;
 const standing = memoizedReduce<Map<string, Instruction>>(
   () => new Map(),
   (newest, event) => {
+    if (event.type === "reminder" && event.released)
+      for (const [path, { seq }] of newest) if (event.released.includes(seq)) newest.delete(path);
     if (event.type === "tool_result" || event.type === "reminder")
       for (const path of event.instructions ?? []) newest.set(path, event);
     return newest;

@@ -123,6 +123,7 @@ function push(view: View, event: LogEvent): void {
   if (!made || (made.blocks.length === 0 && !made.withdrawn)) return;
   const by = made.role === "assistant" && made.blocks.some(isCarried) ? { by: view.model.id } : {};
   const entry: Entry = { seq: event.seq, ...made, ...by, tokens: blocksTokens(made.blocks) };
+  if (event.type === "reminder" && event.released) release(view, event.released);
   const read = event.type === "tool_result" || event.type === "reminder" ? event.instructions : undefined;
   if (read) {
     releaseOlder(view, read);
@@ -136,6 +137,10 @@ function push(view: View, event: LogEvent): void {
 function releaseOlder(view: View, paths: readonly string[]): void {
   for (const entry of view.entries)
     if (entry.standing?.every((path) => paths.includes(path))) delete entry.standing;
+}
+
+function release(view: View, seqs: readonly number[]): void {
+  for (const entry of view.entries) if (seqs.includes(entry.seq)) delete entry.standing;
 }
 
 /** Drops reminders for one request once its reply has come. */

@@ -39,6 +39,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     largestLines(report),
     serverLines(report),
     commandCallLines(report),
+    instructionLines(report),
     editLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
@@ -115,6 +116,19 @@ function commandCallLines({ commandCalls }: SessionReport): string[] {
       ({ tool, calls, failed, bytes }) =>
         `  ${filled(cut(cleanLine(tool), 40), 40)} ${formatInteger(calls).padStart(5)} ${formatInteger(failed).padStart(7)} ${formatInteger(bytes).padStart(10)}`,
     ),
+  ];
+}
+
+/** Instructions that were read and stay, with what sending them again has cost. */
+function instructionLines({ instructions }: SessionReport): string[] {
+  if (instructions.length === 0) return [];
+  return [
+    "Instructions that were read, and stay  tokens  sent with  cost",
+    ...instructions.map(({ paths, tokens, requests, dollars }) => {
+      const name = cleanLine(paths.join(", "));
+      const end = name.length > 35 ? `…${name.slice(-34)}` : name;
+      return `  ${filled(end, 35)} ${formatInteger(tokens).padStart(7)} ${String(requests).padStart(10)}  ${money(dollars)}`;
+    }),
   ];
 }
 
