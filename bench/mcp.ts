@@ -35,7 +35,7 @@ function entries(): Record<string, object> {
 }
 
 /** Waits until the catalogues of all servers but the silent one are stored. */
-const learn = `until [ "$(ls "$HOME/state/state/mcp" | wc -l)" = ${names.length} ]; do sleep 0.1; done`;
+const learn = `until [ "$(ls "$HOME/state/state/mcp" | grep -vc seen)" = ${names.length} ]; do sleep 0.1; done`;
 
 /** `-p hi` to the first request, with seven known servers and one that never answers; beside the same without servers. */
 export async function requestWithServers(): Promise<Row[]> {
