@@ -8,7 +8,7 @@ import { isDoor, withheldNames } from "../core/secrets/secrets.ts";
 import { realTarget } from "../disk/real-path.ts";
 import { parseRule } from "../permissions/parse-rule.ts";
 import { isInside } from "../permissions/paths.ts";
-import { protectionOf, sandboxPlan } from "../permissions/sandbox/plan.ts";
+import { hiddenLater, protectionOf, sandboxPlan } from "../permissions/sandbox/plan.ts";
 import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
 import { type BoxStart, startBox } from "./box.ts";
 import { bubblewrapArguments, closingMounts, terminalInside } from "./bubblewrap.ts";
@@ -25,7 +25,7 @@ import {
   rulesText,
 } from "./landlock.ts";
 import { type BoundSocket, boundSockets, lateSockets } from "./late-sockets.ts";
-import { lostMounts } from "./lost-mounts.ts";
+import { type LostOptions, lostMounts } from "./lost-mounts.ts";
 import type { Closing } from "./mount-inside.ts";
 import { type Watch, watchBox } from "./watch.ts";
 
@@ -79,60 +79,91 @@ const emptied = ["/run"];
 
 /** Returns the way into the sandbox. Nothing is started before the shell opens it. */
 export function sandboxOf(options: InsideOptions): Sandbox {
-  const plans = new WeakMap<Box, string>();
-  const watches = new WeakMap<Box, Watch>();
-  let newest: { key: string; plan: SandboxPlan } | undefined;
-  const renewed = (key: string): SandboxPlan => {
-    const { places } = options;
-    for (const folder of [...places.writable, places.temp, places.caches, places.copies])
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const plan = planOf(options);
-    newest = { key, plan: options.engine.name === "landlock" ? landlockPart(plan) : plan };
-    return newest.plan;
-  };
+  const state: State = { options, plans: new WeakMap(), watches: new WeakMap(), newest: undefined };
   return {
     endsAll: options.engine.name === "namespaces",
     plan() {
       const key = planKey(options);
-      return newest?.key === key ? newest.plan : renewed(key);
+      return state.newest?.key === key ? state.newest.plan : renewed(state, key).plan;
     },
-    async open({ terminal, env }) {
-      const key = planKey(options);
-      const before = boundSockets();
-      const plan = renewed(key);
-      const { engine } = options;
-      const { walls, ...start } =
-        engine.name === "landlock"
-          ? landlockStart(engine.landlock, plan, options, terminal)
-          : bubblewrapStart(engine, plan, options, terminal);
-      let served: Promise<void> | undefined;
-      const starting = startBox({
-        ...{ ...start, env: environmentInside(env, plan, options) },
-        // The network is there before the walls are.
-        onPid(pid) {
-          served = options.network?.serve(pid, starting);
-        },
-      });
-      const box = await starting.catch((error: Error) => {
-        options.onFailed?.();
-        throw error;
-      });
-      const onGone = (path: string): void => {
-        // What appears there now is none of the person's.
-        if (newest && isWritable(newest.plan, path))
-          newest.plan = { ...newest.plan, watched: [...newest.plan.watched, path] };
-      };
-      if (engine.name === "namespaces")
-        watches.set(box, watchOf(box, { before, plan, walls, onGone }, options));
-      await served;
-      plans.set(box, key);
-      options.onPlan(plan, engine.name === "namespaces" || canHide(plan));
-      return box;
-    },
-    isCurrent: (box) => plans.get(box) === planKey(options),
-    closeLate: async (box) => watches.get(box)?.look(),
-    calm: (box) => watches.get(box)?.calm(),
+    // What was to be hidden may have gone before it was: another look knows.
+    open: (start) =>
+      openBox(state, start)
+        .catch(() => openBox(state, start))
+        .catch((error: Error) => {
+          options.onFailed?.();
+          throw error;
+        }),
+    isCurrent: (box) => state.plans.get(box) === planKey(options),
+    closeLate: async (box) => state.watches.get(box)?.look(),
+    calm: (box) => state.watches.get(box)?.calm(),
     hostPath: (path) => hostPath(options, path),
+  };
+}
+
+type State = {
+  options: InsideOptions;
+  /** Keys of the plans that sandboxes were opened with. */
+  plans: WeakMap<Box, string>;
+  watches: WeakMap<Box, Watch>;
+  newest: { key: string; plan: SandboxPlan } | undefined;
+};
+
+/** Makes the plan of now. */
+function renewed(state: State, key: string): Planned {
+  const { options } = state;
+  const { places } = options;
+  for (const folder of [...places.writable, places.temp, places.caches, places.copies])
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { plan, later } = planOf(options);
+  state.newest = { key, plan: options.engine.name === "landlock" ? landlockPart(plan) : plan };
+  return { plan: state.newest.plan, later };
+}
+
+async function openBox(state: State, { terminal, env }: Parameters<Sandbox["open"]>[0]): Promise<Box> {
+  const { options, plans, watches } = state;
+  const { engine, network, onPlan } = options;
+  const key = planKey(options);
+  const before = boundSockets();
+  const { plan, later } = renewed(state, key);
+  const { walls, ...start } =
+    engine.name === "landlock"
+      ? landlockStart(engine.landlock, plan, options, terminal)
+      : bubblewrapStart(engine, plan, options, terminal);
+  let served: Promise<void> | undefined;
+  const starting = startBox({
+    ...{ ...start, env: environmentInside(env, plan, options) },
+    // The network is there before the walls are.
+    onPid(pid) {
+      served = network?.serve(pid, starting);
+    },
+  });
+  const box = await starting;
+  const hidden = later.map((path) => ({ path, how: "hidden" as const, source: "/dev/null" }));
+  if (engine.name === "namespaces")
+    watches.set(
+      box,
+      watchOf(box, { before, plan, walls: [...walls, ...hidden], ...changesOf(state) }, options),
+    );
+  await served;
+  plans.set(box, key);
+  onPlan(plan, engine.name === "namespaces" || canHide(plan));
+  return box;
+}
+
+/** Changes the plan with what appears and goes on the machine. */
+function changesOf(state: State): Pick<LostOptions, "onGone" | "onHidden"> {
+  const change = (part: "watched" | "hidden", paths: readonly string[]): void => {
+    if (!state.newest || paths.length === 0) return;
+    const { plan } = state.newest;
+    state.newest.plan = { ...plan, [part]: [...new Set([...plan[part], ...paths])] };
+  };
+  return {
+    // What appears there now is none of the person's.
+    onGone(path) {
+      if (state.newest && isWritable(state.newest.plan, path)) change("watched", [path]);
+    },
+    onHidden: (paths) => change("hidden", paths),
   };
 }
 
@@ -141,11 +172,10 @@ type Opened = {
   before: readonly BoundSocket[];
   plan: SandboxPlan;
   walls: readonly Closing[];
-  onGone(path: string): void;
-};
+} & Pick<LostOptions, "onGone" | "onHidden">;
 
 /** Watches for sockets that appear in what a sandbox shows of the machine, and for walls that are taken off. */
-function watchOf(box: Box, { before, plan, walls, onGone }: Opened, options: InsideOptions): Watch {
+function watchOf(box: Box, { before, plan, walls, onGone, onHidden }: Opened, options: InsideOptions): Watch {
   const { pass } = plan.sockets;
   const shown = [...shownFolders(options), ...plan.writable];
   const own = [...temps, ...emptied, ...plan.hidden];
@@ -159,7 +189,7 @@ function watchOf(box: Box, { before, plan, walls, onGone }: Opened, options: Ins
     warn(reason);
     box.kill();
   };
-  const lost = lostMounts(walls, { ...both, onGone, warn, onFailure });
+  const lost = lostMounts(walls, { ...both, onGone, onHidden, warn, onFailure });
   return watchBox({
     look: (during) => Promise.all([sockets.look(), lost(during)]),
     isAlive: box.isAlive,
@@ -178,21 +208,26 @@ function planKey({ mode, rules }: InsideOptions): string {
   ]);
 }
 
-function planOf(options: InsideOptions): SandboxPlan {
+/** `later`: what would be hidden as well, and does not exist. */
+type Planned = { plan: SandboxPlan; later: string[] };
+
+function planOf(options: InsideOptions): Planned {
   const { workspace, home, own, places, mode, rules, main, env } = options;
   const { allow, deny } = rules();
-  const plan = sandboxPlan({
+  const input = {
     ...{ mode: mode(), allow: allow.map(parseRule), deny: deny.map(parseRule), workspace, home, own },
     session: {
       readable: [...places.readable, places.copies],
       writable: [...places.writable, places.temp, places.caches],
     },
     found: lookAround({ workspace, env, home }, ownPrograms(main, workspace)),
-  });
+  };
+  const plan = sandboxPlan(input);
   const { pass, drop } = plan.environment;
   const secret = withheldNames(env, new Set(pass));
   const hidden = hasOwnWorld(options) ? Object.keys(env).filter((name) => isShut(plan, name, env[name])) : [];
-  return { ...plan, environment: { pass, drop: [...new Set([...secret, ...hidden, ...drop])].sort() } };
+  const environment = { pass, drop: [...new Set([...secret, ...hidden, ...drop])].sort() };
+  return { plan: { ...plan, environment }, later: hiddenLater(input) };
 }
 
 function hasOwnWorld({ engine }: InsideOptions): boolean {

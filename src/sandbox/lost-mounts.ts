@@ -1,9 +1,10 @@
 /**
- * Closes paths again whose wall is gone. The kernel takes a mount off in every namespace when a program of the machine
- * replaces or removes the file below it, as `git config` and many editors do; the new file has no wall before it.
+ * Closes paths whose wall is gone, or could not be made yet. The kernel takes a mount off in every namespace when a program
+ * of the machine replaces or removes the file below it, as `git config` and many editors do; the new file has no wall
+ * before it. And what does not exist has none.
  */
 
-import { lstatSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { procText } from "../disk/process-stat.ts";
 import { type Closing, mountInside } from "./mount-inside.ts";
@@ -14,8 +15,10 @@ export type LostOptions = {
   pid: number;
   /** False once the sandbox has ended. */
   isAlive(): boolean;
-  /** Called for a path that is no file or folder of the machine any more. */
+  /** Called for a read-only path that is no file or folder of the machine any more. */
   onGone(path: string): void;
+  /** Called for hidden paths that are there now. */
+  onHidden(paths: readonly string[]): void;
   /** Called with a line for the person about what could be written for a moment. */
   warn(text: string): void;
   /** Called with the reason when something could not be closed. */
@@ -32,13 +35,20 @@ export function lostMounts(
   walls: readonly Closing[],
   options: LostOptions,
 ): (during: boolean) => Promise<void> {
-  const { pid, isAlive, onGone, warn, onFailure, folders } = options;
-  const changed = folderStamps([...new Set(walls.map(({ path }) => dirname(path)))]);
+  const { pid, isAlive, onGone, onHidden, warn, onFailure, folders } = options;
+  let places = placesOf(walls);
+  let changed = folderStamps(places);
   /** States that were told, or could not be mended. */
   const settled = new Set<string>();
   let closing: Promise<void> = Promise.resolve();
   return (during) => {
     if (!changed()) return closing;
+    const now = placesOf(walls);
+    if (now.join("\0") !== places.join("\0")) {
+      places = now;
+      changed = folderStamps(places);
+      changed();
+    }
     const mounted = mountPoints(procText(`${pid}/mountinfo`) ?? "");
     const lost = mounted.size === 0 ? [] : walls.filter(({ path }) => !mounted.has(path));
     const fresh = lost.flatMap((wall) => {
@@ -46,10 +56,11 @@ export function lostMounts(
       const key = `${wall.path} ${state ?? "gone"}`;
       if (settled.has(key)) return [];
       settled.add(key);
-      if (state === undefined) onGone(wall.path);
+      if (state === undefined && wall.how === "readOnly") onGone(wall.path);
       return state === undefined ? [] : [wall];
     });
     if (fresh.length === 0) return closing;
+    onHidden(fresh.flatMap(({ how, path }) => (how === "hidden" ? [path] : [])));
     const closed = mountInside(pid, fresh, folders).then(
       () => {
         const opened = fresh.flatMap(({ how, path }) => (how === "readOnly" ? [path] : []));
@@ -62,6 +73,17 @@ export function lostMounts(
     closing = Promise.all([closing, closed]).then(() => {});
     return closing;
   };
+}
+
+/** Lists the folders in which something changes when one of the paths is replaced, or is there at last. */
+function placesOf(walls: readonly Closing[]): string[] {
+  const known = new Map<string, string>();
+  const nearest = (folder: string): string => {
+    const place = known.get(folder) ?? (existsSync(folder) ? folder : nearest(dirname(folder)));
+    known.set(folder, place);
+    return place;
+  };
+  return [...new Set(walls.map(({ path }) => nearest(dirname(path))))];
 }
 
 function openedText(paths: readonly string[]): string {

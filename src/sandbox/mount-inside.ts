@@ -5,9 +5,13 @@ import { interpreterIn } from "../disk/interpreter.ts";
 
 /**
  * A path to close. `source`: what is shown there instead, as the sandbox sees it; absent for the path itself. A path that
- * is not there inside is left out, and with `socket` one that is none.
+ * is not there inside is left out, and with `socket` one that is none. `hidden`: a folder is emptied, a file bound.
  */
-export type Closing = { path: string; how: "socket" | "bound" | "readOnly" | "empty"; source?: string };
+export type Closing = {
+  path: string;
+  how: "socket" | "bound" | "readOnly" | "empty" | "hidden";
+  source?: string;
+};
 
 /**
  * Numbers of the kernel: 0xb701 is NS_GET_USERNS, 0x10000000 and 0x20000 the user and mount namespace. Of mounts: 0x5000 is
@@ -24,6 +28,7 @@ syscall($setns, $user + 0, 0x10000000) == 0 or die "user namespace: $!\\n";
 syscall($setns, fileno($mounts), 0x20000) == 0 or die "mount namespace: $!\\n";
 while (my ($how, $from, $to) = splice(@jobs, 0, 3)) { my ($source, $path, $tmpfs, $mode) = ("$from", "$to", "tmpfs", "mode=0755");
   next if -l $path || !($how eq "socket" ? -S $path : -e $path);
+  $how = "empty" if $how eq "hidden" && -d $path;
   if ($how eq "empty") { syscall($mount, $tmpfs, $path, $tmpfs, 7, $mode) == 0 or die "emptying it: $!\\n"; next }
   syscall($mount, $source, $path, 0, 0x5000, 0) == 0 or die "covering it: $!\\n"; next if $how ne "readOnly";
   my $set = pack("Q4", 1, 0, 0, 0); next if syscall(442, -100, $path, 0, $set, 32) == 0;
@@ -43,7 +48,7 @@ for how, source, path in zip(*[iter(sys.argv[2:])] * 3):
     except OSError: continue
     if stat.S_ISLNK(mode) or how == "socket" and not stat.S_ISSOCK(mode): continue
     at = os.fsencode(path)
-    if how == "empty":
+    if how == "empty" or how == "hidden" and stat.S_ISDIR(mode):
         must("emptying it", c.mount(b"tmpfs", at, b"tmpfs", 7, b"mode=0755"))
         continue
     must("covering it", c.mount(os.fsencode(source), at, None, 0x5000, None))

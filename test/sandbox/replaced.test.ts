@@ -40,7 +40,10 @@ describe.skipIf(!engine)("what another program replaces while a sandbox runs", (
       "work/.envrc": "mine",
       "work/.vscode/tasks.json": "{}",
     };
-    session = openInside(files, { warn: (text) => warned.push(text) });
+    session = openInside(files, {
+      warn: (text) => warned.push(text),
+      rules: () => ({ allow: [], deny: ["read(.env)"] }),
+    });
     git(session.work, "init", "-q");
   });
   afterAll(() => session.close());
@@ -82,6 +85,16 @@ describe.skipIf(!engine)("what another program replaces while a sandbox runs", (
     const said = await session.run("cat ~/.netrc ~/.npmrc ~/.aws/credentials; ls -A ~/.aws");
     expect(said).toContain("registry=");
     expect(said).not.toContain("CANARY");
+  });
+
+  test("S12 hidden: a key that is made meanwhile, and a file that a rule hides, are hidden too", async () => {
+    const { home, work } = session;
+    mkdirSync(join(home, ".config/gcloud"), { recursive: true });
+    for (const path of [join(home, ".config/gcloud/key"), join(home, ".pgpass"), join(work, ".env")])
+      writeFileSync(path, "KEY-CANARY");
+    const said = await session.run("cat ~/.config/gcloud/key ~/.pgpass .env; ls -A ~/.config/gcloud");
+    expect(said).not.toContain("CANARY");
+    expect(readFileSync(join(work, ".env"), "utf8")).toBe("KEY-CANARY");
   });
 
   test("S07 git-config: it is closed while a command runs, and the person is told", async () => {
@@ -155,7 +168,7 @@ describe.skipIf(!engine)("what another program removes while a sandbox runs", ()
     const path = join(root, "work", ".envrc");
     const failures: string[] = [];
     const lost = lostMounts([{ path, how: "readOnly" }], {
-      ...{ pid: process.pid, isAlive: () => true, onGone() {}, warn() {} },
+      ...{ pid: process.pid, isAlive: () => true, onGone() {}, onHidden() {}, warn() {} },
       ...{ onFailure: (reason) => failures.push(reason), folders: [] },
     });
     await lost(false);

@@ -93,6 +93,16 @@ export function sandboxPlan(input: PlanInput): SandboxPlan {
   };
 }
 
+/** Lists the paths that would be hidden if they existed, absolute. */
+export function hiddenLater(input: PlanInput): string[] {
+  const all = [...hiddenEntries(input), ...tokenEntries(input)];
+  const missing = all.filter(
+    ({ kind, path }) =>
+      (kind === "hidden" || kind === "withoutTokens") && input.found.kind(path) === undefined,
+  );
+  return missing.map(({ path }) => path);
+}
+
 function existing({ kind, path, why }: Entry, found: Found): Entry[] {
   // Most of them do not exist, and looking for links in such a path costs the most.
   return found.kind(path) === undefined ? [] : [{ kind, path: found.realPath(path), why }];
