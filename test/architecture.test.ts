@@ -20,6 +20,7 @@ const rooms: Record<string, readonly string[]> = {
   sandbox: ["core", "permissions", "disk"],
   network: ["core", "permissions", "disk"],
   tools: ["core", "permissions", "disk", "git"],
+  hooks: ["core"],
   mcp: [
     ...["core", "disk", "permissions/sandbox/addresses", "tools/editor/images", "tools/editor/refusal"],
     ...["credentials/browser-callback", "credentials/owned-file", "credentials/turns"],
@@ -36,6 +37,7 @@ const rooms: Record<string, readonly string[]> = {
     ...["core", "disk", "permissions", "context", "agent", "models", "git"],
     ...[
       "mcp",
+      "hooks",
       "sandbox",
       "network",
       "tools",

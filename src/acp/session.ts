@@ -217,6 +217,7 @@ function stopReasonOf(reason: TurnEnd, { run }: Conversation): StopReason {
     case "interrupted":
       return "cancelled";
     case "refusal":
+    case "hook":
       return "refusal";
     case "output_limit":
     case "context_full":

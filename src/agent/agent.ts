@@ -14,6 +14,7 @@ import type {
   ModelPart,
   Tool,
   ToolContext,
+  ToolOutput,
 } from "../core/ports.ts";
 
 /** Ceilings over the whole session, resumed parts included. Undefined: no limit. */
@@ -69,6 +70,15 @@ export type Agent = Readonly<{
   guard<T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Called before a permitted call that writes or runs something, so that it can be undone. Never throws. */
   beforeWrite?(access: Access): Promise<void>;
+  /** Told of each call that ran, with its output, before the next one runs. */
+  afterCall?(call: ProposedCall, output: ToolOutput, signal: AbortSignal): Promise<void>;
+  /**
+   * Asked when the model is done: why it has to go on, in words for it; undefined lets the turn end. `sentBack`: times
+   * that it went on in this turn.
+   */
+  beforeEnd?(sentBack: number, signal: AbortSignal): Promise<string | undefined>;
+  /** Returns why the turn must end after this step, once. */
+  takeStop?(): string | undefined;
   /** User messages typed since the last step; taken once. */
   takeSteering(): UserMessage[] | Promise<UserMessage[]>;
   /** Notices for the model at the next step: a background job ended. Taken once. */

@@ -55,7 +55,9 @@ async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): P
     const proposed = { call, id: call.id, tool, input, access: tool.access(input) };
     const refused = await decide(agent, proposed, signal);
     if (refused !== undefined) return refusal("denied", `Not permitted: ${refused}`);
-    return await agent.guard(signal, (either) => runTool(agent, proposed, either));
+    const output = await agent.guard(signal, (either) => runTool(agent, proposed, either));
+    if (!output.rejected) await agent.afterCall?.(proposed, output, signal);
+    return output;
   } catch (error) {
     // A tool that throws is a bug of ours, but a session must outlive it: the model hears and can go on.
     const message = error instanceof Error ? error.message : String(error);

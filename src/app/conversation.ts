@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { runTurn } from "../agent/loop.ts";
-import type { UserBlock } from "../core/blocks.ts";
+import { resultText, type UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent, TurnEnd, UserMessage } from "../core/events.ts";
 import type { ModelPart } from "../core/ports.ts";
@@ -14,14 +14,19 @@ import type { OpenOptions, Person, Run } from "./session.ts";
 
 /**
  * Says a message and runs the turn to its end. A bug of ours ends the turn as "error", with the log intact; `onBug`
- * gets it.
+ * gets it. A message that a hook of the user refuses is not said, and the turn ends as "hook".
  */
 export async function runMessage(
-  { agent, say }: Run,
+  { agent, say, hooks }: Run,
   content: UserBlock[],
   signal: AbortSignal,
   onBug: (error: unknown) => void = () => {},
 ): Promise<TurnEnd> {
+  const refused = await hooks?.beforePrompt(resultText(content), signal);
+  if (refused !== undefined) {
+    agent.log.append({ type: "turn_ended", reason: "hook", detail: refused });
+    return "hook";
+  }
   say(content);
   try {
     return await runTurn(agent, signal);

@@ -18,6 +18,7 @@ import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
+import { hooksOf } from "./hooks.ts";
 import { preambleOf } from "./instructions/first-message.ts";
 import { type SessionSkills, sessionSkills } from "./instructions/skills.ts";
 import { shortened } from "./messages/paste.ts";
@@ -100,6 +101,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   });
   const questions: OpenQuestions = new Set();
   const models = openedModels(session.log, first);
+  const hooks = await hooksIn(session, options, settings, { cwd, mode, redact, shell });
   const killAll = () => [shell.killAll(), servers?.kill()];
   process.on("exit", killAll);
   const uncaught = options.uncaught ?? watchUncaught((error) => crash(session, options, error));
@@ -108,15 +110,13 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   return {
     sessionId: session.id,
     folder: session.folder,
-    ...{ mode, models, skills, servers, rules: standing },
+    ...{ mode, models, skills, servers, rules: standing, hooks },
     snapshots: fileSnapshots.snapshots,
     sandbox: { ...sandbox, ...walls },
-    judgeAgain() {
-      for (const again of [...questions]) again();
-    },
+    judgeAgain: () => void [...questions].map((again) => again()),
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
     agent: agentOf(session, {
-      ...{ options, settings, cwd, models, redact, tools, skills },
+      ...{ options, settings, cwd, models, redact, tools, skills, hooks },
       ...{ mode, shell, sandbox, fileSnapshots, standing, questions, servers, guard: uncaught.guard },
     }),
     say: (content, shell) =>
@@ -145,6 +145,21 @@ export async function checkModel(
   const facts = { startAt: 0, overrides: settings.models, own: settings.providers };
   const name = flags.model ?? settings.model;
   await chooseModel({ name, flags, env: withStoredKeys(options), cwd, warn, ...facts });
+}
+
+/** Returns the person's hooks, which work in the folder of the shell. */
+function hooksIn(
+  session: OpenSession,
+  { flags, env, person, warn }: OpenOptions,
+  settings: Settings,
+  of: { cwd: string; mode: PermissionMode; redact: Run["agent"]["redact"]; shell: { cwd(): string } },
+) {
+  if (flags.bare) return undefined;
+  return hooksOf(settings, session, {
+    ...{ project: workspaceRoot(of.cwd), cwd: of.shell.cwd, env, redact: of.redact, warn },
+    mode: () => person?.mode() ?? of.mode,
+    file: join(folders(env).config, "settings.json"),
+  });
 }
 
 /** A bug outside of the tools ends the program, with the log intact and the shell's processes ended. */

@@ -6,6 +6,7 @@ import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
 import type { Access, BackgroundJobs, Model } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo-port.ts";
+import type { SessionHooks } from "../hooks/session-hooks.ts";
 import type { SessionServers } from "../mcp/servers.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
@@ -31,6 +32,8 @@ export type Run = {
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
   skills: SessionSkills;
+  /** Absent where the person has none. */
+  hooks?: SessionHooks | undefined;
   sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined" | "denials">;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;

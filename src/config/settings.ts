@@ -44,6 +44,8 @@ export type Settings = {
   egress?: EgressSettings;
   /** Servers of tools (MCP), by name, in the shape that other programs have too. */
   mcpServers?: Record<string, Record<string, unknown>>;
+  /** Programs that are asked or told at moments of a session, by moment, in the format of Claude Code. */
+  hooks?: Record<string, unknown>;
 };
 
 /**
@@ -96,6 +98,7 @@ const known: Record<keyof Settings, JsonSchema> = {
     additionalProperties: false,
   },
   mcpServers: { type: "object", additionalProperties: { type: "object" } },
+  hooks: { type: "object", additionalProperties: { type: "array" } },
 };
 
 /** Reads the settings in `file`; none when there is no such file. Throws `SettingsError`. */

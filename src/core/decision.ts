@@ -10,7 +10,16 @@ export type RuleScope = "session" | "project" | "user";
  * Who decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody; `changed`:
  * nobody has seen how the server that `rule` names describes its tools now.
  */
-export type DecidedBy = "mode" | "rule" | "always" | "user" | "driver" | "headless" | "fix" | "changed";
+export type DecidedBy =
+  | "mode"
+  | "rule"
+  | "always"
+  | "user"
+  | "driver"
+  | "headless"
+  | "fix"
+  | "changed"
+  | "hook";
 
 /** How a call was decided at the time, whatever the rules say today. */
 export type DecisionRecord = {
@@ -69,6 +78,8 @@ function decider({ by, rule, scope }: DecisionRecord): string {
       return `because nobody could be asked (${rule})`;
     case "changed":
       return `because the tools of ${rule} changed, and nobody has looked`;
+    case "hook":
+      return `by the hook ${rule}`;
     case "fix":
       return "because a repair stays inside the project";
   }

@@ -35,6 +35,8 @@ export type TurnEnd =
   | "context_full"
   /** The model repeated itself without progress. */
   | "loop"
+  /** A hook of the user ended it, or refused the message. */
+  | "hook"
   | "model_error"
   | "error";
 

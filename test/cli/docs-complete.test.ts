@@ -34,6 +34,7 @@ const settings: Record<keyof Settings, true> = {
   shellTimeoutSeconds: true,
   egress: true,
   mcpServers: true,
+  hooks: true,
 };
 
 test("configuration.md has a row for each setting, and its examples are settings that are taken", () => {

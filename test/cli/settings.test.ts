@@ -109,6 +109,13 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
     shows: (seen) => (body(seen).tools as { name: string }[]).some(({ name }) => name === "mcp"),
     as: true,
   },
+  hooks: {
+    value: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "exit 2" }] }] },
+    words: ["--permission-mode", "auto"],
+    turns: touch,
+    shows: isMade,
+    as: false,
+  },
   shellTimeoutSeconds: {
     value: 1,
     words: ["--permission-mode", "auto"],

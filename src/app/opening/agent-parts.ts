@@ -3,6 +3,7 @@
 import type { Settings } from "../../config/settings.ts";
 import type { PermissionMode } from "../../core/decision.ts";
 import type { Tool } from "../../core/ports.ts";
+import type { SessionHooks } from "../../hooks/session-hooks.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { Shell } from "../../tools/bash/shell/shell.ts";
 import type { AgentSnapshots } from "../../undo/agent.ts";
@@ -17,6 +18,7 @@ import type { OpenOptions, Run } from "../session.ts";
 export type AgentParts = {
   skills: SessionSkills;
   cwd: string;
+  hooks: SessionHooks | undefined;
   models: OpenedModels;
   redact(text: string): string;
   tools: Tool[];

@@ -12,6 +12,7 @@ import type { OpenSession } from "../../session/store.ts";
 import { fileWatch } from "../../tools/editor/file-watch.ts";
 import { readTaskList } from "../../tools/session/todo.ts";
 import { limitsOf } from "../choices.ts";
+import { passedBy, watchedBy } from "../hooks.ts";
 import { instructionsReader } from "../instructions/nested.ts";
 import { shortened, withNamedPictures } from "../messages/paste.ts";
 import { readPrompt } from "../prompts.ts";
@@ -21,12 +22,14 @@ import { picturesFolder } from "./folders.ts";
 
 /** Puts the agent together. */
 export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
-  const { options, settings, models, tools, shell, fileSnapshots } = parts;
+  const { options, settings, models, tools, shell, fileSnapshots, hooks } = parts;
   const { person, driver } = options;
   const named = { cwd: parts.cwd, pasted: picturesFolder(session.folder) };
   const pictured = async (message: UserMessage): Promise<UserMessage> =>
     // The output of a command names files as it likes.
     message.shell ? message : { ...message, content: await withNamedPictures(message.content, named) };
+  const passed = async (messages: UserMessage[]): Promise<UserMessage[]> =>
+    hooks ? passedBy(hooks, messages, session.log) : messages;
   return {
     log: session.log,
     get model() {
@@ -45,15 +48,17 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     guard: parts.guard,
     beforeWrite: fileSnapshots.beforeWrite,
     permit: permitLater(session, parts),
+    ...watchedBy(hooks),
     takeSteering: async () => {
       const taken = (await (person ?? driver)?.takeSteering()) ?? [];
-      const messages = taken.map((message) => shortened(session, message));
+      const messages = (await passed(taken)).map((message) => shortened(session, message));
       return person ? Promise.all(messages.map(pictured)) : messages;
     },
     takeNotices: () => [
       ...shell.takeNotices(),
       ...parts.skills.takeNotices(),
       ...(parts.servers?.takeNotices() ?? []),
+      ...(hooks?.takeNotices().map(parts.redact) ?? []),
     ],
     ...seenBy(person),
     redact: parts.redact,

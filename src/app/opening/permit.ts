@@ -7,6 +7,7 @@ import { realTarget } from "../../disk/real-path.ts";
 import { programsInGit, trackedFiles } from "../../git/configured-programs.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { namesMatching, surveyFolder } from "../../tools/bash/look-ahead.ts";
+import { askNotifying, permitHooked } from "../hooks.ts";
 import { permitChanged } from "../mcp/permit-changed.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
 import { permitAsking, permitHeadless, refusing } from "../permissions.ts";
@@ -16,20 +17,16 @@ import { readableFolders, realHome, workspaceOf } from "./folders.ts";
 
 /**
  * Returns `Agent.permit`: by the rules and the mode in force at each call, and by the person or the driver where there
- * is one.
+ * is one; the person's hooks are heard first.
  */
 export function permitOf(session: OpenSession, parts: AgentParts): Agent["permit"] {
   const { person, driver, refuse } = parts.options;
-  const { standing, questions } = parts;
+  const { standing, questions, servers, hooks } = parts;
   const rules = rulesOf(session, parts);
-  return permitChanged(
-    refusing(
-      person ? permitAsking(rules, person.ask, standing, questions) : permitHeadless(rules, driver?.settle),
-      refuse && ((access) => refuse(access, session.folder)),
-    ),
-    parts.servers,
-    person?.ask,
-  );
+  const ask = person && askNotifying(person.ask, hooks);
+  const permit = ask ? permitAsking(rules, ask, standing, questions) : permitHeadless(rules, driver?.settle);
+  const refused = refusing(permit, refuse && ((access) => refuse(access, session.folder)));
+  return permitHooked(permitChanged(refused, servers, ask), hooks, ask);
 }
 
 /** Returns a function that gives the rules as they are at a call. */

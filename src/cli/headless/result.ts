@@ -70,6 +70,8 @@ function outcomeOf(
         subtype: "error_model",
         exitCode: lastOf(events, "model_failed")?.kind === "credentials" ? 4 : 6,
       };
+    case "hook":
+      return { subtype: "error_during_execution", exitCode: 5 };
     case "loop":
       return { subtype: "error_during_execution", exitCode: 3 };
     case "refusal":

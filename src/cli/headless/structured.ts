@@ -4,12 +4,13 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { runTurn } from "../../agent/loop.ts";
+import { runMessage } from "../../app/conversation.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
+import { writeStack } from "../terminal-output.ts";
 import { type Answer, lastText } from "./result.ts";
 
 export type AnswerShape = {
@@ -45,8 +46,7 @@ export function answerShape(
       let next: UserBlock[] = [...content, { type: "text", text: task }];
       for (let repairs = 0; ; repairs++) {
         const from = agent.log.events().length;
-        run.say(next);
-        const reason = await runTurn(agent, signal);
+        const reason = await runMessage(run, next, signal, writeStack);
         if (reason !== "completed") return { reason, answer: undefined };
         const checked = check(answerSince(agent.log.events(), from), validate);
         if ("value" in checked) return { reason, answer: checked };

@@ -28,6 +28,9 @@ import { sessionActions } from "./slash-commands.ts";
 import { undoOf } from "./undo.ts";
 import { workspaceFiles } from "./workspace-files.ts";
 
+/** Milliseconds after a turn before hooks hear that nobody answers, as in Claude Code. */
+const idleMs = 60_000;
+
 /** `root`: folder of all sessions. */
 export function hostOf(
   run: Run,
@@ -38,6 +41,7 @@ export function hostOf(
   const { cwd } = started(agent.log.events());
   const machine = machineAt(root);
   const pasted = picturesFolder(run.folder);
+  let idle: NodeJS.Timeout | undefined;
   const typed = join(folders(process.env).state, "typed.jsonl");
   return {
     log: agent.log,
@@ -51,7 +55,10 @@ export function hostOf(
     },
     judgeAgain: run.judgeAgain,
     async turn(content, signal) {
-      return runMessage(run, await withNamedPictures(content, { cwd, pasted }, signal), signal);
+      clearTimeout(idle);
+      const end = await runMessage(run, await withNamedPictures(content, { cwd, pasted }, signal), signal);
+      idle = setTimeout(() => run.hooks?.notify("idle_prompt", "Sawtooth waits for you"), idleMs).unref();
+      return end;
     },
     pastedPicture: () => pastedPicture(run.folder, process.env),
     say: run.say,

@@ -57,6 +57,7 @@ const parties: Record<DecidedBy, string> = {
   driver: "by the driving program",
   headless: "nobody could be asked",
   changed: "changed tools that nobody looked at",
+  hook: "by a hook",
   fix: "outside of the project",
 };
 

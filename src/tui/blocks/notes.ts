@@ -87,6 +87,7 @@ export function endText(reason: TurnEnd, detail = ""): Note | undefined {
     case "output_limit":
     case "context_full":
     case "loop":
+    case "hook":
       return ["warn", detail || reason];
     case "model_error":
     case "error":
