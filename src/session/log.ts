@@ -17,8 +17,11 @@ export type FileLogOptions = {
   warn: (text: string) => void;
 };
 
-/** Events written at once, so that they survive the death of the process, but synced only with the next other event. */
-const bookkeeping: readonly LogEvent["type"][] = ["model_request", "permission_decided"];
+/**
+ * Events written at once, so that they survive the death of the process, but synced only with the next other event. A
+ * session that has only started holds nothing yet: the message of the user follows.
+ */
+const bookkeeping: readonly LogEvent["type"][] = ["session_started", "model_request", "permission_decided"];
 
 /**
  * Creates a log that appends to a file. When the disk refuses, it warns once, continues in memory and retries. What is
