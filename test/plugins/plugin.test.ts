@@ -241,3 +241,19 @@ test.skipIf(noBubblewrap())(
     expect(made).toEqual([false, false]);
   },
 );
+
+test("its server is in sawtooth mcp list and doctor, and is taken out with the plug-in only", async () => {
+  const workspace = tempWorkspace();
+  const { source, accept } = await withPlugin(workspace);
+  await accept("add", source);
+  const list = await sawtooth(workspace, ["mcp"]);
+  expect(list.stdout).toMatch(
+    /Plug-ins \(sawtooth plugin list\)\n {2}hello\.notes: never connected to\n {4}runs +\S*node \S+server\.mjs/,
+  );
+  const doctor = await sawtooth(workspace, ["doctor"]);
+  expect(doctor.stdout).toMatch(/ok +mcp +hello\.notes: 1 tool in/);
+  expect(await sawtooth(workspace, ["mcp", "remove", "hello.notes"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("a server of a plug-in: sawtooth plugin remove"),
+  });
+});

@@ -31,12 +31,12 @@ export async function checkServers(
   env: Record<string, string | undefined>,
   cwd: string,
 ): Promise<ServerCheck[]> {
-  const { entries, configurations } = usableServers({ env, cwd });
+  const { entries, configurations, writable } = await usableServers({ env, cwd });
   if (configurations.length === 0) return [];
   const sandbox = checkSandbox({ flags: usual, env, cwd, warn() {} });
   const folder = sandbox.folder();
   const servers = await openServers({
-    ...{ configurations, entries, env, folder, warn() {} },
+    ...{ configurations, entries, writable, env, folder, warn() {} },
     ...{ sessionId: `doctor-${process.pid}`, workspace: workspaceRoot(cwd), sandbox },
   });
   try {

@@ -9,6 +9,7 @@ import { type Catalogue, readCatalogue } from "../../mcp/catalogue.ts";
 import { isChanged } from "../../mcp/changes.ts";
 import { type Servers, serversOf } from "../../mcp/configuration.ts";
 import { rulesOn } from "../../permissions/remote.ts";
+import { type SessionPlugins, sessionPlugins } from "../plugins/session-plugins.ts";
 import { type EntryFacts, entryFacts } from "./entry-facts.ts";
 import { allowedEntries, judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
 import { seenOffers } from "./seen-offers.ts";
@@ -24,7 +25,7 @@ export type ServerState = "usable" | "disabled" | "unusable" | "hidden" | Exclud
 
 export type ListedServer = EntryFacts & {
   name: string;
-  from: "settings" | "project";
+  from: "settings" | "project" | "plugin";
   state: ServerState;
   problem?: string;
   /** The offer of its last connection; undefined when there was none. */
@@ -42,13 +43,14 @@ export type ListedServer = EntryFacts & {
 export type Listing = { settings: string; project: string; servers: ListedServer[]; notes: string[] };
 
 /** Lists the servers. Throws `SettingsError` for settings that cannot be read. */
-export function listedServers({ env, cwd }: { env: Environment; cwd: string }): Listing {
+export async function listedServers({ env, cwd }: { env: Environment; cwd: string }): Promise<Listing> {
   const { config } = folders(env);
   const settingsFile = join(config, "settings.json");
   const settings = readSettings(settingsFile);
   const root = workspaceRoot(cwd);
   const project = judgedServers(root, env);
   const own = Object.entries(settings.mcpServers ?? {});
+  const plugins = await pluginsOf(env);
   const rules = rulesOf(settings, config, root);
   const list = (name: string, entry: Record<string, unknown>) => ({
     ...{ name, ...entryFacts(entry, env) },
@@ -57,27 +59,38 @@ export function listedServers({ env, cwd }: { env: Environment; cwd: string }): 
   const servers: ListedServer[] = [
     ...own.map(([name, entry]) => ({
       ...{ ...list(name, entry), from: "settings" as const },
-      ...(entry.disabled === true ? { state: "disabled" as const } : usedState(name, entry, env)),
+      ...(entry.disabled === true ? { state: "disabled" as const } : usedState(name, entry, env, env)),
     })),
     ...project.servers.map(({ name, entry, verdict }) => ({
       ...{ ...list(name, withoutGrants(entry)), from: "project" as const },
       ...(own.some(([taken]) => taken === name)
         ? { state: "hidden" as const }
         : verdict === "allowed"
-          ? usedState(name, withoutGrants(entry), env)
+          ? usedState(name, withoutGrants(entry), env, env)
           : { state: verdict }),
+    })),
+    ...Object.entries(plugins.servers).map(([name, entry]) => ({
+      ...{ ...list(name, entry), from: "plugin" as const },
+      ...(own.some(([taken]) => taken === name)
+        ? { state: "hidden" as const }
+        : usedState(name, entry, env, undefined)),
     })),
   ];
   return { settings: settingsFile, project: project.file, servers, notes: project.notes };
 }
 
-/** The state of a server that may be started: its variables are looked up now. */
+function pluginsOf(env: Environment): Promise<SessionPlugins> {
+  return sessionPlugins({ flags: { bare: false }, env, warn() {} });
+}
+
+/** The state of a server that may be started: its variables are looked up now, in `values`. */
 function usedState(
   name: string,
   entry: Record<string, unknown>,
   env: Environment,
+  values: Environment | undefined,
 ): Pick<ListedServer, "state" | "problem" | "catalogue" | "seen" | "accept"> {
-  const { servers, problems }: Servers = serversOf({ [name]: entry }, env);
+  const { servers, problems }: Servers = serversOf({ [name]: entry }, values);
   const [server] = servers;
   const [problem] = problems;
   if (!server)
@@ -101,9 +114,19 @@ function rulesOf(settings: Settings, config: string, root: string) {
   return { allow: [...allow, ...readProjectRules(projectRulesFile(config, root), root)], deny };
 }
 
-/** Returns the servers that a session in `cwd` would have, with their entries by name. Throws `SettingsError`. */
-export function usableServers({ env, cwd }: { env: Environment; cwd: string }) {
+/**
+ * Returns the servers that a session in `cwd` would have, with their entries by name, and the folders that those of
+ * plug-ins may write. Throws `SettingsError`.
+ */
+export async function usableServers({ env, cwd }: { env: Environment; cwd: string }) {
   const { mcpServers = {} } = readSettings(join(folders(env).config, "settings.json"));
-  const entries = { ...allowedEntries(judgedServers(workspaceRoot(cwd), env)), ...mcpServers };
-  return { entries, configurations: serversOf(entries, env).servers };
+  const { servers: ofPlugins, data } = await pluginsOf(env);
+  const configured = { ...allowedEntries(judgedServers(workspaceRoot(cwd), env)), ...mcpServers };
+  const others = Object.entries(ofPlugins).filter(([name]) => !Object.hasOwn(configured, name));
+  const found = [serversOf(configured, env), serversOf(Object.fromEntries(others), undefined)];
+  return {
+    entries: { ...ofPlugins, ...configured },
+    configurations: found.flatMap(({ servers }) => servers),
+    writable: data,
+  };
 }

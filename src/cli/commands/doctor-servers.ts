@@ -9,7 +9,7 @@ import type { Check } from "./doctor-models.ts";
 /** Runs the checks; none without servers. A server that cannot be used stops no work. */
 export async function serverChecks(env: Record<string, string | undefined>, cwd: string): Promise<Check[]> {
   try {
-    const { servers } = listedServers({ env, cwd });
+    const { servers } = await listedServers({ env, cwd });
     const started = await checkServers(env, cwd);
     return [...started.map(startedCheck), ...servers.flatMap(otherCheck)];
   } catch (error) {

@@ -27,7 +27,7 @@ export async function review({ operands: [stray], env, cwd, say }: Call): Promis
   if (stray !== undefined) throw new UsageError(`review takes no name; unexpected: ${stray}`);
   const place = { workspace: workspaceRoot(cwd), env };
   const judged = judgedServers(place.workspace, env);
-  const { servers } = listedServers({ env, cwd });
+  const { servers } = await listedServers({ env, cwd });
   const waiting = waitingServers(judged, new Set(servers.filter(isOwn).map(({ name }) => name)));
   const changed = servers.filter(({ seen }) => seen);
   for (const note of judged.notes) writeError(`sawtooth: ${note}\n`);

@@ -8,11 +8,13 @@ import { showHidden } from "../../core/text/hidden-characters.ts";
 /** The list, as lines below the file that each server is from. */
 export function serversText({ settings, project, servers, notes }: Listing): string {
   const own = servers.filter(({ from }) => from === "settings");
+  const ofPlugins = servers.filter(({ from }) => from === "plugin");
   const offered = servers.filter(({ from }) => from === "project");
   const none = `No server is configured: sawtooth mcp add <name> -- <command…> adds one to ${settings}`;
   const parts = [
     own.length > 0 ? [`${settings}`, ...own.flatMap(rowsOf)] : [],
     offered.length > 0 ? [`${project}`, ...offered.flatMap(rowsOf)] : [],
+    ofPlugins.length > 0 ? ["Plug-ins (sawtooth plugin list)", ...ofPlugins.flatMap(rowsOf)] : [],
     notes,
     servers.length === 0 ? [none] : [],
     servers.some((server) => isWaiting(server) || server.seen)
@@ -32,7 +34,7 @@ export function serverDetails({ settings, project, servers }: Listing): string {
     const tools = catalogue?.tools ?? [];
     return [
       ...rowsOf(server),
-      row("in", server.from === "settings" ? settings : project),
+      row("in", placeOf(server, { settings, project })),
       ...(cwd === undefined ? [] : [row("starts in", cwd)]),
       ...gets.map(({ name, value }) => row("gets", `${name}: ${value}`)),
       ...reads.map(({ name, set }) => row("reads", set ? name : `${name}, which is not set`)),
@@ -42,6 +44,10 @@ export function serverDetails({ settings, project, servers }: Listing): string {
     ].join("\n");
   });
   return `${blocks.join("\n\n")}\n`;
+}
+
+function placeOf({ from }: Pick<ListedServer, "from">, files: Pick<Listing, "settings" | "project">): string {
+  return from === "plugin" ? "a plug-in, which sawtooth plugin list shows" : files[from];
 }
 
 function row(name: string, value: string): string {
@@ -101,7 +107,7 @@ export function serversJson({ settings, project, servers, notes }: Listing): str
   const listed = servers.map(
     ({ catalogue, seen, accept, sandboxed, trusted, runs, gets, reads, ...server }) => ({
       ...server,
-      file: server.from === "settings" ? settings : project,
+      ...(server.from === "plugin" ? {} : { file: placeOf(server, { settings, project }) }),
       ...(server.transport === "http" ? { url: runs } : { command_line: runs }),
       gets: gets.map(({ name }) => name),
       reads: reads.map(({ name }) => name),

@@ -43,17 +43,17 @@ function refuseOptionsOfAdd({ url, headers, variables, noSandbox }: FlagsOf<"mcp
   if (stray) throw new UsageError(`--${stray[0]} belongs to sawtooth mcp add`);
 }
 
-function list({ operands, flags, env, cwd, say }: Call): number {
+async function list({ operands, flags, env, cwd, say }: Call): Promise<number> {
   noMore(operands, "list takes no name: mcp get <name> shows one");
-  const found = listedServers({ env, cwd });
+  const found = await listedServers({ env, cwd });
   say(isJson(flags) ? serversJson(found) : serversText(found));
   return 0;
 }
 
-function get({ operands: [name, ...rest], flags, env, cwd, say }: Call): number {
+async function get({ operands: [name, ...rest], flags, env, cwd, say }: Call): Promise<number> {
   if (name === undefined) throw new UsageError("get needs a name: sawtooth mcp list has them");
   noMore(rest, "get takes one name");
-  const found = listedServers({ env, cwd });
+  const found = await listedServers({ env, cwd });
   const servers = found.servers.filter((server) => server.name === name);
   if (servers.length === 0) throw new UsageError(noSuch(name, found.servers));
   say(isJson(flags) ? serversJson({ ...found, servers }) : serverDetails({ ...found, servers }));
@@ -83,24 +83,27 @@ function add({ operands: [name, ...line], flags, env, say }: Call): number {
   return 0;
 }
 
-function remove({ operands: [name, ...rest], env, cwd, say }: Call): number {
+async function remove({ operands: [name, ...rest], env, cwd, say }: Call): Promise<number> {
   if (name === undefined) throw new UsageError("remove needs a name: sawtooth mcp list has them");
   noMore(rest, "remove takes one name");
   const file = settingsFile(env);
   const { mcpServers = {} } = readSettings(file);
   if (!Object.hasOwn(mcpServers, name)) {
-    const { servers } = listedServers({ env, cwd });
-    const isOfProject = servers.some((server) => server.name === name && server.from === "project");
-    throw new UsageError(
-      isOfProject
-        ? `${name} is a server of this project's .mcp.json, which sawtooth does not change`
-        : noSuch(name, servers),
-    );
+    const { servers } = await listedServers({ env, cwd });
+    const found = servers.find((server) => server.name === name);
+    throw new UsageError(found ? elsewhere[found.from](name) : noSuch(name, servers));
   }
   removeServerEntry(file, name);
   say(`Removed ${name} from ${file}.\n`);
   return 0;
 }
+
+/** Why a server cannot be taken out of the settings, by where it is. */
+const elsewhere: Record<ListedServer["from"], (name: string) => string> = {
+  settings: (name) => noSuch(name, []),
+  project: (name) => `${name} is a server of this project's .mcp.json, which sawtooth does not change`,
+  plugin: (name) => `${name} is a server of a plug-in: sawtooth plugin remove takes that out`,
+};
 
 function noSuch(name: string, servers: readonly ListedServer[]): string {
   const names = servers.map((server) => server.name).join(", ");
