@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { serversOf } from "../../src/mcp/configuration.ts";
 import { schemas } from "../../src/plugins/manifest.ts";
 import { readPlugin } from "../../src/plugins/read.ts";
 import { pluginHash } from "../../src/plugins/store.ts";
@@ -213,6 +214,11 @@ test("placeholders are replaced once, in arguments, variables and folder, and no
   });
   const { root, data } = plugin;
   const found = Object.fromEntries(plugin.read().servers);
+  const { servers: usable, problems } = serversOf(found, undefined);
+  expect([usable.map(({ kind }) => kind), problems]).toEqual([
+    ["program", "program", "http", "http", "http"],
+    [],
+  ]);
   expect(found).toEqual({
     all: {
       ...{ type: "stdio", command: join(root, "bin/server"), cwd: join(data, "sub") },

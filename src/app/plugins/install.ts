@@ -16,8 +16,10 @@ import {
   pluginFolders,
   pluginHash,
 } from "../../plugins/store.ts";
+import { acceptedNow } from "./accepted.ts";
 import { fetchPlugin, sourceOf } from "./fetch-plugin.ts";
-import { differenceText, type Fetched, reviewText } from "./review-text.ts";
+import type { Fetched } from "./fetched.ts";
+import { differenceText, reviewText } from "./review-text.ts";
 
 export type PluginDesk = {
   env: Readonly<Record<string, string | undefined>>;
@@ -68,24 +70,9 @@ export function removePlugin(name: string, env: PluginDesk["env"]): string {
   return `Removed ${name}. What its servers stored stays in ${join(all.data, name)}.`;
 }
 
-/** Lists those that were accepted, each with what it is now or why it is not used. */
-export function listPlugins(env: PluginDesk["env"]): (Installed & { now: Fetched | string })[] {
-  const all = pluginFolders(folders(env));
-  return installedPlugins(all).map((plugin) => ({ ...plugin, now: acceptedNow(plugin, all) }));
-}
-
 /** Returns the names of all that were accepted. */
 export function pluginNames(env: PluginDesk["env"]): string[] {
   return installedPlugins(pluginFolders(folders(env))).map(({ name }) => name);
-}
-
-function acceptedNow(plugin: Installed, all: PluginFolders): Fetched | string {
-  try {
-    const now = stored(plugin, all);
-    return now.hash === plugin.hash ? now : "its files are not those that were accepted";
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 /** Keeps what was accepted before; where the kept files were touched, the same ones are put back. */
@@ -108,12 +95,6 @@ function installedNamed(name: string, all: PluginFolders): Installed {
   if (found) return found;
   const names = known.map((each) => each.name).join(", ");
   throw new UsageError(`there is no plug-in ${name}${names ? `: there are ${names}` : ""}`);
-}
-
-function stored({ name, inner, source }: Installed, all: PluginFolders): Fetched {
-  const place = join(all.plugins, name);
-  const plugin = readPlugin({ root: join(place, inner), data: join(all.data, name) });
-  return { plugin, source, place, ...pluginHash(realpathSync(place)) };
 }
 
 async function fetchedBy(source: PluginSource, staged: string, all: PluginFolders, { env }: PluginDesk) {

@@ -9,15 +9,7 @@ import { cleanLine } from "../../core/text/clean-text.ts";
 import type { Plugin } from "../../plugins/read.ts";
 import type { PluginServer } from "../../plugins/servers.ts";
 import type { PluginSource } from "../../plugins/store.ts";
-
-/** A plug-in that was fetched. `files`: all of them, by path in the folder `place`. */
-export type Fetched = {
-  plugin: Plugin;
-  source: PluginSource;
-  hash: string;
-  files: readonly string[];
-  place: string;
-};
+import type { Fetched } from "./fetched.ts";
 
 /** Returns everything that it brings: skills with their whole text, servers, and what was left out of it. */
 export function reviewText(fetched: Fetched): string {

@@ -27,7 +27,7 @@ export async function sessionPlugins({ flags, env, withoutTools, warn }: Parts):
   const all = pluginFolders(folders(env));
   const found: SessionPlugins = { places: [], servers: {}, data: {} };
   if (flags.bare || withoutTools || installedPlugins(all).length === 0) return found;
-  const { listPlugins } = await import("./install.ts");
+  const { listPlugins } = await import("./accepted.ts");
   const { skillsPlace } = await import("../../plugins/read.ts");
   for (const { name, now } of listPlugins(env)) {
     if (typeof now === "string") {

@@ -1,8 +1,8 @@
 /** `sawtooth plugin`: plug-ins by the Agent Plugins standard, each accepted by a person before it is used. */
 
+import { listPlugins } from "../../app/plugins/accepted.ts";
 import {
   addPlugin,
-  listPlugins,
   type Outcome,
   type PluginDesk,
   pluginNames,
