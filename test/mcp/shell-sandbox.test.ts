@@ -2,8 +2,11 @@
 
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { listenForCommands } from "../../src/mcp/shell/listener.ts";
+import { landlockStatus, probeLandlock } from "../../src/sandbox/landlock.ts";
 import { noBubblewrap } from "../network/inside.ts";
+import { openInside } from "../sandbox/session.ts";
 import { writeSettings } from "../support/sawtooth.ts";
 import { testServer, withServers } from "./session.ts";
 
@@ -44,3 +47,18 @@ test.skipIf(noBubblewrap())(
     expect(last).toContain("3");
   },
 );
+
+const landlock = await probeLandlock();
+
+test.skipIf("reason" in landlock)("with Landlock alone a command reaches its session too", async () => {
+  if ("reason" in landlock) return;
+  const engine = { name: "landlock" as const, status: landlockStatus(landlock), landlock };
+  const session = openInside({}, { engine });
+  onTestFinished(session.close);
+  const folder = join(session.state, "shell/in/bin");
+  const listener = await listenForCommands(folder, async ({ words }) => ({
+    ...{ out: `${words.join("+")}\n`, errors: "", code: 0 },
+  }));
+  expect(await session.run(`cd / && ${folder}/mcp test add a=1`)).toBe("test+add+a=1");
+  listener.close();
+});
