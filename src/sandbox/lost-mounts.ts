@@ -4,11 +4,10 @@
  * before it. And what does not exist has none.
  */
 
-import { existsSync, lstatSync } from "node:fs";
-import { dirname } from "node:path";
+import { lstatSync } from "node:fs";
 import { procText } from "../disk/process-stat.ts";
 import { type Closing, mountInside } from "./mount-inside.ts";
-import { folderStamps } from "./present-names.ts";
+import { pathsInChanged } from "./present-names.ts";
 
 export type LostOptions = {
   /** First process of the sandbox, as the machine counts. */
@@ -28,7 +27,7 @@ export type LostOptions = {
 };
 
 /**
- * Returns a look that closes what was lost since the one before. `walls`: parents first. `during`: a command has been
+ * Returns a look that closes what was lost since the one before. `during`: a command has been
  * running since.
  */
 export function lostMounts(
@@ -36,29 +35,30 @@ export function lostMounts(
   options: LostOptions,
 ): (during: boolean) => Promise<void> {
   const { pid, isAlive, onGone, onHidden, warn, onFailure, folders } = options;
-  let places = placesOf(walls);
-  let changed = folderStamps(places);
-  /** States that were told, or could not be mended. */
-  const settled = new Set<string>();
+  const byPath = new Map(walls.map((wall) => [wall.path, wall]));
+  const inChanged = pathsInChanged([...byPath.keys()]);
+  /** States of the paths at the last look. */
+  const seen = new Map<string, string | undefined>();
+  const isNew = (path: string): boolean => {
+    const state = stateOf(path);
+    const isSame = seen.has(path) && seen.get(path) === state;
+    seen.set(path, state);
+    return !isSame;
+  };
   let closing: Promise<void> = Promise.resolve();
   return (during) => {
-    if (!changed()) return closing;
-    const now = placesOf(walls);
-    if (now.join("\0") !== places.join("\0")) {
-      places = now;
-      changed = folderStamps(places);
-      changed();
-    }
+    const changed = inChanged().filter(isNew);
+    if (changed.length === 0) return closing;
     const mounted = mountPoints(procText(`${pid}/mountinfo`) ?? "");
-    const lost = mounted.size === 0 ? [] : walls.filter(({ path }) => !mounted.has(path));
-    const fresh = lost.flatMap((wall) => {
-      const state = stateOf(wall.path);
-      const key = `${wall.path} ${state ?? "gone"}`;
-      if (settled.has(key)) return [];
-      settled.add(key);
-      if (state === undefined && wall.how === "readOnly") onGone(wall.path);
-      return state === undefined ? [] : [wall];
+    const lost = mounted.size === 0 ? [] : changed.filter((path) => !mounted.has(path));
+    const fresh = lost.flatMap((path) => {
+      const wall = byPath.get(path);
+      const isThere = seen.get(path) !== undefined;
+      if (!isThere && wall?.how === "readOnly") onGone(path);
+      return wall && isThere ? [wall] : [];
     });
+    // Parents first.
+    fresh.sort((a, b) => a.path.length - b.path.length);
     if (fresh.length === 0) return closing;
     onHidden(fresh.flatMap(({ how, path }) => (how === "hidden" ? [path] : [])));
     const closed = mountInside(pid, fresh, folders).then(
@@ -75,17 +75,6 @@ export function lostMounts(
   };
 }
 
-/** Lists the folders in which something changes when one of the paths is replaced, or is there at last. */
-function placesOf(walls: readonly Closing[]): string[] {
-  const known = new Map<string, string>();
-  const nearest = (folder: string): string => {
-    const place = known.get(folder) ?? (existsSync(folder) ? folder : nearest(dirname(folder)));
-    known.set(folder, place);
-    return place;
-  };
-  return [...new Set(walls.map(({ path }) => nearest(dirname(path))))];
-}
-
 function openedText(paths: readonly string[]): string {
   return `sandbox: another program replaced ${paths.join(", ")} while a command ran, which could write it for a moment; look at it before you use it`;
 }
@@ -98,9 +87,11 @@ function failureText(walls: readonly Closing[], reason: string): string {
 /** Tells one file or folder at a path from the next; undefined for anything else there. */
 function stateOf(path: string): string | undefined {
   try {
-    const stats = lstatSync(path);
-    const isPlain = !stats.isSymbolicLink();
-    return isPlain ? `${stats.dev} ${stats.ino} ${stats.birthtimeMs} ${stats.ctimeMs}` : undefined;
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || stats.isSymbolicLink()) return undefined;
+    const { dev, ino, birthtimeMs, ctimeMs } = stats;
+    // A file can be taken away and be put back by a second name, which changes this time.
+    return `${dev} ${ino} ${birthtimeMs} ${stats.isDirectory() ? "" : ctimeMs}`;
   } catch {
     return undefined;
   }

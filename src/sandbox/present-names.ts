@@ -30,23 +30,30 @@ export function presentNames(paths: readonly string[]): () => string[] {
   return () => [...places].flatMap(([folder, names]) => look(folder, names));
 }
 
-/** Returns a function that is true unless no name was added to one of `folders`, or taken away, since its last call. */
-export function folderStamps(folders: readonly string[]): () => boolean {
+/**
+ * Returns a function that lists those of `paths` in whose folder a name may have been added or taken away since its last
+ * call.
+ */
+export function pathsInChanged(paths: readonly string[]): () => string[] {
+  const places = Map.groupBy(new Set(paths), dirname);
+  const stamps = new Map<string, string | undefined>();
   const isExact = exactnessByDevice();
-  let before: (string | undefined)[] = [];
-  return () => {
-    const now = folders.map((folder) => stampOf(folder, isExact));
-    const isSame = now.every((stamp, index) => stamp !== undefined && stamp === before[index]);
-    before = now;
-    return !isSame;
-  };
+  return () =>
+    [...places].flatMap(([folder, names]) => {
+      const stamp = stampOf(folder, isExact);
+      const isSame = stamp !== undefined && stamp === stamps.get(folder);
+      stamps.set(folder, stamp);
+      return isSame ? [] : names;
+    });
 }
 
 /** Returns what changes with each name that is added or removed; undefined where nothing does for certain. */
 function stampOf(folder: string, isExact: Exactness): string | undefined {
   const now = Date.now();
   try {
-    const { dev, ino, ctimeMs } = statSync(folder);
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined) return "gone";
+    const { dev, ino, ctimeMs } = stats;
     // Nor where the clock was set back.
     return now - ctimeMs > settledMs && isExact(folder, dev) ? `${dev} ${ino} ${ctimeMs}` : undefined;
   } catch {
