@@ -44,7 +44,7 @@ const later = [
   "src/undo/snapshots.ts",
 ];
 /** Parts that may be loaded before the first request, and so need nothing of what is loaded after it. */
-const early = /src\/(models|app\/providers|cli\/(headless|interactive|help|run-headless))/;
+const early = /src\/(models|app\/providers|cli\/(acp\/acp|headless|interactive|help|run-headless))/;
 /**
  * A file for each set of lazily loaded parts that share some code would be over a hundred files, and finding them half
  * of a start. So each part is said to need what every run loads, and each but the early ones what is loaded after the

@@ -37,7 +37,9 @@ export const startFast: Plugin = {
         const contents = readFileSync(path, "utf8");
         if (contents.match(protocolSchema)?.length !== contents.match(/^export/gm)?.length)
           throw new Error(`${path} is written in another way: see protocolSchema`);
-        return { contents: contents.replace(protocolSchema, "export const $1 = z.lazy(() => $2);") };
+        // Zod would write and compile a program for each schema, which pays after many messages.
+        const lazy = contents.replace(protocolSchema, "export const $1 = z.lazy(() => $2);");
+        return { contents: `${lazy}\nz.config({ jitless: true });\n` };
       },
     );
     // As text it is half as long as an object written out, and is read faster.

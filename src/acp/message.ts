@@ -6,8 +6,6 @@ import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import type { UserBlock } from "../core/blocks.ts";
 import type { Artifacts } from "../core/ports.ts";
 import { enclosed } from "../core/text/tags.ts";
-import { imageOf, isImage } from "../tools/editor/images/image.ts";
-import { Refusal } from "../tools/editor/refusal.ts";
 
 type Place = { artifacts: Artifacts; signal: AbortSignal };
 
@@ -41,7 +39,7 @@ async function blocksOf(block: ContentBlock, called: string, place: Place): Prom
       const { resource } = block;
       if ("text" in resource) return [text(enclosed("attached", resource.text, attribute(resource.uri)))];
       const bytes = bytesIn(resource.blob, called);
-      if (isImage(bytes)) return shownImage(bytes, nameOf(resource.uri), place);
+      if ((await images()).isImage(bytes)) return shownImage(bytes, nameOf(resource.uri), place);
       const file = place.artifacts.create(/\.(\w{1,8})$/.exec(resource.uri)?.[1] ?? "bin");
       writeFileSync(file, bytes);
       return [text(`[attached ${nameOf(resource.uri)}, ${bytes.length} bytes: ${file}]`)];
@@ -55,12 +53,17 @@ function text(content: string): UserBlock {
   return { type: "text", text: content.toWellFormed() };
 }
 
+/** Loaded with the first image: it belongs to what is loaded after the first request. */
+const images = () => import("../tools/editor/images/image.ts");
+
 async function shownImage(bytes: Buffer, called: string, { signal }: Place): Promise<UserBlock[]> {
+  const { imageOf, isImage } = await images();
   if (!isImage(bytes))
     throw RequestError.invalidParams(undefined, `${called} is no PNG, JPEG, GIF or WebP image`);
   try {
     return await imageOf({ bytes }, called, signal);
   } catch (error) {
+    const { Refusal } = await import("../tools/editor/refusal.ts");
     if (!(error instanceof Refusal)) throw error;
     throw RequestError.invalidParams(undefined, error.message);
   }

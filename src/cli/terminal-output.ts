@@ -38,10 +38,10 @@ export function errorText(error: unknown): string {
 
 /**
  * Writes one JSON line to stdout. Characters that could control a terminal or hide in it are escaped, which changes no
- * value.
+ * value. `onWritten` is called once it was accepted.
  */
-export function writeLine(line: object): void {
-  process.stdout.write(`${jsonLine(line)}\n`);
+export function writeLine(line: object, onWritten?: () => void): void {
+  process.stdout.write(`${jsonLine(line)}\n`, onWritten);
 }
 
 function forTerminal(text: string): string {

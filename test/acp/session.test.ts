@@ -6,7 +6,8 @@ import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { spending } from "../../src/core/questions.ts";
-import { testServer } from "../mcp/session.ts";
+import { mcp, testServer } from "../mcp/session.ts";
+import { serveMcp } from "../support/mcp-http.ts";
 import { jsonLines, sawtooth, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
@@ -328,19 +329,30 @@ test("a reply that breaks off and begins again is told once", async () => {
   ).toBe(true);
 });
 
-test("servers of tools that the client names are started as given, and called", async () => {
+test("servers of tools that the client names are started, or connected to, as given, and called", async () => {
   const { command, args } = testServer();
+  const { url, asked } = await serveMcp();
   const { workspace } = await serve([
-    { calls: [{ mcp: { server: "given", tool: "environment" } }] },
+    { calls: [mcp("given", "environment")] },
+    { calls: [mcp("web", "add", { arguments: { a: 20, b: 22 } })] },
     { text: "done" },
   ]);
   const one = await editor(workspace, auto);
   // In settings this is a variable; an editor means what it says.
   const value = `$${"{HOME}"} stays`;
-  const env = [{ name: "GIVEN", value }];
-  const id = await one.open({ mcpServers: [{ name: "given", command, args, env }] });
+  const id = await one.open({
+    mcpServers: [
+      { name: "given", command, args, env: [{ name: "GIVEN", value }] },
+      { type: "http", name: "web", url, headers: [{ name: "X-Team", value }] },
+    ],
+  });
   await one.say(id, "go");
-  const [, call] = shown(one.updates(id)).entries.find(([, { kind }]) => kind === "other") ?? [];
-  expect(call).toMatchObject({ status: "completed", title: "mcp given/environment" });
-  expect(JSON.stringify(call)).toContain(value);
+  const calls = shown(one.updates(id)).entries.filter(([, { kind }]) => kind === "other");
+  expect(calls.map(([, { title, status }]) => [title, status])).toEqual([
+    ["mcp given/environment", "completed"],
+    ["mcp web/add", "completed"],
+  ]);
+  expect(JSON.stringify(calls[0])).toContain(value);
+  expect(JSON.stringify(calls[1])).toContain("42");
+  expect(asked.every(({ headers }) => headers["x-team"] === value)).toBe(true);
 });

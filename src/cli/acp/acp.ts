@@ -1,7 +1,5 @@
 /** `sawtooth acp`: an editor talks to sessions of this program over standard input and output. */
 
-import { Readable, Writable } from "node:stream";
-import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { type Opening, type Program, serve } from "../../acp/server.ts";
 import { type Conversation, converse } from "../../app/conversation.ts";
 import { checkModel } from "../../app/open-session.ts";
@@ -13,7 +11,7 @@ import { type UncaughtWatch, watchUncaught } from "../../app/uncaught.ts";
 import { started } from "../../core/questions.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeStack } from "../terminal-output.ts";
-import { shortLines } from "./short-lines.ts";
+import { messagesOver } from "./messages.ts";
 
 /** Bytes of a message of the client, as the SDK and the APIs of models limit it. */
 const mostBytes = 32 * 1024 * 1024;
@@ -29,13 +27,10 @@ export async function runAcp(flags: Flags): Promise<number> {
   const root = sessionRoot({ flags, env: process.env, cwd: process.cwd() });
   const open = new Set<Conversation>();
   const uncaught = watchUncaught((error) => die(open, error));
-  const input = Readable.from(shortLines(process.stdin, mostBytes, refuseLine));
-  const stream = ndJsonStream(
-    Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
-    Readable.toWeb(input) as ReadableStream<Uint8Array>,
-    // One more than a line can have here.
-    { maxMessageBytes: mostBytes + 1 },
-  );
+  const stream = messagesOver(process.stdin, {
+    most: mostBytes,
+    write: (line) => new Promise((done) => writeLine(line, done)),
+  });
   const served = serve(stream, programOf(flags, { root, open, uncaught }));
   let exitCode = 0;
   const end = (code: number) => () => {
@@ -66,13 +61,6 @@ function die(open: ReadonlySet<Conversation>, error: unknown): void {
   for (const { run } of open) run.agent.log.append({ type: "turn_ended", reason: "error", detail });
   writeStack(error);
   process.exit(1);
-}
-
-/** Answers a message that is too long to be read, as far as its beginning says which one it is. */
-function refuseLine(beginning: string): void {
-  const [, id = "null"] = /^\s*\{[^{[]*?"id"\s*:\s*(-?\d+|"(?:[^"\\]|\\.)*")/.exec(beginning) ?? [];
-  const message = `the message has more than ${mostBytes} bytes: send less text or smaller images, or name a file`;
-  writeLine({ jsonrpc: "2.0", id: JSON.parse(id), error: { code: -32600, message } });
 }
 
 type Parts = { root: string; open: Set<Conversation>; uncaught: UncaughtWatch };
