@@ -25,6 +25,7 @@ test("headless denies the call with the command that shows and accepts, and the 
   const seen = await withChanged([add, { text: "sad" }, add, { text: "done" }]);
   const denied = await seen.run("-c", ...auto, "--output-format", "json");
   expect(denied.code).toBe(5);
+  expect(denied.stdout).toContain("the tools of test changed; sawtooth mcp review shows how, and asks");
   expect(seen.results().at(-1)).toContain("sawtooth mcp review shows it at a terminal and asks");
   expect(seen.server.rawBodies.filter((body) => /numbers well|: fresh/.test(body))).toHaveLength(0);
   expect(readFileSync(join(seen.folder(), "mcp/test/add.json"), "utf8")).toContain("Adds two numbers.");

@@ -144,6 +144,8 @@ function deniedText(events: readonly LogEvent[]): string {
   const open = denied.filter(({ by, rule, mode }) => by === "headless" && rule !== mode);
   const [count, them] = denied.length === 1 ? ["1 call was", "it"] : [`${denied.length} calls were`, "them"];
   const rules = [...new Set((open.length > 0 ? open : denied).map(({ rule }) => rule))].slice(0, mostRules);
+  if (denied.every(({ by }) => by === "changed"))
+    return `${count} denied: the tools of ${rules.join(", ")} changed; sawtooth mcp review shows how, and asks`;
   if (open.length === 0) return `${count} denied (${rules.join(", ")})`;
   const flags = rules.map((rule) => `--allow '${rule.replaceAll("'", "'\\''")}'`).join(" ");
   return `${count} denied; allow ${open.length < denied.length ? `${open.length} of them` : them} with ${flags}`;
