@@ -96,7 +96,7 @@ test("all that a plug-in brings is shown, yes is its hash, and what was taken is
   const wrong = await plugin("add", source, "--yes", "0".repeat(64));
   expect([wrong.code, wrong.stdout]).toEqual([0, "hello is there already, unchanged.\n"]);
   expect((await plugin("list")).stdout).toContain("skill greet, server hello.notes");
-  const { code, stderr } = await sawtooth(workspace, ["-p", "go", "--permission-mode", "auto"]);
+  const { code, stderr } = await sawtooth(workspace, ["-p", "go", "--allow", "mcp(hello.notes/*)"]);
   expect([code, stderr]).toEqual([
     0,
     "sawtooth: plug-in hello: mcp.json: the server broken is left out: it needs a command\n",
