@@ -7,7 +7,7 @@ import { folders } from "../../src/config/folders.ts";
 describe("folders", () => {
   test("are all under SAWTOOTH_HOME when it is set", () => {
     const env = { SAWTOOTH_HOME: "/s", XDG_STATE_HOME: "/x", HOME: "/h" };
-    expect(folders(env)).toEqual({ config: "/s/config", state: "/s/state" });
+    expect(folders(env)).toEqual({ config: "/s/config", state: "/s/state", worktrees: "/s/worktrees" });
     expect(folders({ SAWTOOTH_HOME: "here" }).state).toBe(`${process.cwd()}/here/state`);
   });
 
@@ -15,6 +15,7 @@ describe("folders", () => {
     expect(folders({ XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/st", HOME: "/h" })).toEqual({
       config: "/c/sawtooth",
       state: "/st/sawtooth",
+      worktrees: "/h/.local/share/sawtooth/worktrees",
     });
   });
 
@@ -22,6 +23,7 @@ describe("folders", () => {
     const usual = {
       config: "/h/.config/sawtooth",
       state: "/h/.local/state/sawtooth",
+      worktrees: "/h/.local/share/sawtooth/worktrees",
     };
     expect(folders({ HOME: "/h", SAWTOOTH_HOME: "", XDG_STATE_HOME: "", XDG_CONFIG_HOME: "rel" })).toEqual(
       usual,
