@@ -21,16 +21,16 @@ const throwers: [where: string, code: string][] = [
   ["a rejection that nothing handles", 'void Promise.reject(new Error("planted"))'],
 ];
 
-/** The environment in which the agent runs `code` when it gets SIGUSR1. Commands find it by $AGENT. */
+/** The environment in which the agent runs `code` when it gets SIGUSR1. Commands find it by $PLANTED. */
 function planted({ cwd }: Workspace, code: string) {
   const file = join(cwd, "planted.mjs");
   const imports = 'import { EventEmitter } from "node:events"; import { PassThrough } from "node:stream";';
   const handler = `process.on("SIGUSR1", () => { ${code} });`;
-  writeFileSync(file, `${imports} process.env.AGENT ??= String(process.pid); ${handler}`);
+  writeFileSync(file, `${imports} process.env.PLANTED ??= String(process.pid); ${handler}`);
   return { NODE_OPTIONS: `--import=${file}` };
 }
 
-const hits = bash('cd /; kill -USR1 "$AGENT"; sleep 300');
+const hits = bash('cd /; kill -USR1 "$PLANTED"; sleep 300');
 const turns: ScriptedReply[] = [{ calls: [hits] }, { calls: [bash("pwd")] }, { text: "went on" }];
 
 /** Returns the result of the last call as the model read it. */
@@ -77,7 +77,7 @@ describe("on the screen", () => {
   test("an error while a person's own command runs is told in its workspace", async () => {
     const { workspace } = await serve([]);
     const terminal = await again(workspace, ["--sandbox", "off"], { env: planted(workspace, emitter) });
-    terminal.send('!kill -USR1 "$AGENT"; sleep 300\r');
+    terminal.send('!kill -USR1 "$PLANTED"; sleep 300\r');
     await terminal.until("it failed unexpectedly: planted");
     terminal.send("!echo $((40 + 2))\r");
     await terminal.until("42");
@@ -113,7 +113,7 @@ describe("an error while no tool runs ends the program with 1", () => {
 
   test("fix, before its session: its check is ended, with one line and one result", async () => {
     const workspace = filesWorkspace(small);
-    const words = ["fix", "--check", 'kill -USR1 "$AGENT"; sleep 300', "--output-format", "json"];
+    const words = ["fix", "--check", 'kill -USR1 "$PLANTED"; sleep 300', "--output-format", "json"];
     const ended = await sawtooth(workspace, words, { env: planted(workspace, throwers[1]?.[1] ?? "") });
     expect(ended.code).toBe(1);
     expect(ended.stderr.replace(/^check .*\n/gm, "")).toMatch(oneLine);

@@ -1,7 +1,8 @@
 /** Runs a program in a real pseudo-terminal and shows what a terminal would show: screen, scrollback, cursor, bytes. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { spawn } from "@lydell/node-pty";
+import type { ReadStream } from "node:tty";
+import { type IPty, spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { entry } from "./entry.ts";
 import type { Workspace } from "./sawtooth.ts";
@@ -75,7 +76,24 @@ export function driveProgram(
       pty.onExit(({ exitCode, signal }) => resolve({ code: exitCode, signal })),
     ),
   };
+  readToTheEnd(pty);
   return driveLine(line, { columns, rows });
+}
+
+/**
+ * Lets what a program wrote last be read, however busy the machine: node-pty destroys the terminal 200 ms after the end
+ * of the program, read or not.
+ */
+export function readToTheEnd(pty: IPty): void {
+  const { _socket: socket } = pty as unknown as { _socket: ReadStream };
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = () => {
+    void (async () => {
+      for (let read = -1; read < socket.bytesRead && !socket.closed; await sleep(20)) read = socket.bytesRead;
+      destroy();
+    })();
+    return socket;
+  };
 }
 
 export const terminalEnv = { NODE_ENV: "production", TERM: "xterm-256color" };

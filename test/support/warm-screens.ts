@@ -9,7 +9,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type IPty, spawn } from "@lydell/node-pty";
 import { fastStart } from "./entry.ts";
-import { type Drive, type DriveOptions, drive, driveLine, type Line, terminalEnv } from "./pty-drive.ts";
+import {
+  type Drive,
+  type DriveOptions,
+  drive,
+  driveLine,
+  type Line,
+  readToTheEnd,
+  terminalEnv,
+} from "./pty-drive.ts";
 import type { Workspace } from "./sawtooth.ts";
 import { endMark, markEnd, orderMarks, readyMark, type ScreenOrder } from "./warm-screen-order.ts";
 
@@ -98,6 +106,7 @@ function begin(): Warm {
       NODE_NO_WARNINGS: "1",
     },
   });
+  readToTheEnd(pty);
   const warm: Warm = { pty, held: "", next: () => idle.push(warm) };
   pty.onData((bytes) => {
     warm.held += bytes;
