@@ -15,6 +15,8 @@ import { smallWindow } from "./known.ts";
 
 /** The longest that a start waits, in milliseconds. */
 const longestWaitMs = 300;
+/** A wait is many short ones: how long a busy machine kept this process from reading the answer counts little. */
+const tickMs = 20;
 /** How long an answer is waited for in the background, for the next start. */
 const givenUpMs = 10_000;
 /** Windows and prices of a provider on the net are asked for once a day; those of a server on this machine each time. */
@@ -70,7 +72,11 @@ export async function askWithin(
   );
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, waitMs, undefined);
+    const wait = (leftMs: number): void => {
+      if (leftMs <= 0) resolve(undefined);
+      else timer = setTimeout(wait, tickMs, leftMs - tickMs);
+    };
+    wait(waitMs);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
