@@ -111,7 +111,7 @@ function readOnlyDenial(path: string, scope: DenialScope): Denial | undefined {
   const why = (scope.plan.why[entry] ?? "").replace(/^built in: /, "");
   const readOnly = `sandbox: ${shown(entry, scope)} is read-only here${why ? `: ${why}` : ""}.`;
   const other = isGitSettings(entry)
-    ? " What git says it set there is not set. For this session, set it with git config --global: that file is the session's own, and branch.<name>.remote, remote.<name>.url or user.name work there too."
+    ? " What git says it set there is not set. For this session, set it with git config --global: that file is the session's own, and branch.<name>.remote, remote.<name>.url, submodule.<name>.url or user.name work there too."
     : "";
   return { cause: entry, note: `${readOnly}${other} To change it, repeat with outside: true and say why.` };
 }

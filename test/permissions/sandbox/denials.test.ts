@@ -34,7 +34,7 @@ const outside = (path: string) =>
 const hidden = (path: string) =>
   `sandbox: ${path} is hidden here and looks empty. Do not look for keys elsewhere; say what you need.`;
 const git =
-  "sandbox: .git/config is read-only here: it can name programs that run outside. What git says it set there is not set. For this session, set it with git config --global: that file is the session's own, and branch.<name>.remote, remote.<name>.url or user.name work there too. To change it, repeat with outside: true and say why.";
+  "sandbox: .git/config is read-only here: it can name programs that run outside. What git says it set there is not set. For this session, set it with git config --global: that file is the session's own, and branch.<name>.remote, remote.<name>.url, submodule.<name>.url or user.name work there too. To change it, repeat with outside: true and say why.";
 
 describe("a note says what the sandbox refused", () => {
   test.each([
