@@ -64,7 +64,9 @@ export const completeFocusCalls: CallReader = {
 };
 
 export const mcpCalls: CallReader = {
-  describe: (input) => ({ verb: "mcp", subject: `${text(input, "server")}/${text(input, "tool")}` }),
+  describe: (input) => ({
+    ...{ verb: "mcp", subject: `${text(input, "server")}/${text(input, "tool") || text(input, "resource")}` },
+  }),
   touches: () => ({ kind: "runs", paths: [] }),
 };
 

@@ -3,7 +3,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { fileText, type RemoteTool } from "./catalogue.ts";
 import type { ServerConfiguration } from "./configuration.ts";
-import type { Connection } from "./connection.ts";
+import type { CallOptions, Connection } from "./connection.ts";
 import { CallFailed, notConnected, signInText } from "./failures.ts";
 import { argumentViolations } from "./foreign-schema.ts";
 import type { SessionServers } from "./servers.ts";
@@ -28,18 +28,53 @@ export async function callServer(
   servers: SessionServers,
   io: CallIo,
 ): Promise<CallToolResult | Failed> {
-  const { server } = call;
-  const configuration = servers.configuration(server);
-  if (!configuration)
-    return { failure: `There is no MCP server ${server}. Servers: ${servers.names.join(", ")}.` };
-  const connection = await connectionOf(configuration, servers, io.signal);
-  if ("failure" in connection) return connection;
-  if (await servers.changes(server)) return { failure: unseenText(server) };
-  const tool = servers.toolOf(server, call.tool);
+  const ready = await readyServer(call.server, servers, io.signal);
+  if ("failure" in ready) return ready;
+  const { connection, configuration } = ready;
+  const tool = servers.toolOf(call.server, call.tool);
   if (!tool) return { failure: noSuchTool(call, connection, servers) };
   const wrong = argumentViolations(tool.inputSchema, call.arguments ?? {});
   if (wrong.length > 0) return { failure: `Wrong arguments: ${wrong.join("; ")}.\n${schemaText(tool)}` };
-  return callTool(call, { connection, tool, io, configuration });
+  return answered(configuration, io, {
+    run: (options) => connection.call(tool.name, call.arguments ?? {}, options),
+    invalid: (why) => `Wrong arguments: ${why}\n${schemaText(tool)}`,
+  });
+}
+
+/** Reads a resource, and starts its server if need be. Its contents are parts of the result. */
+export async function readResource(
+  { server, resource }: { server: string; resource: string },
+  servers: SessionServers,
+  io: CallIo,
+): Promise<CallToolResult | Failed> {
+  const ready = await readyServer(server, servers, io.signal);
+  if ("failure" in ready) return ready;
+  const { connection, configuration } = ready;
+  return answered(configuration, io, {
+    async run(options) {
+      const { contents } = await connection.read(resource, options);
+      return { content: contents.map((one) => ({ type: "resource" as const, resource: one })) };
+    },
+    invalid: (why) =>
+      `MCP server ${server} has no resource ${shownLine(resource, 500)}: ${why}. Its resources: ${servers.folderOf(server)}/resources.jsonl`,
+  });
+}
+
+type Ready = { connection: Connection; configuration: ServerConfiguration };
+
+/** Connects to a server, whose offer a person has seen. */
+async function readyServer(
+  server: string,
+  servers: SessionServers,
+  signal: AbortSignal,
+): Promise<Ready | Failed> {
+  const configuration = servers.configuration(server);
+  if (!configuration)
+    return { failure: `There is no MCP server ${server}. Servers: ${servers.names.join(", ")}.` };
+  const connection = await connectionOf(configuration, servers, signal);
+  if ("failure" in connection) return connection;
+  if (await servers.changes(server)) return { failure: unseenText(server) };
+  return { connection, configuration };
 }
 
 /** Says why a server is not called that nobody looked at since it changed. */
@@ -62,21 +97,22 @@ async function connectionOf(
   }
 }
 
-type Call = {
-  connection: Connection;
-  tool: RemoteTool;
-  io: CallIo;
-  configuration: ServerConfiguration;
+type Run<T> = {
+  run(options: CallOptions): Promise<T>;
+  /** Words a refusal of the arguments. */
+  invalid(why: string): string;
 };
 
-async function callTool(
-  { server, arguments: input = {} }: ServerCall,
-  { connection, tool, io, configuration }: Call,
-): Promise<CallToolResult | Failed> {
-  const { timeoutMs } = configuration;
+/** Runs a call, and words its failure. */
+async function answered<T>(
+  configuration: ServerConfiguration,
+  io: CallIo,
+  { run, invalid }: Run<T>,
+): Promise<T | Failed> {
+  const { name: server, timeoutMs } = configuration;
   const { signal, onProgress } = io;
   try {
-    return await connection.call(tool.name, input, { signal, timeoutMs, onProgress });
+    return await run({ signal, timeoutMs, onProgress });
   } catch (error) {
     if (!(error instanceof CallFailed)) throw error;
     const why = shownLine(error.message, 1000);
@@ -84,7 +120,7 @@ async function callTool(
       case "cancelled":
         return { failure: "[cancelled by user]" };
       case "invalid":
-        return { failure: `Wrong arguments: ${why}\n${schemaText(tool)}` };
+        return { failure: invalid(why) };
       case "timeout":
         return {
           failure: `[no answer and no progress for ${timeoutMs / 1000} s: cancelled${why ? `; ${why}` : ""}]`,

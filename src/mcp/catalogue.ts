@@ -78,7 +78,7 @@ const longestSchema = 200_000;
  * Writes a file for each tool into `folder`, and removes those of tools that are gone. Returns what differs from the
  * files that were there: they are what the model has been told.
  */
-export function writeToolFiles(folder: string, { tools }: Catalogue): Difference {
+export function writeToolFiles(folder: string, { tools, resources = [] }: Catalogue): Difference {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const before = new Set(readdirSync(folder).filter((name) => name.endsWith(".json")));
   const difference: Difference = { added: [], changed: [], gone: [] };
@@ -90,11 +90,28 @@ export function writeToolFiles(folder: string, { tools }: Catalogue): Difference
     else continue;
     writeFileSync(path, text, { mode: 0o600 });
   }
+  writeResources(folder, resources);
   for (const file of before) {
     difference.gone.push(file.slice(0, -".json".length));
     rmSync(join(folder, file), { force: true });
   }
   return difference;
+}
+
+/** Name of the file that lists resources, one a line. No file of a tool can have it. */
+const resourcesFile = "resources.jsonl";
+
+function writeResources(folder: string, resources: readonly RemoteResource[]): void {
+  const path = join(folder, resourcesFile);
+  if (resources.length === 0) {
+    rmSync(path, { force: true });
+    return;
+  }
+  const lines = resources.map(({ uri, name, description, type, template }) => {
+    const about = { name: shown(name), description: shown(description), type: shown(type) };
+    return JSON.stringify({ [template ? "resource_template" : "resource"]: shown(uri), ...about });
+  });
+  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
 }
 
 /** Returns true when the model has been told of the tools of a server. */
@@ -144,7 +161,9 @@ export function serverLine({ name, folder, catalogue }: Listed, bytes: number): 
   if (!catalogue) return `${name}: is starting for the first time; its tools follow`;
   const count = `${catalogue.tools.length} ${catalogue.tools.length === 1 ? "tool" : "tools"}`;
   const about = shownLine(catalogue.instructions, 160);
-  const head = `${name}: ${about ? `${about} ` : ""}${count} in ${folder}/`;
+  const number = catalogue.resources?.length ?? 0;
+  const more = number === 0 ? "" : `, ${number} ${number === 1 ? "resource" : "resources"}`;
+  const head = `${name}: ${about ? `${about} ` : ""}${count}${more} in ${folder}/`;
   const names = namesWithin(catalogue.tools, bytes - head.length - 20);
   return names ? `${head}: ${names}` : head;
 }

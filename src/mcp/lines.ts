@@ -24,6 +24,8 @@ type State = {
   /** Notifications since `since`, in milliseconds. */
   notified: { count: number; since: number };
   ended: string | undefined;
+  /** The last line of its standard error at its end. */
+  words: string;
   byItself: boolean;
   closed: boolean;
 };
@@ -32,13 +34,14 @@ type State = {
 export function lineChannel(server: ServerProcess, parse: (line: string) => JSONRPCMessage): Channel {
   const state: State = {
     ...{ parts: [], bytes: 0, rubbish: 0, sample: "", calls: new Set(), foreign: "" },
-    ...{ notified: { count: 0, since: 0 }, ended: undefined, byItself: false, closed: false },
+    ...{ notified: { count: 0, since: 0 }, ended: undefined, words: "", byItself: false, closed: false },
   };
   const finish = (how: string, byItself = false): void => {
     state.ended ??= how;
     if (state.closed) return;
     state.closed = true;
     state.byItself = byItself;
+    if (byItself) state.words = shownLine(server.lastWords(), 300);
     transport.onclose?.();
   };
   const take = (line: string): void => {
@@ -102,9 +105,9 @@ function messageIn(
   }
 }
 
-function troubleOf({ ended, byItself, sample, foreign }: State): string {
+function troubleOf({ ended, words, byItself, sample, foreign }: State): string {
   const parts = [
-    byItself && ended,
+    byItself && `${ended}${words && `; its last words: ${words}`}`,
     sample && `on its standard output was no message but: ${sample}`,
     foreign && `it answered the call ${foreign}, which was not made`,
   ];

@@ -1,7 +1,7 @@
 /** Runs a server as a program on the machine, in a process group of its own. */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProgramServer } from "./configuration.ts";
@@ -13,6 +13,8 @@ export type ServerProcess = {
   onBytes(listener: (bytes: Buffer) => void): void;
   /** Calls back once when it has ended; `how` completes a sentence: "ended with exit code 3". */
   onEnd(listener: (how: string) => void): void;
+  /** Returns the end of what it wrote to its standard error so far. */
+  lastWords(): string;
   /** Ends it: its input is closed, then it gets signals. Resolves when it is gone. */
   end(): Promise<void>;
   /** Ends it at once, for the exit of our process. */
@@ -47,23 +49,51 @@ export function serverEnvironment(
 /** Milliseconds that a server gets after its input was closed, and again after SIGTERM. */
 const grace = 400;
 
+type Child = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
+
 /** Starts the program. Rejects with a sentence when it cannot be started. */
 export function startOnMachine({ configuration, cwd, env, errors }: Start): Promise<ServerProcess> {
   const { command, args } = configuration;
-  const log = openSync(errors, "a", 0o600);
-  const child = spawn(command, args, {
+  const child: Child = spawn(command, args, {
     cwd: configuration.cwd ?? cwd,
     env,
     detached: true,
-    stdio: ["pipe", "pipe", log],
-  }) as ChildProcess & { stdin: Writable; stdout: Readable };
-  closeSync(log);
-  child.stdin.on("error", () => {});
-  child.stdout.on("error", () => {});
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  for (const end of [child.stdin, child.stdout, child.stderr]) end.on("error", () => {});
+  const lastWords = keepErrors(child.stderr, errors);
   return new Promise((resolve, reject) => {
     child.once("error", (error) => reject(new Error(whyNotStarted(command, error))));
-    child.once("spawn", () => resolve(processOf(child)));
+    child.once("spawn", () => resolve({ ...processOf(child), lastWords }));
   });
+}
+
+/** Most bytes of standard error that are kept in its file. */
+export const mostErrorBytes = 10_000_000;
+/** Bytes of the end of standard error that a message may quote. */
+const tailBytes = 2000;
+
+/** Writes standard error to a file up to a limit; what comes after is read and dropped. Returns its end. */
+function keepErrors(stderr: Readable, file: string): () => string {
+  const log = openSync(file, "a", 0o600);
+  let left = mostErrorBytes;
+  let tail = Buffer.alloc(0);
+  stderr.on("data", (bytes: Buffer) => {
+    tail = Buffer.concat([tail, bytes]).subarray(-tailBytes);
+    try {
+      if (left > 0) left -= writeSync(log, bytes.subarray(0, left));
+    } catch {
+      left = 0;
+    }
+  });
+  stderr.once("close", () => closeSync(log));
+  return () => lastLine(tail.toString("utf8"));
+}
+
+/** Returns the last line that says something. */
+export function lastLine(text: string): string {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.findLast((line) => line !== "") ?? "";
 }
 
 function whyNotStarted(command: string, error: NodeJS.ErrnoException): string {
@@ -71,7 +101,7 @@ function whyNotStarted(command: string, error: NodeJS.ErrnoException): string {
   return error.code === "EACCES" ? `${command} may not be executed` : error.message;
 }
 
-function processOf(child: ChildProcess & { stdin: Writable; stdout: Readable }): ServerProcess {
+function processOf(child: Child): Omit<ServerProcess, "lastWords"> {
   let ended: string | undefined;
   let onEnd: ((how: string) => void) | undefined;
   const gone = new Promise<void>((resolve) => {
@@ -84,7 +114,8 @@ function processOf(child: ChildProcess & { stdin: Writable; stdout: Readable }):
       setImmediate(() => onEnd?.(ended ?? ""));
     });
   });
-  for (const end of [child, child.stdin, child.stdout]) (end as { unref?: () => void }).unref?.();
+  for (const end of [child, child.stdin, child.stdout, child.stderr])
+    (end as { unref?: () => void }).unref?.();
   return {
     send: (text) => void child.stdin.write(text),
     onBytes: (listener) => void child.stdout.on("data", listener),
@@ -101,6 +132,7 @@ function processOf(child: ChildProcess & { stdin: Writable; stdout: Readable }):
       }
       await Promise.race([gone, sleep(grace)]);
       child.stdout.destroy();
+      child.stderr.destroy();
     },
     kill: () => signalGroup(child, "SIGKILL"),
   };

@@ -19,7 +19,8 @@ export function callFailure(error: unknown): Exclude<CallFailure, "timeout" | "c
   if (needsSignIn(error)) return "sign_in";
   if (error instanceof ProtocolError) {
     if (error.code === brokenOff) return "ended";
-    return error.code === ProtocolErrorCode.InvalidParams ? "invalid" : "other";
+    const { InvalidParams, ResourceNotFound } = ProtocolErrorCode;
+    return error.code === InvalidParams || error.code === ResourceNotFound ? "invalid" : "other";
   }
   // A session that the server has forgotten is answered with 404.
   if (error instanceof SdkHttpError) return error.status === 404 ? "ended" : "other";

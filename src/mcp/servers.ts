@@ -106,12 +106,16 @@ type Server = {
   untold: boolean;
   /** Notes about changes so far. */
   notes: number;
+  /** The last failure to start it, at milliseconds since 1970. */
+  failed: { error: Error; at: number } | undefined;
   /** Why it could not be started for the first time, until the model is told. */
   failure: string | undefined;
 };
 
 /** Milliseconds that the end of a session waits for servers at an address. */
 const farewellMs = 600;
+/** Milliseconds for which a server that could not be started is not tried again: a call asks for it more than once. */
+const sameFailureMs = 1000;
 /** After this many notes about changes of a server only its files are kept current. */
 const mostNotes = 5;
 
@@ -176,7 +180,8 @@ function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: S
   return {
     ...{ unseen, isRunning: false, why: undefined },
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
-    ...{ connecting: undefined, process: undefined, failure: undefined, prior: newest?.prior },
+    ...{ connecting: undefined, process: undefined, failure: undefined, failed: undefined },
+    prior: newest?.prior,
     ...{ untold: catalogue !== undefined, notes: 0 },
   };
 }
@@ -225,10 +230,13 @@ function connectFirst(server: Server, options: ServersOptions): void {
 
 /** Returns the connection, and starts the server when there is none. */
 function connected(server: Server, options: ServersOptions): Promise<Connection> {
+  const { failed } = server;
+  if (failed && Date.now() - failed.at < sameFailureMs) return Promise.reject(failed.error);
   server.connecting ??= start(server, options).catch((error: Error) => {
     server.connecting = undefined;
     server.process = undefined;
     server.why = error.message;
+    server.failed = { error, at: Date.now() };
     throw error;
   });
   return server.connecting;
@@ -301,7 +309,8 @@ async function start(server: Server, options: ServersOptions): Promise<Connectio
     return connection;
   } catch (error) {
     // It was started with and without the question which protocol it speaks: from now on once a call.
-    if (error instanceof ConnectFailed && error.kind === "ended") server.prior ??= { kind: "legacy" };
+    if (error instanceof ConnectFailed && error.kind === "ended")
+      server.prior ??= { kind: "legacy", since: Date.now() };
     throw error;
   }
 }

@@ -171,7 +171,9 @@ describe("a server that fails", () => {
   test("one that dies at its start is a result that says how, and the session goes on", async () => {
     const seen = await withServers([{ calls: [mcp("test", "add")] }, { text: "on" }], broken("dies"));
     expect((await seen.run(...auto)).stdout).toBe("on\n");
-    expect(seen.results()).toEqual(["MCP server test cannot be started: ended with exit code 7"]);
+    expect(seen.results()).toEqual([
+      "MCP server test cannot be started: ended with exit code 7; its last words: no licence",
+    ]);
     expect(readFileSync(join(seen.folder(), "mcp/test.stderr.txt"), "utf8")).toContain("no licence");
   });
 
@@ -209,7 +211,7 @@ describe("a server that fails", () => {
     );
     await seen.run(...auto);
     expect(seen.results()).toEqual([
-      "MCP server test ended with exit code 3. The next call starts it again.",
+      "MCP server test ended with exit code 3; its last words: a reason to die. The next call starts it again.",
       "3",
     ]);
   });

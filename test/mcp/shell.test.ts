@@ -129,7 +129,9 @@ describe("what a command prints", () => {
       /^mcp: "nonsense" is no argument. Usage: mcp SERVER[^\n]*\n[\s\S]*"input_schema"/,
     );
     expect(unknown).toContain("has no tool subtract. Tools: add,");
-    expect(died).toContain("mcp: MCP server test ended with exit code 3. The next call starts it again.");
+    expect(died).toContain(
+      "mcp: MCP server test ended with exit code 3; its last words: a reason to die. The next call starts it again.",
+    );
     expect(nobody).toContain("mcp: there is no MCP server nobody. Servers: test");
   });
 

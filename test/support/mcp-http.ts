@@ -27,7 +27,7 @@ export async function serveMcp(
 ): Promise<McpHttp> {
   const asked: Asked[] = [];
   const notes: string[] = [];
-  const handler = createMcpHandler(() => testOffers({ note: (text) => void notes.push(text) }));
+  const handler = createMcpHandler(() => testOffers({ note: (text) => void notes.push(text), isRich: true }));
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];

@@ -1,7 +1,14 @@
 /** Offers of the servers of the tests: tools, resources, prompts and questions. */
 
 import { readFileSync } from "node:fs";
-import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import {
+  acceptedContent,
+  fromJsonSchema,
+  inputRequired,
+  inputResponse,
+  McpServer,
+  ResourceTemplate,
+} from "@modelcontextprotocol/server";
 
 type Numbers = { a: number; b: number };
 const numbers = fromJsonSchema<Numbers>({
@@ -16,9 +23,12 @@ const nothing = fromJsonSchema<Record<string, never>>({ type: "object" });
 export function testOffers({
   note,
   isLater = false,
+  isRich = false,
 }: {
   note(text: string): void;
   isLater?: boolean;
+  /** Has resources, prompts and a tool that asks, too. */
+  isRich?: boolean;
 }): McpServer {
   const server = new McpServer(
     { name: "test", version: "1.0.0" },
@@ -50,5 +60,50 @@ export function testOffers({
     note("cancelled");
     return text("late");
   });
+  if (isRich) addRest(server);
   return server;
 }
+
+const person = fromJsonSchema<{ name: string }>({ type: "object", properties: { name: { type: "string" } } });
+
+/** Resources, prompts, and a tool that asks. */
+function addRest(server: McpServer): void {
+  server.registerResource("notes", "note://today", { mimeType: "text/plain" }, async ({ href }) => ({
+    contents: [{ uri: href, text: "the note of today" }],
+  }));
+  const one = new ResourceTemplate("note://days/{day}", { list: undefined });
+  server.registerResource("day", one, { description: "A note by its day." }, async ({ href }, { day }) => ({
+    contents: [{ uri: href, blob: Buffer.from(`note of ${String(day)}`).toString("base64") }],
+  }));
+  const argsSchema = fromJsonSchema<{ city: string; tone?: string }>({
+    type: "object",
+    properties: { city: { type: "string", description: "where" }, tone: { type: "string" } },
+    required: ["city"],
+  });
+  const weather = { description: "Asks for the weather.", argsSchema };
+  server.registerPrompt("weather", weather, async ({ city, tone }) => ({
+    messages: [
+      {
+        role: "user",
+        content: { type: "text", text: `What is the weather in ${city}?${tone ? ` Be ${tone}.` : ""}` },
+      },
+    ],
+  }));
+  server.registerTool("greet", { inputSchema: nothing }, async (_, { mcpReq }) => {
+    const answer = inputResponse(mcpReq.inputResponses, "name");
+    if (answer.kind === "missing")
+      return inputRequired({ inputRequests: { name: inputRequired.elicit(question) } });
+    const content = await acceptedContent(mcpReq.inputResponses, "name", person);
+    const said = content ? `Hello ${content.name}` : `no name: ${JSON.stringify(answer)}`;
+    return { content: [{ type: "text", text: said }] };
+  });
+}
+
+const question = {
+  message: "Who is there?",
+  requestedSchema: {
+    type: "object" as const,
+    properties: { name: { type: "string" as const, title: "Name" } },
+    required: ["name"],
+  },
+};

@@ -11,7 +11,8 @@ note(`started ${process.pid}`);
 if (file) writeFileSync(`${file}.env`, JSON.stringify(process.env));
 
 /** The tools differ after a file appeared: one is changed, one gone, one new. */
-const made = () => testOffers({ note, isLater: file !== "" && existsSync(`${file}.later`) });
+const made = () =>
+  testOffers({ note, isRich: kind === "rich", isLater: file !== "" && existsSync(`${file}.later`) });
 
 switch (kind) {
   case "dies":
@@ -33,6 +34,16 @@ switch (kind) {
       const more = (): void => void process.stdout.write(chunk, more);
       more();
     });
+    break;
+  case "stderr":
+    for (let megabyte = 0; megabyte < 30; megabyte++) process.stderr.write(`${"e".repeat(999_999)}\n`);
+    serveStdio(made);
+    break;
+  case "stays":
+    process.on("SIGTERM", () => {});
+    process.stdin.on("end", () => {});
+    setInterval(() => {}, 1000);
+    serveStdio(made);
     break;
   default:
     serveStdio(made);

@@ -1,10 +1,17 @@
 /** Starts servers: inside a sandbox of their own where there is one, unless the person says otherwise. */
 
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Box, Sandbox } from "../../core/sandbox.ts";
 import type { ProgramServer } from "../../mcp/configuration.ts";
-import { type ServerProcess, serverEnvironment, startOnMachine } from "../../mcp/process.ts";
+import {
+  lastLine,
+  mostErrorBytes,
+  type ServerProcess,
+  serverEnvironment,
+  startOnMachine,
+} from "../../mcp/process.ts";
 import { openProcessTable } from "../../tools/bash/shell/open-process-table.ts";
 import { agentMark } from "../../tools/bash/shell/orphans.ts";
 import { sessionProcesses, signal } from "../../tools/bash/shell/process-table.ts";
@@ -74,20 +81,34 @@ async function startInside(
 ): Promise<ServerProcess> {
   const box = await sandbox.open({ terminal: undefined, env });
   const mark = randomBytes(12).toString("hex");
-  const { server, ready } = processIn(box, mark);
+  const errors = `mcp-${configuration.name}.stderr.txt`;
+  const { server, ready } = processIn(box, mark, () => lastWordsIn(sandbox.hostPath(join("/tmp", errors))));
   box.startShell("/dev/null");
   const { env: own, cwd: folder = cwd } = configuration;
   box.send(startLines(configuration, { env: own, cwd: folder, mark }));
   // A sandbox does not keep our process alive.
   const awake = setInterval(() => {}, 1000);
-  await ready.finally(() => clearInterval(awake));
+  const missing = await ready.finally(() => clearInterval(awake));
+  if (missing === "program")
+    throw new Error(
+      `there is no program ${configuration.command} inside of the sandbox; "sandbox": false in its entry starts it outside`,
+    );
+  if (missing === "folder") throw new Error(`there is no folder ${folder} inside of the sandbox`);
   return server;
+}
+
+function lastWordsIn(file: string): string {
+  try {
+    return lastLine(readFileSync(file, "utf8").slice(-2000));
+  } catch {
+    return "";
+  }
 }
 
 /**
  * Returns the lines for the shell that becomes the server. Its variables are exported here: a sandbox drops those that
- * hold a secret, and these the person gave to it. A program that is not there ends the inner shell, which reads nothing.
- * It prints `mark` last: a shell reads ahead, so nothing for the server may be sent before.
+ * hold a secret, and these the person gave to it. The inner shell reads nothing, and says what is not there. It prints
+ * `mark` last: a shell reads ahead, so nothing for the server may be sent before.
  */
 function startLines(
   { name, command, args }: ProgramServer,
@@ -96,12 +117,22 @@ function startLines(
   const exports = Object.entries(env).flatMap(([key, value]) =>
     /^[A-Za-z_]\w*$/.test(key) ? [`export ${key}=${quoted(value)}`] : [],
   );
-  const run = quoted(`builtin cd -- "$0" && builtin echo ${mark} && exec "$@"`);
+  const check = (line: string, what: string) =>
+    `${line} || { builtin echo ${mark} ${what}; builtin exit 127; }`;
+  const run = quoted(
+    [
+      check('builtin cd -- "$0"', "folder"),
+      check('builtin type -P -- "$1" >/dev/null', "program"),
+      `builtin echo ${mark}`,
+      'exec "$@"',
+    ].join("; "),
+  );
+  const errors = `>(head -c ${mostErrorBytes} >>"$TMPDIR"/mcp-${quoted(name)}.stderr.txt; exec cat >/dev/null)`;
   const words = [cwd, command, ...args].map(quoted).join(" ");
   return [
     "set +m +H; set +o history",
     ...exports,
-    `exec bash --noprofile --norc -c ${run} ${words} 2>>"$TMPDIR"/mcp-${quoted(name)}.stderr.txt`,
+    `exec bash --noprofile --norc -c ${run} ${words} 2> ${errors}`,
     "",
   ].join("\n");
 }
@@ -110,27 +141,32 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the server in a sandbox; `ready` resolves when it has begun, or failed to. */
-function processIn(box: Box, mark: string): { server: ServerProcess; ready: Promise<void> } {
+/** Returns the server in a sandbox; `ready` resolves when it has begun, with what was not there where it failed to. */
+function processIn(
+  box: Box,
+  mark: string,
+  lastWords: () => string,
+): { server: ServerProcess; ready: Promise<string> } {
   let [onBytes, onEnd]: [((bytes: Buffer) => void)?, ((how: string) => void)?] = [];
   let ended: string | undefined;
   let early = Buffer.alloc(0);
-  const begun = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<string>();
+  const line = new RegExp(`${mark} ?(\\w*)\\n`);
   const finish = (how: string): void => {
     if (ended !== undefined) return;
     ended = how;
     box.kill();
-    begun.resolve();
+    begun.resolve("");
     onEnd?.(how);
   };
   box.listen({
     bytes(bytes) {
       if (onBytes) return onBytes(Buffer.from(bytes));
       early = Buffer.concat([early, bytes]);
-      const at = early.indexOf(`${mark}\n`);
-      if (at === -1) return;
-      early = early.subarray(at + mark.length + 1);
-      begun.resolve();
+      const found = line.exec(early.toString("latin1"));
+      if (!found) return;
+      early = early.subarray(found.index + found[0].length);
+      begun.resolve(found[1] ?? "");
     },
     shellEnded: (status) => void setImmediate(() => finish(`ended with exit code ${status}`)),
     ended: () => finish("ended with its sandbox"),
@@ -147,6 +183,7 @@ function processIn(box: Box, mark: string): { server: ServerProcess; ready: Prom
     },
     end: async () => finish("was closed"),
     kill: box.kill,
+    lastWords,
   };
   return { server, ready: begun.promise };
 }
