@@ -8,6 +8,8 @@ export type Channel = {
   trouble(): string;
   /** Returns true when the server ended of itself: its program exited, or was stopped for what it sent. */
   hasEnded(): boolean;
+  /** Takes notice of an error of a call. */
+  heard?(error: unknown): void;
   /** Closes the way, and ends the server where it is a program. Never rejects. */
   end(): Promise<void>;
 };

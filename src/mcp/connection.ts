@@ -17,7 +17,7 @@ import { type Elicit, elicitationOf } from "./elicitation.ts";
 import { CallFailed, ConnectFailed } from "./failures.ts";
 import { httpChannel } from "./http/http-channel.ts";
 import { lineChannel } from "./lines.ts";
-import { storedTokens } from "./oauth/stored-tokens.ts";
+import { noteMissingRights, storedTokens } from "./oauth/stored-tokens.ts";
 import { type Offers, offersOf } from "./offers.ts";
 import { patienceFor } from "./patience.ts";
 import type { ServerProcess } from "./process.ts";
@@ -62,8 +62,11 @@ export type ConnectOptions = {
 /** A remembered answer to the question which protocol a server speaks. `since`: milliseconds since 1970. */
 type Verdict = PriorDiscovery & { since?: number };
 
-/** Milliseconds for the first answer, and of them for the question which protocol the server speaks. */
-const limits = { connect: 30_000, probe: 3000 };
+/**
+ * Milliseconds for the first answer, and of them for the question which protocol a program speaks: silence means the
+ * older one. At an address silence is a failure.
+ */
+const limits = { connect: 30_000, probe: 10_000 };
 /** Milliseconds after which a server of the older protocol is asked anew: it may have learned the newer one. */
 const verdictMs = 30 * 86_400_000;
 /** The longest delay of a timer: our own patience ends a call. */
@@ -117,14 +120,18 @@ async function attempt(options: ConnectOptions, prior: PriorDiscovery | undefine
     };
   } catch (error) {
     const kind = connectFailure(error, channel.hasEnded());
+    channel.heard?.(error);
     await close();
     throw new ConnectFailed(kind, channel.trouble() || wordsOf(error));
   }
 }
 
 async function open({ target }: ConnectOptions): Promise<Channel> {
-  if (target.kind === "http")
-    return httpChannel(target.server, storedTokens(target.server, target.credentials));
+  if (target.kind === "http") {
+    const { server, credentials } = target;
+    const channel = httpChannel(server, storedTokens(server, credentials));
+    return { ...channel, heard: (error) => noteMissingRights(server, credentials, error) };
+  }
   try {
     return lineChannel(await target.start(), deserializeMessage);
   } catch (error) {
@@ -135,7 +142,7 @@ async function open({ target }: ConnectOptions): Promise<Channel> {
 /** Questions to the person that are open: the time of a call does not run meanwhile. */
 type Asking = { open: number };
 
-function clientOf({ version, onChanged, elicit }: ConnectOptions, asking: Asking): Client {
+function clientOf({ target, version, onChanged, elicit }: ConnectOptions, asking: Asking): Client {
   const changed = {
     autoRefresh: false,
     onChanged: () =>
@@ -147,7 +154,10 @@ function clientOf({ version, onChanged, elicit }: ConnectOptions, asking: Asking
     { name: "sawtooth", version },
     {
       capabilities: { elicitation: { form: {}, url: {} } },
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: limits.probe } },
+      versionNegotiation: {
+        mode: "auto",
+        probe: { timeoutMs: target.kind === "http" ? limits.connect : limits.probe },
+      },
       // A result is never lost because it does not fit what the server itself said of it.
       jsonSchemaValidator: {
         getValidator:
@@ -188,6 +198,7 @@ function callsOf(
       });
     } catch (error) {
       const kind = signal.aborted ? "cancelled" : patience.isOver() ? "timeout" : callFailure(error);
+      channel.heard?.(error);
       if (kind === "ended") {
         onEnded();
         void channel.end();

@@ -1,6 +1,12 @@
 /** The stored sign-in in the requests of a session: sent, and refreshed once the server refuses it. Asks nobody. */
 
-import { type AuthProvider, OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
+import {
+  type AuthProvider,
+  computeScopeUnion,
+  InsufficientScopeError,
+  OAuthError,
+  refreshAuthorization,
+} from "@modelcontextprotocol/client";
 import type { HttpServer } from "../configuration.ts";
 import { hasOwnAuthorization } from "../failures.ts";
 import { changeSignIn, clientOf, readSignIn, tokensOf, withSignIns, withTokens } from "./record.ts";
@@ -56,4 +62,13 @@ async function renew(server: HttpServer, { credentials, refused, fetchFn }: Rene
     }));
     throw new SignInNeeded();
   }
+}
+
+/** Notes the rights that a refused call lacked, so that the next sign-in asks for them too. */
+export function noteMissingRights(server: HttpServer, credentials: string, error: unknown): void {
+  if (!(error instanceof InsufficientScopeError) || !error.requiredScope) return;
+  changeSignIn(credentials, server, (record) => {
+    const missing = computeScopeUnion(record.granted?.scope, record.missing, error.requiredScope);
+    return { ...record, ...(missing ? { missing } : {}) };
+  });
 }
