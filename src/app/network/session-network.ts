@@ -66,6 +66,8 @@ type State = {
   network: Network;
   ports: Ports;
   served: boolean;
+  /** First process of the newest sandbox. */
+  servedPid: number | undefined;
   /** The call that runs, and when it began, in seconds since the start of the machine. */
   running: { id: string; since: number } | undefined;
   closed: boolean;
@@ -104,17 +106,20 @@ export function createSessionNetwork(parts: NetworkParts): SessionNetwork {
     files: sandboxFiles(hostname()),
     isServed: () => state.served,
     async serve(pid, starting) {
-      state.served = await network.serve(pid).then(
+      state.servedPid = pid;
+      const isServed = await network.serve(pid).then(
         () => true,
         async (error: Error) => {
-          const isUp = await starting.then(
-            () => true,
-            () => false,
-          );
-          if (isUp && !state.closed) warn(`${error.message}; commands have no network`);
+          const tell = (): void => {
+            if (!state.closed) warn(`${error.message}; commands have no network`);
+          };
+          await starting.then(tell, () => {});
           return false;
         },
       );
+      // Another sandbox may have started since this one could not.
+      if (state.servedPid !== pid) return;
+      state.served = isServed;
       await state.ports.served(pid);
     },
     watched: (tool) => watched(state, tool),
