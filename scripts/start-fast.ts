@@ -18,9 +18,6 @@ const slowStarts: [file: RegExp, text: string, instead: string][] = [
     `(${partOfEmoji}.test(segment) && rgiEmojiRegex.test(segment))`,
   ],
 ];
-/** Each schema of the Agent Client Protocol: all 178 are built at its import otherwise, and a session needs a few of them. */
-const protocolSchema = /^export const (\w+) = ([\s\S]*?);$(?=\n\S)/gm;
-
 /** Replaces that text as the packages are bundled. Fails the build when a package no longer holds it. */
 export const startFast: Plugin = {
   name: "start-fast",
@@ -31,17 +28,6 @@ export const startFast: Plugin = {
         if (!contents.includes(text)) throw new Error(`${path} no longer holds ${text}: see slowStarts`);
         return { contents: contents.replaceAll(text, instead) };
       });
-    onLoad(
-      { filter: /agentclientprotocol[\\/]sdk[\\/]dist[\\/]v1[\\/]schema[\\/]zod\.gen\.js$/ },
-      ({ path }) => {
-        const contents = readFileSync(path, "utf8");
-        if (contents.match(protocolSchema)?.length !== contents.match(/^export/gm)?.length)
-          throw new Error(`${path} is written in another way: see protocolSchema`);
-        // Zod would write and compile a program for each schema, which pays after many messages.
-        const lazy = contents.replace(protocolSchema, "export const $1 = z.lazy(() => $2);");
-        return { contents: `${lazy}\nz.config({ jitless: true });\n` };
-      },
-    );
     // As text it is half as long as an object written out, and is read faster.
     onLoad({ filter: /models[\\/]cards\.json$/ }, ({ path }) => {
       const text = JSON.stringify(JSON.stringify(JSON.parse(readFileSync(path, "utf8"))));

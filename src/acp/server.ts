@@ -7,6 +7,7 @@ import {
   type AgentContext,
   agent,
   type ClientCapabilities,
+  type InitializeRequest,
   type InitializeResponse,
   type LoadSessionResponse,
   type McpServer,
@@ -20,6 +21,7 @@ import type { Conversation } from "../app/conversation.ts";
 import type { Person } from "../app/session.ts";
 import { exitCodeOf } from "../core/errors.ts";
 import { type Choices, choicesIn } from "./choices.ts";
+import { checkParams } from "./params.ts";
 import { asking, type Commands, type Session, sessionOf } from "./session.ts";
 import type { Audience } from "./updates.ts";
 
@@ -63,62 +65,111 @@ export function serve(stream: Stream, program: Program): Served {
   return { ended, close: () => connection.close() };
 }
 
-function appOf(state: State): AgentApp {
-  const { program, sessions } = state;
-  const { session: paths } = methods.agent;
-  const find = (id: string): Session => {
-    const found = sessions.get(id);
-    if (found) return found;
-    if (program.placeOf(id) === undefined) throw unknownSession(id);
-    throw notFound(id, `session ${id} is not open here: open it with session/load or session/resume`);
+type Handled = { method: string; params: unknown };
+
+/** Checks the parameters of a request before it is handled. */
+function checked<Context extends Handled, Result>(handle: (context: Context) => Result) {
+  return async (context: Context): Promise<Awaited<Result>> => {
+    checkParams(context.method, context.params);
+    return await handle(context);
   };
-  return agent({ name: "sawtooth" })
-    .onRequest(methods.agent.initialize, ({ params }) => {
-      state.capabilities = params.clientCapabilities ?? {};
-      return greeting(state);
-    })
-    .onRequest(methods.agent.authenticate, async () => {
-      await told(program.checkModel());
-      return {};
-    })
-    .onRequest(paths.new, async ({ params, client }) => {
+}
+
+function appOf(state: State): AgentApp {
+  const { program } = state;
+  const greet = checked(({ params }: { method: string; params: InitializeRequest }) => {
+    state.capabilities = params.clientCapabilities ?? {};
+    return greeting(state);
+  });
+  const authenticate = checked(async () => {
+    await told(program.checkModel());
+    return {};
+  });
+  const app = agent({ name: "sawtooth" })
+    .onRequest(methods.agent.initialize, greet)
+    .onRequest(methods.agent.authenticate, authenticate);
+  return withTurns(withSessions(app, state), state);
+}
+
+/** Adds the methods that open, list and end sessions. */
+function withSessions(app: AgentApp, state: State): AgentApp {
+  const { new: begin, load, resume, list, close, delete: remove } = methods.agent.session;
+  app.onRequest(
+    begin,
+    checked(async ({ params, client }) => {
       const session = await told(opened(state, client, params));
       return { sessionId: session.id, ...stateOf(session) };
-    })
-    .onRequest(paths.load, async ({ params, client }) => {
+    }),
+  );
+  app.onRequest(
+    load,
+    checked(async ({ params, client }) => {
       const session = await told(reopened(state, client, params));
       session.replay();
       return stateOf(session);
-    })
-    .onRequest(paths.resume, async ({ params, client }) =>
-      stateOf(await told(reopened(state, client, params))),
-    )
-    .onRequest(paths.list, ({ params }) => listed(program, params))
-    .onRequest(paths.close, async ({ params: { sessionId } }) => {
-      const session = find(sessionId);
-      sessions.delete(sessionId);
+    }),
+  );
+  app.onRequest(
+    resume,
+    checked(async ({ params, client }) => stateOf(await told(reopened(state, client, params)))),
+  );
+  app.onRequest(
+    list,
+    checked(({ params }) => listed(state.program, params ?? {})),
+  );
+  app.onRequest(
+    close,
+    checked(async ({ params: { sessionId } }) => {
+      const session = openSession(state, sessionId);
+      state.sessions.delete(sessionId);
       await session.close();
       return {};
-    })
-    .onRequest(paths.delete, async ({ params: { sessionId } }) => {
+    }),
+  );
+  return app.onRequest(
+    remove,
+    checked(async ({ params: { sessionId } }) => {
       await removed(state, sessionId);
       return {};
-    })
-    .onRequest(paths.prompt, ({ params, signal }) => find(params.sessionId).prompt(params.prompt, signal))
-    .onNotification(paths.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel())
-    .onRequest(paths.setMode, async ({ params: { sessionId, modeId } }) => {
-      const { choices, send } = find(sessionId);
+    }),
+  );
+}
+
+/** Adds the methods of an open session. */
+function withTurns(app: AgentApp, state: State): AgentApp {
+  const { prompt, cancel, setMode, setConfigOption } = methods.agent.session;
+  app.onRequest(
+    prompt,
+    checked(({ params, signal }) => openSession(state, params.sessionId).prompt(params.prompt, signal)),
+  );
+  app.onNotification(cancel, ({ params }) => state.sessions.get(params?.sessionId)?.cancel());
+  app.onRequest(
+    setMode,
+    checked(async ({ params: { sessionId, modeId } }) => {
+      const { choices, send } = openSession(state, sessionId);
       await told(choices.set("mode", modeId));
       send({ sessionUpdate: "config_option_update", configOptions: choices.options() });
       return {};
-    })
-    .onRequest(paths.setConfigOption, async ({ params }) => {
-      const { choices, send } = find(params.sessionId);
+    }),
+  );
+  return app.onRequest(
+    setConfigOption,
+    checked(async ({ params }) => {
+      const { choices, send } = openSession(state, params.sessionId);
       await told(choices.set(params.configId, String(params.value)));
       if (params.configId === "mode")
         send({ sessionUpdate: "current_mode_update", currentModeId: choices.modes().currentModeId });
       return { configOptions: choices.options() };
-    });
+    }),
+  );
+}
+
+/** Throws a `RequestError` where no session with this id is open. */
+function openSession({ program, sessions }: State, id: string): Session {
+  const found = sessions.get(id);
+  if (found) return found;
+  if (program.placeOf(id) === undefined) throw unknownSession(id);
+  throw notFound(id, `session ${id} is not open here: open it with session/load or session/resume`);
 }
 
 /** Closes a session and removes everything of it. Throws a `RequestError` where there is none. */
@@ -229,10 +280,10 @@ function serversIn(servers: readonly McpServer[]): Record<string, object> {
 
 function entryOf(server: McpServer): object {
   if ("command" in server) {
-    const { command, args, env } = server;
+    const { command, args = [], env = [] } = server;
     return { command, args, env: Object.fromEntries(env.map(({ name, value }) => [name, value])) };
   }
-  const { type, url, headers } = server;
+  const { type, url, headers = [] } = server;
   return { type, url, headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])) };
 }
 

@@ -16,9 +16,9 @@ const agent = `${process.execPath} ${entry} acp`;
 
 type Ran = { code: number | null; out: string };
 
-/** Runs the client. It keeps a process for a session, which ends a second after its last prompt. */
+/** Runs the client. It keeps a process for a session, which ends when the session is closed. */
 function run({ cwd, env }: Workspace, words: string[]): Promise<Ran> {
-  const child = spawn(process.execPath, [acpx, "--agent", agent, "--ttl", "1", ...words], {
+  const child = spawn(process.execPath, [acpx, "--agent", agent, ...words], {
     ...{ cwd, env },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -67,7 +67,7 @@ test("two sessions at once, cancel in a running command, mode and model, list, a
     const said = JSON.stringify(body.messages);
     if (said.includes("third")) return { text: "still here" };
     if (said.includes("second")) return { text: "the other one" };
-    return { text: "I wait.", calls: [bash("touch waits; echo $BASHPID > shell; sleep 1000")] };
+    return { text: "I wait.", calls: [bash("sleep 1000 & echo $! > shell; sleep 1001")] };
   });
   const { cwd } = workspace;
   onTestFinished(() => {
@@ -93,6 +93,8 @@ test("two sessions at once, cancel in a running command, mode and model, list, a
   const last = server.requests.at(-1);
   expect(JSON.stringify(last?.messages)).toMatch(/first[\s\S]*third/);
   expect(last?.model).toBe("claude-opus-5-5");
+  await run(workspace, ["sessions", "close"]);
+  await run(workspace, ["sessions", "close", "other"]);
   await until(() => agentsOf(workspace).length === 0);
 });
 

@@ -108,6 +108,37 @@ test("folders, sessions and methods that are not there", async () => {
   expect(await one.say(id, "x")).toMatchObject({ error: { code: -32603 } });
 });
 
+test("parameters that are not as the protocol has them are refused with what is wrong, and null is nothing", async () => {
+  const { workspace } = await serve([{ text: "hi" }]);
+  const one = await editor(workspace);
+  const { cwd } = workspace;
+  const wrong = async (method: string, params: object) => (await one.request(method, params)).error?.message;
+  expect(await wrong("session/new", { cwd: 5 })).toBe(
+    "Invalid params: params.mcpServers is missing; params.cwd must be a string, not a number",
+  );
+  expect(await wrong("session/new", { cwd, mcpServers: [{ name: 1 }] })).toContain(
+    "params.mcpServers[0].name must be a string",
+  );
+  const id = await one.open({ additionalDirectories: null, _meta: null });
+  expect((await one.request("session/list", { cwd: null, cursor: null })).result).toBeDefined();
+  const prompts: [unknown, string][] = [
+    ["words", "params.prompt must be an array, not a string"],
+    [[{ type: "video" }], "params.prompt[0].type must be one of text, image, audio, resource, resource_link"],
+    [[{ type: "text" }], "params.prompt[0].text is missing"],
+    [
+      [
+        { type: "text", text: "a" },
+        { type: "image", data: 1 },
+      ],
+      "params.prompt[1].mimeType is missing",
+    ],
+    [[{ type: "resource", resource: { uri: "a:b" } }], "params.prompt[0].resource has neither text nor blob"],
+  ];
+  for (const [prompt, words] of prompts)
+    expect(await wrong("session/prompt", { sessionId: id, prompt })).toContain(words);
+  expect(await one.say(id, "hello")).toMatchObject({ result: { stopReason: "end_turn" } });
+});
+
 test("without a key a session asks for one, and says where from; with one it opens", async () => {
   const workspace = tempWorkspace();
   const one = await editor(workspace);
