@@ -35,7 +35,7 @@ export type ServersOptions = {
   version: string;
   start(configuration: ProgramServer): Promise<ServerProcess>;
   /** Asks the person what a server asks; declines where nobody is there. */
-  elicit: Elicit;
+  elicit(server: string, ...about: Parameters<Elicit>): ReturnType<Elicit>;
   /** Shows one line to the person. */
   warn(text: string): void;
 };
@@ -295,7 +295,7 @@ async function start(server: Server, options: ServersOptions): Promise<Connectio
       target: targetOf(server, options),
       prior: server.prior,
       version: options.version,
-      elicit: options.elicit,
+      elicit: (...about) => options.elicit(configuration.name, ...about),
       onChanged: (offers) => newest(server) && learn({ ...(newest(server) as Catalogue), ...offers }),
       onEnded() {
         server.connecting = undefined;

@@ -15,7 +15,8 @@ import type { OpenSession } from "../../session/store.ts";
 import type { SessionPlugins } from "../plugins/session-plugins.ts";
 import { packageVersion } from "../prompts.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
-import type { OpenOptions } from "../session.ts";
+import type { OpenOptions, Person } from "../session.ts";
+import { elicitByPerson } from "./elicit.ts";
 import { allowedEntries, judgedServers, waitingServers } from "./project-trust.ts";
 
 type Parts = {
@@ -49,7 +50,7 @@ export async function configuredServers(parts: Parts): Promise<SessionServers | 
   const { workspace, sandbox } = parts;
   const servers = await openServers({
     ...{ configurations, env, folder, workspace, sandbox, warn },
-    ...{ sessionId: id, entries, writable: parts.plugins.data },
+    ...{ sessionId: id, entries, writable: parts.plugins.data, ask: options.person?.ask },
   });
   connectBehindRequest(session, servers);
   return servers;
@@ -66,6 +67,8 @@ type Opening = Pick<Parts, "workspace" | "sandbox"> & {
   sessionId: string;
   /** The session's own. */
   folder: string;
+  /** Asks the person; undefined where nobody is there. */
+  ask?: Person["ask"] | undefined;
   warn(text: string): void;
 };
 
@@ -83,7 +86,7 @@ export async function openServers(opening: Opening): Promise<SessionServers> {
     seen: seenOffers(entries, catalogueFolder(env)),
     credentials: credentialsFolder(folders(env).state),
     version: packageVersion(),
-    elicit: async () => ({ action: "decline" }),
+    elicit: elicitByPerson(opening.ask, warn),
     start: serverStarter({ env, sessionId, folder, workspace, sandbox, writable }),
     warn,
   });

@@ -178,6 +178,7 @@ function titleRow(question: Any, context: RowContext): Row {
 function titleOf(question: Any, context: RowContext): string {
   if (isConfirmation(question)) return question.title;
   if (question.connection) return literal(question.connection.title);
+  if (question.elicitation) return literal(question.elicitation.title);
   if (question.changes) return `Take the changed tools of ${literal(question.changes.server)}?`;
   const { toolName, input, facts } = question;
   const call = { name: toolName, input };

@@ -59,7 +59,12 @@ export function isConfirmation(question: Question | Confirmation): question is C
  * leaving the sandbox, which may take the place of another, so that a stray Enter changes nothing.
  */
 export function pendingQuestion(id: number, question: Question | Confirmation): PendingQuestion {
-  const startsOnNo = isConfirmation(question) || question.connection || question.changes || goesOut(question);
+  const startsOnNo =
+    isConfirmation(question) ||
+    question.connection ||
+    question.changes ||
+    question.elicitation ||
+    goesOut(question);
   return { id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 };
 }
 
@@ -70,7 +75,7 @@ function goesOut({ outside, toolName }: Question): boolean {
 
 /** Returns the possible answers, in display order. */
 export function choicesOf(question: Question | Confirmation): Choice[] {
-  if (isConfirmation(question)) return yesOrNo;
+  if (isConfirmation(question) || question.elicitation) return yesOrNo;
   const { suggestion, locations } = question;
   const remembered = scopes.map(
     ({ scope, label, short, key }): Choice => ({

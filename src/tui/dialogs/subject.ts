@@ -12,6 +12,8 @@ export function subjectRows(question: Question | Confirmation, context: RowConte
     return question.rows.flatMap((row) => (row.length === 0 ? [row] : wrap(row, context.columns)));
   const { toolName, input } = question;
   if (question.changes) return differenceRows(question.changes.lines, context);
+  if (question.elicitation)
+    return question.elicitation.lines.flatMap((line) => wrap(lineWithoutPadding(line), context.columns));
   if (question.connection)
     return wrap([{ text: literal(String(input.program ?? "")), tone: "code" }], context.columns);
   if (toolName === toolNames.fetch)

@@ -106,6 +106,8 @@ export type Question = {
   connection?: { title: string };
   /** Present when the question is about how a server of tools changed: lines that begin with `+`, `-` or neither. */
   changes?: { server: string; lines: readonly string[] };
+  /** Present when a server of tools asks something in the middle of a call: its words, and the lines of what it wants. */
+  elicitation?: { title: string; lines: readonly string[] };
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
   /** For a command that leaves the sandbox: its folder, the files that it names, and which of them were changed. */
