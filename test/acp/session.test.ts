@@ -314,6 +314,33 @@ test("slash commands answer without the model, a command of one's own is sent, a
   expect(server.rawBodies[1]).toContain("/etc/hosts is wrong");
 });
 
+test("commands of the project are data until the client's user trusts them", async () => {
+  const { workspace, server } = await serve([{ text: "hello" }]);
+  const folder = join(workspace.cwd, ".sawtooth/commands");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "greet.md"), "Greet everybody.");
+  const one = await editor(workspace);
+  const id = await one.open();
+  const named = () =>
+    one
+      .updates(id)
+      .flatMap((update) =>
+        update.sessionUpdate === "available_commands_update"
+          ? [(update.availableCommands as { name: string }[]).some(({ name }) => name === "greet")]
+          : [],
+      );
+  await until(() => named().length > 0);
+  one.answerWith(() => "reject_once");
+  await one.say(id, "/trust");
+  expect(named()).toEqual([false]);
+  one.answerWith(() => "allow_once");
+  await one.say(id, "/trust");
+  await until(() => named().includes(true));
+  expect(one.asked).toHaveLength(2);
+  await one.say(id, "/greet");
+  expect(server.rawBodies[0]).toContain("Greet everybody.");
+});
+
 test("a reply that breaks off and begins again is told once", async () => {
   const { workspace } = await serve([
     { text: "A whole sentence.", fault: { closeAfterEvents: 3 } },
