@@ -8,11 +8,11 @@ import { allOf, lastOf } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { drive } from "../support/pty-drive.ts";
 import { jsonLines, sawtooth, start, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { sized } from "../support/size.ts";
 import { until } from "../support/until.ts";
+import { driveWarm } from "../support/warm-screens.ts";
 
 const isSummary = (body: string) => body.includes("Stop working for a moment");
 const bash = (command: string) => ({ bash: { command } });
@@ -162,8 +162,8 @@ describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("compaction on %s", (i
   test("(h) Esc while it compacts gives the prompt back, and the old history goes on", async () => {
     const slow = slowly();
     const { server, workspace, flags } = await setUp(id, slow);
-    const terminal = drive(workspace, flags);
-    onTestFinished(() => terminal.kill());
+    const terminal = driveWarm(workspace, flags);
+    onTestFinished(terminal.done);
     await terminal.until("›");
     terminal.send("GOAL-91\r");
     await compacting(server);
