@@ -14,7 +14,8 @@ export function fastFolder(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(memory);
     if (bavail * bsize < enough) return undefined;
-    const folder = mkdtempSync(join(memory, "sawtooth-"));
+    // Short: paths below it are shown in terminals of 80 columns.
+    const folder = mkdtempSync(join(memory, "s-"));
     made = folder;
     // As `/tmp` is: some tests run the program as another user.
     chmodSync(folder, 0o1777);
