@@ -25,6 +25,12 @@ export type Limits = {
   deadline?: number;
 };
 
+/**
+ * What counts in the limits of a sub-agent: the calls of the session that delegated and of all its sub-agents, and those
+ * that are on their way. `hold`: dollars of a call that is about to be made, until it is billed.
+ */
+export type Account = { spent(): { turns: number; cost: number }; hold(dollars: number): void };
+
 /** Paths and commands of a step: absolute paths that it read or wrote, and command lines that ran. */
 export type TouchedPaths = { read: string[]; wrote: string[]; commands: string[] };
 
@@ -60,6 +66,8 @@ export type Agent = Readonly<{
   tools: readonly Tool[];
   policies: readonly Policy[];
   limits: Readonly<Limits>;
+  /** Present in a sub-agent: its limits are those of the session that delegated. */
+  account?: Account;
   clock: Clock;
   artifacts: Artifacts;
   permit(call: ProposedCall, signal: AbortSignal): Promise<Permission>;
@@ -79,6 +87,8 @@ export type Agent = Readonly<{
   beforeEnd?(sentBack: number, signal: AbortSignal): Promise<string | undefined>;
   /** Returns why the turn must end after this step, once. */
   takeStop?(): string | undefined;
+  /** Returns true once the model has handed in what the session is for; the turn is then completed. */
+  isDone?(): boolean;
   /** User messages typed since the last step; taken once. */
   takeSteering(): UserMessage[] | Promise<UserMessage[]>;
   /** Notices for the model at the next step: a background job ended. Taken once. */

@@ -21,7 +21,7 @@ export async function compactNow(agent: Agent, signal: AbortSignal): Promise<Com
   const view = reader.read(events);
   const plan = compactPlan(events, view);
   if (!plan?.summarize) return { why: "there is nothing to compact yet" };
-  const limit = reachedLimit(events, agent.limits, composeRequest(events, view), agent.clock());
+  const limit = reachedLimit(agent, composeRequest(events, view));
   if (limit) return { why: `no summary was made: ${limit.detail}` };
   const before = policyInputOf(events, view, agent.clock()).expected;
   const last = lastOf(events, "context_edited")?.seq;

@@ -5,24 +5,40 @@ import { type Composed, fitsWindow } from "../context/request/compose.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import { costOf, inputTotal, noUsage } from "../core/model-card.ts";
 import { currentEngine, currentModel, lastOf, spending } from "../core/questions.ts";
-import type { Limits } from "./agent.ts";
+import type { Agent, Limits } from "./agent.ts";
 
 export type ReachedLimit = { reason: TurnEnd; detail: string };
 
-/** Returns the first limit that the next call would exceed, if any. `now` in milliseconds since 1970. */
+type Limited = Pick<Agent, "log" | "limits" | "clock" | "account">;
+
+/**
+ * Returns the first limit that the next call would exceed, if any. In a sub-agent the dollars of a call that may be made
+ * are held until it is billed.
+ */
 export function reachedLimit(
-  events: readonly LogEvent[],
-  limits: Limits,
+  { log, limits, clock, account }: Limited,
   composed: Composed,
+): ReachedLimit | undefined {
+  const events = log.events();
+  const spent = account?.spent() ?? spending(events);
+  const next = limits.maxBudgetUsd === undefined ? 0 : expectedCost(events, composed);
+  const reached = exceeded(limits, spent, next, clock());
+  if (!reached) account?.hold(next);
+  return reached;
+}
+
+/** `next`: dollars of the next call. `now`: milliseconds since 1970. */
+function exceeded(
+  limits: Limits,
+  spent: { turns: number; cost: number },
+  next: number,
   now: number,
 ): ReachedLimit | undefined {
-  const spent = spending(events);
   if (limits.maxTurns !== undefined && spent.turns >= limits.maxTurns)
     return { reason: "max_turns", detail: `${spent.turns} of ${limits.maxTurns} model calls were made` };
   if (limits.deadline !== undefined && now >= limits.deadline)
     return { reason: "max_time", detail: "the time limit was reached" };
   if (limits.maxBudgetUsd !== undefined) {
-    const next = expectedCost(events, composed);
     if (spent.cost + next > limits.maxBudgetUsd) {
       const sum = `$${spent.cost.toFixed(4)} spent, about $${next.toFixed(4)} for the next call`;
       return { reason: "max_budget", detail: `${sum}, limit $${limits.maxBudgetUsd}` };

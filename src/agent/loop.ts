@@ -80,9 +80,9 @@ function composeNow({ log }: Agent, reader: ViewReader): Composed {
 }
 
 /** Returns the reason to end the turn before this request: a limit, a loop, or a full window. */
-function endBefore({ log, limits, clock }: Agent, composed: Composed): ReachedLimit | undefined {
-  const events = log.events();
-  const limit = reachedLimit(events, limits, composed, clock()) ?? endlessLoop(events);
+function endBefore(agent: Agent, composed: Composed): ReachedLimit | undefined {
+  const events = agent.log.events();
+  const limit = reachedLimit(agent, composed) ?? endlessLoop(events);
   const full = limit ? undefined : overWindow(events, composed);
   return full ? { reason: "context_full", detail: full } : limit;
 }

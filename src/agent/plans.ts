@@ -8,12 +8,12 @@ import { askForProse } from "./summarize.ts";
 
 /** Lets each policy in turn forget what is due, within the limits of the session. */
 export function applyPlans(agent: Agent, reader: ViewReader, signal: AbortSignal): Promise<Planned> {
-  const { policies, limits, clock, log } = agent;
+  const { policies } = agent;
   const planning = planStep(plannedLog(agent, signal), {
     policies,
     reader,
     // A summary is a call like any other: none is made that would pass a limit.
-    mayAsk: (composed) => reachedLimit(log.events(), limits, composed, clock()) === undefined,
+    mayAsk: (composed) => reachedLimit(agent, composed) === undefined,
   });
   return carryOut(agent, planning, signal);
 }

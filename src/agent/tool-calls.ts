@@ -16,7 +16,7 @@ const hardLimitBytes = 30_000;
 
 type Input = Record<string, unknown>;
 
-/** Calls that only read run together; otherwise one after the other. Results are logged in the order of the calls. */
+/** Calls that only read run together, and so do sub-agents that only read; otherwise one after the other. Results are logged in the order of the calls. */
 export async function runCalls(
   agent: Agent,
   calls: readonly ToolUseBlock[],
@@ -36,7 +36,8 @@ export async function runCalls(
 function onlyReads(tools: readonly Tool[], call: ToolUseBlock): boolean {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (!tool || violations(tool.inputSchema, call.input).length > 0) return false;
-  return tool.access(call.input as Input).kind === "read";
+  const access = tool.access(call.input as Input);
+  return access.kind === "read" || (access.kind === "delegate" && !access.writes);
 }
 
 async function runCall(agent: Agent, call: ToolUseBlock, signal: AbortSignal): Promise<ToolOutput> {

@@ -32,6 +32,7 @@ export async function endAfter(agent: Agent, answered: Answered): Promise<End | 
   if (signal.aborted) return stopped(signal);
   const stop = agent.takeStop?.();
   if (stop !== undefined) return ["hook", stop];
+  if (agent.isDone?.()) return ["completed"];
   if (reply.stopReason === "max_tokens") return endOfCut(agent, counts);
   if (calls.length > 0) {
     counts.cutReplies = 0;

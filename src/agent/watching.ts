@@ -12,7 +12,7 @@ import type { View } from "../context/view/view.ts";
 import type { LogEvent } from "../core/events.ts";
 import { costOf } from "../core/model-card.ts";
 import { currentEngine, currentModel, eventAt, lastOf, spending, started } from "../core/questions.ts";
-import type { Agent, Limits } from "./agent.ts";
+import type { Agent } from "./agent.ts";
 import type { ReachedLimit } from "./limits.ts";
 
 /** Appends one reminder with all due notes. Returns true when there was one. */
@@ -23,7 +23,7 @@ export function remind(agent: Agent, view: View): boolean {
   const inputs = {
     folds: stackNamed(currentEngine(events).context).folds,
     tasks: tasks === undefined ? undefined : agent.redact(tasks),
-    runningOut: runningOut(events, agent.limits, agent.clock()),
+    runningOut: runningOut(agent),
     stay: channelFor(contract, []) === "logged",
     changedFiles: agent.changedFiles(knownFiles(events, view), newestCommands(events)),
   };
@@ -85,20 +85,19 @@ function discarded(events: readonly LogEvent[]): number {
 }
 
 /** The limits of which a tenth or less is left, or no more than the next calls will take. */
-function runningOut(
-  events: readonly LogEvent[],
-  { maxTurns, maxBudgetUsd, deadline }: Limits,
-  now: number,
-): { left: string; last: boolean } | undefined {
+function runningOut({ log, limits, clock, account }: Agent): { left: string; last: boolean } | undefined {
+  const { maxTurns, maxBudgetUsd, deadline } = limits;
+  const events = log.events();
   const parts: string[] = [];
-  const spent = maxTurns === undefined && maxBudgetUsd === undefined ? undefined : spending(events);
+  const isLimited = maxTurns !== undefined || maxBudgetUsd !== undefined;
+  const spent = isLimited ? (account?.spent() ?? spending(events)) : undefined;
   const turns = (maxTurns ?? Number.POSITIVE_INFINITY) - (spent?.turns ?? 0);
   if (maxTurns !== undefined && turns <= Math.max(1, maxTurns / 10))
     parts.push(turns === 1 ? "This is the last model call" : `${turns} of ${maxTurns} model calls are left`);
   const money = (maxBudgetUsd ?? 0) - (spent?.cost ?? 0);
   if (maxBudgetUsd !== undefined && money <= Math.max(maxBudgetUsd / 10, 2 * lastCost(events)))
     parts.push(`$${money.toFixed(4)} of $${maxBudgetUsd} is left`);
-  const time = (deadline ?? 0) - now;
+  const time = (deadline ?? 0) - clock();
   if (deadline !== undefined && time <= (deadline - turnStart(events)) / 10)
     parts.push(`about ${Math.max(0, Math.round(time / 1000))} seconds are left`);
   return parts.length > 0 ? { left: parts.join(", "), last: turns === 1 } : undefined;

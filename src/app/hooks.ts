@@ -15,6 +15,8 @@ export async function hooksOf(
   { id, folder, artifacts, log }: OpenSession,
   more: Pick<HooksOptions, "project" | "cwd" | "mode" | "env" | "redact"> & {
     file: string;
+    /** Nothing begins for the person with a sub-agent. */
+    isDelegate: boolean;
     warn(text: string): void;
   },
 ): Promise<SessionHooks | undefined> {
@@ -23,11 +25,12 @@ export async function hooksOf(
     import("../hooks/configuration.ts"),
     import("../hooks/session-hooks.ts"),
   ]);
-  const { file, warn, ...facts } = more;
+  const { file, isDelegate, warn, ...facts } = more;
   const hooks = hooksFrom(file, value, warn);
   const session = { sessionId: id, transcript: join(folder, "events.jsonl"), artifacts };
   const tell = (text: string): void => void log.append({ type: "warning", text: more.redact(text) });
   const made = sessionHooks({ ...session, ...facts, hooks, warn: tell });
+  if (isDelegate) return made;
   const resumed = log.events().some(({ type }) => type === "user_message");
   made.start(resumed ? "resume" : "startup");
   return made;
@@ -36,12 +39,13 @@ export async function hooksOf(
 /** Adds the hooks to what the agent does around a call and at the end of a turn. */
 export function watchedBy(
   hooks: SessionHooks | undefined,
+  isDelegate: boolean,
 ): Pick<Agent, "afterCall" | "beforeEnd" | "takeStop"> {
   if (!hooks) return {};
   return {
     afterCall: ({ id, tool, input }, { content, isError = false }, signal) =>
       hooks.afterCall({ id, name: tool.name, input }, { text: resultText(content), isError }, signal),
-    beforeEnd: hooks.beforeEnd,
+    ...(isDelegate ? {} : { beforeEnd: hooks.beforeEnd }),
     takeStop: hooks.takeStop,
   };
 }

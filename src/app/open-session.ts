@@ -18,6 +18,7 @@ import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
 import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
+import { delegationOf } from "./delegate/delegation.ts";
 import { hooksOf } from "./hooks.ts";
 import { preambleOf } from "./instructions/first-message.ts";
 import { type SessionSkills, sessionSkills } from "./instructions/skills.ts";
@@ -42,8 +43,9 @@ export async function openRun(options: OpenOptions): Promise<Run> {
   const settings = options.flags.bare ? {} : readSettings(join(paths.config, "settings.json"));
   checkChoices(options.flags, settings, join(paths.config, "settings.json"));
   const root = sessionRoot(options);
-  const session =
-    openStored(options, root) ?? createSession({ root, ...outside(options), cwd: realpathSync(options.cwd) });
+  const { delegate } = options;
+  const created = { root: delegate?.root ?? root, ...outside(options), cwd: realpathSync(options.cwd) };
+  const session = openStored(options, root) ?? createSession(created);
   try {
     return await runOver(session, options, settings);
   } catch (error) {
@@ -82,19 +84,17 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const choosing = firstModel(session, options, settings, redact);
   choosing.catch(() => undefined);
   const mode: PermissionMode = flags.permissionMode ?? settings.permissionMode ?? "ask";
-  const standing = standingRules({
-    ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
-    ...{ session: options.person?.allowed ?? [], warn: options.warn },
-  });
+  const standing = options.delegate?.standing ?? rulesIn(cwd, options, settings);
+  const delegation = delegationOf(session, options, standing);
   const first = await choosing;
   const place = { home: realHome(env), workspace: workspaceRoot(cwd), headless: !options.person };
   const plugins = await sessionPlugins(options);
   const skills = await sessionSkills({ ...options, redact, ...place, plugins: plugins.places });
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
-    ...{ cwd, settings, mode, standing, redact, skills, plugins },
+    ...{ cwd, settings, mode, standing, redact, skills, plugins, delegation },
   });
   if (sandbox.choice === "on") await sandbox.status();
-  begin(session, { flags, settings, cwd, model: first.model, tools });
+  begin(session, { flags, settings, cwd, model: first.model, tools, delegate: options.delegate });
   const fileSnapshots = agentSnapshots({
     ...{ ...session, parser, ...outside(options) },
     ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
@@ -107,10 +107,12 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const uncaught = options.uncaught ?? watchUncaught((error) => crash(session, options, error));
   const machine = { root: sessionRoot(options), warn: options.warn, reportOrphans: !options.person };
   const reportRest = watchMachine(session.log, shell, machine);
-  return {
+  const run: Run = {
     sessionId: session.id,
     folder: session.folder,
-    ...{ mode, models, skills, servers, rules: standing, hooks },
+    ...{ mode, models, skills, servers, rules: standing },
+    // A sub-agent is given its task, and its end is a result: hooks hear its calls alone.
+    hooks: options.delegate ? undefined : hooks,
     snapshots: fileSnapshots.snapshots,
     sandbox: { ...sandbox, ...walls },
     judgeAgain: () => void [...questions].map((again) => again()),
@@ -131,6 +133,15 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       if (!options.uncaught) uncaught.close();
     },
   };
+  delegation?.begin({ run, options, standing, uncaught });
+  return run;
+}
+
+function rulesIn(cwd: string, { flags, env, person, warn }: OpenOptions, settings: Settings) {
+  return standingRules({
+    ...{ flags, settings, env, config: folders(env).config, root: workspaceRoot(cwd) },
+    ...{ session: person?.allowed ?? [], warn },
+  });
 }
 
 /** Returns what a command is read by before a snapshot. */
@@ -150,7 +161,7 @@ export async function checkModel(
 /** Returns the person's hooks, which work in the folder of the shell. */
 function hooksIn(
   session: OpenSession,
-  { flags, env, person, warn }: OpenOptions,
+  { flags, env, person, warn, delegate }: OpenOptions,
   settings: Settings,
   of: { cwd: string; mode: PermissionMode; redact: Run["agent"]["redact"]; shell: { cwd(): string } },
 ) {
@@ -158,6 +169,7 @@ function hooksIn(
   return hooksOf(settings, session, {
     ...{ project: workspaceRoot(of.cwd), cwd: of.shell.cwd, env, redact: of.redact, warn },
     mode: () => person?.mode() ?? of.mode,
+    isDelegate: delegate !== undefined,
     file: join(folders(env).config, "settings.json"),
   });
 }
@@ -184,6 +196,7 @@ async function firstModel(
   settings: Settings,
   redact: Run["agent"]["redact"],
 ): Promise<OpenedModel> {
+  if (options.delegate) return options.delegate.model;
   const { wrapModel = (model) => model } = options;
   const choice = modelChoice(session, options, settings);
   const model = wrapModel(await chooseModel(choice), redact);

@@ -11,6 +11,7 @@ import type { SessionServers } from "../mcp/servers.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
+import type { DelegateOptions } from "./delegate/delegation.ts";
 import type { SessionSkills } from "./instructions/skills.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";
@@ -78,6 +79,8 @@ export type OpenOptions = {
   refuse?: (access: Access, folder: string) => Permission | undefined;
   /** Gives the model no tools and another system prompt: it only turns text into data. */
   withoutTools?: boolean;
+  /** Present for a sub-agent: what it takes from the session that delegated. */
+  delegate?: DelegateOptions;
   /** Puts something around each model that is opened. `redact` takes secrets out. */
   wrapModel?: ((model: Model, redact: Agent["redact"]) => Model) | undefined;
   /** Milliseconds since 1970 at which the run must stop, where it began before the session. */

@@ -11,11 +11,20 @@ import type { ModelCard } from "../core/model-card.ts";
 import type { Model, Tool } from "../core/ports.ts";
 import { currentEngine, currentModel } from "../core/questions.ts";
 import { placeholderTool, type ToolDefinition } from "../core/request.ts";
+import { toolNames } from "../core/tool-calls.ts";
 import type { OpenSession } from "../session/store.ts";
+import type { DelegateOptions } from "./delegate/delegation.ts";
 import type { SessionOptions } from "./options.ts";
 import { readPrompt, systemPrompt } from "./prompts.ts";
 
-type Parts = { flags: SessionOptions; settings: Settings; cwd: string; model: Model; tools: Tool[] };
+type Parts = {
+  flags: SessionOptions;
+  settings: Settings;
+  cwd: string;
+  model: Model;
+  tools: Tool[];
+  delegate?: DelegateOptions | undefined;
+};
 
 /** Appends the first event of a new session, or the changes to a stored one. Throws `UsageError`. */
 export function begin(session: OpenSession, parts: Parts): void {
@@ -25,9 +34,10 @@ export function begin(session: OpenSession, parts: Parts): void {
   for (const body of bodies) session.log.append(body);
 }
 
-function opening(session: OpenSession, { flags, settings, cwd, model, tools }: Parts): EventBody {
+function opening(session: OpenSession, parts: Parts): EventBody {
+  const { flags, settings, cwd, model, tools, delegate } = parts;
   const { context, engine } = stackOf(flags.context ?? settings.context ?? contextNames[0] ?? "raw");
-  const focus = stackNamed(context).folds ? (settings.focus ?? "aggressive") : "none";
+  const focus = stackNamed(context).folds && !delegate ? (settings.focus ?? "aggressive") : "none";
   const effort = flags.effort ?? settings.effort;
   return {
     type: "session_started",
@@ -38,10 +48,16 @@ function opening(session: OpenSession, { flags, settings, cwd, model, tools }: P
     ...(effort ? { effort } : {}),
     system:
       tools.length > 0 ? systemPrompt({ focus, append: flags.appendSystemPrompt }) : readPrompt("quarantine"),
-    tools: declaredTools(tools, model.card),
+    tools: declaredTools(delegate ? tools.filter(isForDelegates) : tools, model.card),
     context,
-    engine: { ...engineOf(flags, settings), ...engine },
+    engine: { ...engineOf(flags, settings), ...engine, ...(delegate ? { focusReminder: 0 } : {}) },
+    ...(delegate ? { parent: delegate.parent, delegate: delegate.delegated } : {}),
   };
+}
+
+/** A sub-agent knows nothing of delegating; a call of it is refused with the reason. */
+function isForDelegates({ name }: Tool): boolean {
+  return name !== toolNames.delegate;
 }
 
 /** The tools as the log of a new session has them. */

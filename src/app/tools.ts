@@ -12,8 +12,10 @@ import { bashTool } from "../tools/bash/tool.ts";
 import { editorTool } from "../tools/editor/tool.ts";
 import type { FetchParts } from "../tools/fetch/parts.ts";
 import { fetchTool } from "../tools/fetch/tool.ts";
+import { delegateTool, reportBackTool } from "../tools/session/delegate.ts";
 import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { todoTool } from "../tools/session/todo.ts";
+import type { DelegateOptions, Delegation } from "./delegate/delegation.ts";
 import { readPrompt } from "./prompts.ts";
 
 /** Parts of a session that tools use. `folder`: the session's own; `workspace`: where relative paths start. */
@@ -34,12 +36,36 @@ export type ToolParts = {
   fetching: FetchParts | undefined;
   /** The person's servers; absent where none is configured. */
   servers: SessionServers | undefined;
+  /** Absent in a session that may not delegate. */
+  delegation: Delegation | undefined;
+  /** Present in a sub-agent. */
+  delegated: DelegateOptions | undefined;
 };
+
+/** The tools by which a session ends an exploration: it folds it, or as a sub-agent reports. */
+function closingTools(
+  { folder, delegated }: Pick<ToolParts, "folder" | "delegated">,
+  description: (name: string) => string,
+): Tool[] {
+  if (!delegated)
+    return [
+      startFocusTool({ description: description(toolNames.startFocus) }),
+      completeFocusTool({
+        description: description(toolNames.completeFocus),
+        file: join(folder, "knowledge.md"),
+      }),
+    ];
+  const refused = { mayWrite: () => false, run: async () => ({ content: "", isError: true }) };
+  return [
+    reportBackTool({ description: description(toolNames.reportBack), take: delegated.report }),
+    delegateTool({ ...refused, description: description(toolNames.delegate) }),
+  ];
+}
 
 /** Every tool of a session, in the order in which they are declared to the model. */
 export function sessionTools(parts: ToolParts): Tool[] {
   const { folder, workspace, shell, settings, onMachine, watched, commands, fetching, servers } = parts;
-  const { isInstruction } = parts;
+  const { isInstruction, delegation } = parts;
   const description = (name: string) => readPrompt(`tools/${name}`);
   const ofSandbox = commands ? `\n${description("bash-sandbox")}` : "";
   return [
@@ -53,12 +79,9 @@ export function sessionTools(parts: ToolParts): Tool[] {
     ),
     editorTool({ description: description(toolNames.editor), workspace, onMachine, isInstruction }),
     todoTool({ description: description(toolNames.todo), file: join(folder, "todo.md") }),
-    startFocusTool({ description: description(toolNames.startFocus) }),
-    completeFocusTool({
-      description: description(toolNames.completeFocus),
-      file: join(folder, "knowledge.md"),
-    }),
+    ...closingTools(parts, description),
     ...(fetching ? [fetchTool({ ...fetching, description: description(toolNames.fetch) })] : []),
     ...(servers ? [mcpTool(description(toolNames.mcp), servers)] : []),
+    ...(delegation ? [delegateTool({ ...delegation, description: description(toolNames.delegate) })] : []),
   ];
 }

@@ -8,7 +8,7 @@ export type RuleScope = "session" | "project" | "user";
 
 /**
  * Who decided: the mode, a rule, the list of what is always denied, a person, a driving program, or nobody; `changed`:
- * nobody has seen how the server that `rule` names describes its tools now.
+ * nobody has seen how the server that `rule` names describes its tools now; `delegate`: a sub-agent has fewer rights.
  */
 export type DecidedBy =
   | "mode"
@@ -19,7 +19,8 @@ export type DecidedBy =
   | "headless"
   | "fix"
   | "changed"
-  | "hook";
+  | "hook"
+  | "delegate";
 
 /** How a call was decided at the time, whatever the rules say today. */
 export type DecisionRecord = {
@@ -80,6 +81,8 @@ function decider({ by, rule, scope }: DecisionRecord): string {
       return `because the tools of ${rule} changed, and nobody has looked`;
     case "hook":
       return `by the hook ${rule}`;
+    case "delegate":
+      return `because a sub-agent may not (${rule})`;
     case "fix":
       return "because a repair stays inside the project";
   }

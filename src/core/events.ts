@@ -105,8 +105,10 @@ export type EventBody =
       context: string;
       /** Settings of the engine that differ from the defaults. */
       engine?: Record<string, number>;
-      /** The session this one was forked from. */
+      /** The session this one was forked from, or that delegated to it. */
       parent?: string;
+      /** Present in the session of a sub-agent. */
+      delegate?: Delegated;
     }
   /** The model or its effort changed; later requests use these. */
   | { type: "model_changed"; model: ModelCard; effort?: string }
@@ -231,6 +233,32 @@ export type EventBody =
   | ({ type: "egress" } & Egress)
   /** A command of the shell called a tool of a server. Never sent to the model. */
   | ({ type: "mcp_called" } & ServerCalled)
+  /**
+   * A sub-agent begins: a session of its own, with its log in `folder`. `toolUseId`: the call that asked for it. `writes`:
+   * it may do more than read.
+   */
+  | { type: "delegate_started"; delegate: string; folder: string; toolUseId: string; writes: boolean }
+  /** A model call of a sub-agent, billed here too. `card`: present when it is not the model of this session. */
+  | {
+      type: "delegate_called";
+      delegate: string;
+      usage: Usage;
+      model: string;
+      durationMs: number;
+      card?: ModelCard;
+    }
+  /**
+   * A sub-agent ended. `outside`: it read text from outside, and its report may repeat that. `economics`: what it cost,
+   * and what the same calls would have cost in this session.
+   */
+  | {
+      type: "delegate_ended";
+      delegate: string;
+      reason: TurnEnd;
+      detail?: string;
+      outside?: true;
+      economics: { calls: number; apartUsd: number; inPlaceUsd: number };
+    }
   | { type: "turn_ended"; reason: TurnEnd; detail?: string };
 
 /** One line of the log. `seq` counts from 0 without gaps; `at` is milliseconds since 1970. */
@@ -239,6 +267,12 @@ export type LogEvent = { seq: number; at: number } & EventBody;
 export type UserMessage = Pick<EventOf<"user_message">, "content" | "shell">;
 
 export type EventOf<T extends EventBody["type"]> = Extract<LogEvent, { type: T }>;
+
+/**
+ * Facts about the session of a sub-agent. `toolUseId`: the call of its parent. `outside`, `private`: where the parent had
+ * read text from outside and private data from by then.
+ */
+export type Delegated = { toolUseId: string; writes: boolean; outside?: string; private?: string };
 
 /** A call by the shell. `command`: `tool_use` id of the command, or `job <pid>`. `bytes`: of what it printed. */
 export type ServerCalled = {

@@ -59,6 +59,8 @@ export type Access =
   | { kind: "fetch"; url: string; invented: boolean }
   /** A tool of a server. `readOnly`: it only reads, by a claim of the server that the person trusts. */
   | { kind: "remote"; server: string; tool: string; readOnly: boolean }
+  /** A sub-agent. `writes`: it may do what the session may; otherwise it only reads. */
+  | { kind: "delegate"; writes: boolean }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

@@ -153,7 +153,7 @@ const wrote = memoizedReduce<Set<string>>(
   },
 );
 
-/** `turns`: all model calls, summaries included; `replies`: model calls of the conversation alone. */
+/** `turns`: all model calls, summaries and those of sub-agents included; `replies`: model calls of the conversation alone. */
 export type Spending = { turns: number; replies: number; usage: Usage; cost: number; apiMs: number };
 
 /** Totals model calls, tokens and dollars of the session so far, each reply at its own model's prices. */
@@ -166,16 +166,29 @@ const spendingSoFar = memoizedReduce<{ total: Spending; model?: ModelCard }>(
   (state, event) => {
     if (event.type === "session_started" || event.type === "model_changed")
       return { ...state, model: event.model };
-    if (event.type !== "assistant_message" && event.type !== "summary_call") return state;
-    // Another model may have written the summary.
-    const model = event.type === "summary_call" ? (event.card ?? state.model) : state.model;
+    if (!isModelCall(event)) return state;
+    const model = cardOf(event) ?? state.model;
     return { ...state, total: withCall(state.total, event, model) };
   },
 );
 
+/** An event that a model call is billed by. */
+export type ModelCall = EventOf<"assistant_message" | "summary_call" | "delegate_called">;
+
+export function isModelCall(event: LogEvent): event is ModelCall {
+  return (
+    event.type === "assistant_message" || event.type === "summary_call" || event.type === "delegate_called"
+  );
+}
+
+/** Returns the model that was called, where it is not the one of the session. */
+export function cardOf(call: ModelCall): ModelCard | undefined {
+  return call.type === "assistant_message" ? undefined : call.card;
+}
+
 function withCall(
   total: Spending,
-  { type, usage, durationMs }: EventOf<"assistant_message"> | EventOf<"summary_call">,
+  { type, usage, durationMs }: ModelCall,
   model: ModelCard | undefined,
 ): Spending {
   return {

@@ -70,6 +70,16 @@ export const mcpCalls: CallReader = {
   touches: () => ({ kind: "runs", paths: [] }),
 };
 
+export const delegateCalls: CallReader = {
+  describe: (input) => ({ verb: "delegate", subject: text(input, "brief") }),
+  touches: () => ({ kind: "runs", paths: [] }),
+};
+
+export const reportBackCalls: CallReader = {
+  describe: (input) => ({ verb: "report", subject: text(input, "outcome") }),
+  touches: () => ({ kind: "session", paths: [] }),
+};
+
 /** The names of Sawtooth's own tools, as the model and the log know them. */
 export const toolNames = {
   bash: "bash",
@@ -79,6 +89,8 @@ export const toolNames = {
   completeFocus: "complete_focus",
   fetch: "fetch",
   mcp: "mcp",
+  delegate: "delegate",
+  reportBack: "report_back",
 } as const;
 
 const known = new Map<string, CallReader>([
@@ -89,6 +101,8 @@ const known = new Map<string, CallReader>([
   [toolNames.completeFocus, completeFocusCalls],
   [toolNames.fetch, fetchCalls],
   [toolNames.mcp, mcpCalls],
+  [toolNames.delegate, delegateCalls],
+  [toolNames.reportBack, reportBackCalls],
 ]);
 
 /** Returns true for a tool whose calls are described from the log alone. */

@@ -8,6 +8,7 @@ import {
   type PermissionInput,
   type PermissionQuery,
 } from "./decision.ts";
+import { decideDelegate } from "./delegate.ts";
 import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
 import { parseRule } from "./parse-rule.ts";
@@ -46,6 +47,8 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
       return decideFetch(query, access);
     case "remote":
       return decideRemote(query, access);
+    case "delegate":
+      return decideDelegate(query, access);
     case "session": {
       const denied = query.deny.find((rule) => rule.tool === query.toolName);
       return denied

@@ -192,7 +192,9 @@ function firstEvent(bytes: Buffer): EventOf<"session_started"> | undefined {
 }
 
 const counted =
-  /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named|model_changed|assistant_message|summary_call|side_call)"/;
+  /^\{"seq":\d+,"at":\d+,"type":"(user_message|session_named|model_changed|assistant_message|summary_call|delegate_called|side_call)"/;
+
+const billed = new Set(["assistant_message", "summary_call", "delegate_called", "side_call"]);
 
 function factsIn(bytes: Buffer, first: Prices): Pick<SessionSummary, "turns" | "title" | "name" | "cost"> {
   let [turns, title, name, cost, prices] = [0, "", "", 0, first];
@@ -207,8 +209,7 @@ function factsIn(bytes: Buffer, first: Prices): Pick<SessionSummary, "turns" | "
     }
     if (type === "session_named") name = nameOf(bytes.subarray(start, end));
     if (type === "model_changed") prices = pricesOf(bytes.subarray(start, end)) ?? prices;
-    if (type === "assistant_message" || type === "summary_call" || type === "side_call")
-      cost += costIn(bytes.subarray(start, end), prices);
+    if (type !== undefined && billed.has(type)) cost += costIn(bytes.subarray(start, end), prices);
     start = end + 1;
   }
   return { turns, title, cost, ...(name ? { name } : {}) };

@@ -131,5 +131,8 @@ const shapes: Record<EventBody["type"], JsonSchema> = {
   summary_call: shape({ usage: record }),
   warning: shape({ text: string }),
   egress: shape({ host: string, port: number, decision: string, bytesUp: number, bytesDown: number }),
+  delegate_started: shape({ delegate: string, folder: string, toolUseId: string }),
+  delegate_called: shape({ delegate: string, usage: record }),
+  delegate_ended: shape({ delegate: string, reason: string, economics: record }),
   turn_ended: shape({ reason: string }),
 };

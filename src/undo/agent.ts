@@ -92,6 +92,7 @@ async function mayWrite(access: Access, parser: UndoScope["parser"]): Promise<bo
   if (access.kind === "read" || access.kind === "session" || access.kind === "fetch") return false;
   if (access.kind === "write") return true;
   if (access.kind === "remote") return !access.readOnly;
+  if (access.kind === "delegate") return access.writes;
   const { decidePermission } = await import("../permissions/decide.ts");
   const parse = await parser(access);
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
@@ -111,6 +112,7 @@ function labelOf(access: Access): string {
     case "read":
     case "session":
     case "fetch":
+    case "delegate":
       return access.kind;
   }
 }

@@ -39,7 +39,7 @@ export function catalogueFolder(env: Readonly<Record<string, string | undefined>
 export async function configuredServers(parts: Parts): Promise<SessionServers | undefined> {
   const { session, options } = parts;
   const { env, warn } = options;
-  if (options.withoutTools) return undefined;
+  if (options.withoutTools || options.delegate) return undefined;
   const { entries, configurations } = await configurationsOf(parts);
   if (configurations.length === 0) return undefined;
   const { log, id, folder } = session;

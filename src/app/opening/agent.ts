@@ -42,13 +42,14 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     get policies() {
       return stackNamed(currentEngine(session.log.events()).context).policies;
     },
-    limits: limitsOf(options, settings),
+    limits: options.delegate?.limits ?? limitsOf(options, settings),
+    ...(options.delegate ? { account: options.delegate.account, isDone: options.delegate.isDone } : {}),
     clock: Date.now,
     artifacts: session.artifacts,
     guard: parts.guard,
     beforeWrite: fileSnapshots.beforeWrite,
     permit: permitLater(session, parts),
-    ...watchedBy(hooks),
+    ...watchedBy(hooks, options.delegate !== undefined),
     takeSteering: async () => {
       const taken = (await (person ?? driver)?.takeSteering()) ?? [];
       const messages = (await passed(taken)).map((message) => shortened(session, message));

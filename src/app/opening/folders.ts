@@ -28,7 +28,9 @@ export function folderOf(session: OpenSession, options: OpenOptions): string {
  * Returns the session's own folder, and those of the sessions it was branched from, whose artifacts its history names.
  */
 export function readableFolders({ folder, log }: OpenSession): string[] {
-  return [folder, ...ancestorFolders(folder, started(log.events()).parent)];
+  const { parent, delegate } = started(log.events());
+  // That of a sub-agent lies in the folder of the session that delegated: <session>/delegates/<slug>/<id>.
+  return delegate ? [folder, resolve(folder, "../../..")] : [folder, ...ancestorFolders(folder, parent)];
 }
 
 /** Returns the folder of the pictures that were pasted into a session, given the session's own. */

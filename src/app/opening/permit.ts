@@ -7,6 +7,7 @@ import { realTarget } from "../../disk/real-path.ts";
 import { programsInGit, trackedFiles } from "../../git/configured-programs.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { namesMatching, surveyFolder } from "../../tools/bash/look-ahead.ts";
+import { permitDelegate } from "../delegate/permit.ts";
 import { askNotifying, permitHooked } from "../hooks.ts";
 import { permitChanged } from "../mcp/permit-changed.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
@@ -26,7 +27,9 @@ export function permitOf(session: OpenSession, parts: AgentParts): Agent["permit
   const ask = person && askNotifying(person.ask, hooks);
   const permit = ask ? permitAsking(rules, ask, standing, questions) : permitHeadless(rules, driver?.settle);
   const refused = refusing(permit, refuse && ((access) => refuse(access, session.folder)));
-  return permitHooked(permitChanged(refused, servers, ask), hooks, ask);
+  const hooked = permitHooked(permitChanged(refused, servers, ask), hooks, ask);
+  const { delegate } = parts.options;
+  return delegate ? permitDelegate(hooked, delegate.delegated.writes) : hooked;
 }
 
 /** Returns a function that gives the rules as they are at a call. */

@@ -7,6 +7,7 @@ import type { PermissionMode } from "../../core/decision.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { createShell } from "../../tools/bash/shell/shell.ts";
+import type { Delegation } from "../delegate/delegation.ts";
 import type { SessionSkills } from "../instructions/skills.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
 import type { ShellCalls } from "../mcp/shell-calls.ts";
@@ -27,6 +28,7 @@ type Chosen = {
   redact(text: string): string;
   skills: SessionSkills;
   plugins: SessionPlugins;
+  delegation: Delegation | undefined;
 };
 
 /** Creates what commands run in: the sandbox, its network, the shell, and the tools over them. Nothing starts yet. */
@@ -65,6 +67,8 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
     isInstruction: skills.isInstruction,
     commands: sandbox.choice === "off" ? undefined : commands,
     fetching: offersPages(session, standing) ? fetchParts({ log, network, redact }) : undefined,
+    delegation: chosen.delegation,
+    delegated: options.delegate,
   });
   return {
     sandbox,

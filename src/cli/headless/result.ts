@@ -5,7 +5,16 @@ import { isToolUse } from "../../core/blocks.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { addUsage, costOf, noUsage, type Usage } from "../../core/model-card.ts";
 import { type Egress, foldEgress, hostRule } from "../../core/network/egress.ts";
-import { allOf, changedFiles, findCall, lastOf, spending, started } from "../../core/questions.ts";
+import {
+  allOf,
+  cardOf,
+  changedFiles,
+  findCall,
+  isModelCall,
+  lastOf,
+  spending,
+  started,
+} from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { inQuarantine, runsElsewhere } from "../../permissions/sandbox/watched.ts";
 import { wireEgress } from "./egress.ts";
@@ -262,8 +271,8 @@ function usageByModel(events: readonly LogEvent[]) {
   let model = started(events).model;
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
-    if (event.type !== "assistant_message" && event.type !== "summary_call") continue;
-    const { id, prices } = event.type === "summary_call" ? (event.card ?? model) : model;
+    if (!isModelCall(event)) continue;
+    const { id, prices } = cardOf(event) ?? model;
     const total = totals[id] ?? { usage: noUsage, cost: 0 };
     totals[id] = {
       usage: addUsage(total.usage, event.usage),

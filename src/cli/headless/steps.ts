@@ -5,6 +5,7 @@ import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { findCall } from "../../core/questions.ts";
+import { delegateText } from "../../core/text/delegate-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 import { cut, filled, wrap } from "../../report/text/columns.ts";
 
@@ -25,6 +26,10 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
       return [`  ! ${event.text}`];
     case "egress":
       return event.decision === "allow" ? [] : [`  ! ${egressText(event)}`];
+    case "delegate_ended":
+      return [`  · ${delegateText(event)}`];
+    case "delegate_started":
+    case "delegate_called":
     case "session_started":
     case "model_changed":
     case "session_named":

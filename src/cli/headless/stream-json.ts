@@ -94,6 +94,9 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     case "tools_gated":
     case "model_request":
     case "summary_call":
+    case "delegate_started":
+    case "delegate_called":
+    case "delegate_ended":
     case "turn_ended":
       return undefined;
     default:

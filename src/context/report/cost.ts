@@ -18,7 +18,7 @@ import { type Contents, contentsOf, noKinds } from "./contents.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { type Moment, momentsOf } from "./walk.ts";
 
-/** Dollars by bucket. `side`: calls outside the conversation, such as summaries, with all their buckets. */
+/** Dollars by bucket. `side`: summaries, `delegates`: calls of sub-agents, both with all their buckets. */
 export type Buckets = {
   uncached: number;
   read: number;
@@ -26,6 +26,7 @@ export type Buckets = {
   write1h: number;
   output: number;
   side: number;
+  delegates: number;
 };
 
 /** Dollars for one kind: as input, each time it was sent, and as output, when it was written. */
@@ -34,9 +35,10 @@ export type KindCost = { kind: Kind; input: number; output: number };
 export type Costs = {
   total: number;
   buckets: Buckets;
-  /** Tokens of the conversation's replies; `sideUsage`: of the calls outside it. */
+  /** Tokens of the conversation's replies; `sideUsage`: of summaries; `delegateUsage`: of sub-agents. */
   usage: Usage;
   sideUsage: Usage;
+  delegateUsage: Usage;
   /** Most expensive first; kinds that cost nothing are left out. */
   byKind: KindCost[];
 };
@@ -55,7 +57,7 @@ export function costReader(events: readonly LogEvent[]): { take(moment: Moment):
 }
 
 /** Lists the buckets of the bill as rows: name, tokens, dollars. */
-export function bucketRows({ buckets, usage, sideUsage }: Costs): [string, number, number][] {
+export function bucketRows({ buckets, usage, sideUsage, delegateUsage }: Costs): [string, number, number][] {
   return [
     ["cache read", usage.cacheReadTokens, buckets.read],
     ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
@@ -63,25 +65,30 @@ export function bucketRows({ buckets, usage, sideUsage }: Costs): [string, numbe
     ["uncached input", usage.inputTokens, buckets.uncached],
     ["output", usage.outputTokens, buckets.output],
     ["summaries", inputTotal(sideUsage) + sideUsage.outputTokens, buckets.side],
+    ["sub-agents", inputTotal(delegateUsage) + delegateUsage.outputTokens, buckets.delegates],
   ];
 }
 
 function bucketsOf(events: readonly LogEvent[]): Omit<Costs, "byKind"> {
-  const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0 };
+  const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0, delegates: 0 };
   let { model } = started(events);
-  let [usage, sideUsage] = [noUsage, noUsage];
+  let [usage, sideUsage, delegateUsage] = [noUsage, noUsage, noUsage];
   for (const event of events) {
     if (event.type === "model_changed") model = event.model;
     if (event.type === "summary_call") {
       sideUsage = addUsage(sideUsage, event.usage);
       buckets.side += costOf(event.usage, (event.card ?? model).prices);
     }
+    if (event.type === "delegate_called") {
+      delegateUsage = addUsage(delegateUsage, event.usage);
+      buckets.delegates += costOf(event.usage, (event.card ?? model).prices);
+    }
     if (event.type !== "assistant_message") continue;
     usage = addUsage(usage, event.usage);
     addBuckets(buckets, event.usage, model.prices);
   }
   const total = Object.values(buckets).reduce((sum, dollars) => sum + dollars, 0);
-  return { total, buckets, usage, sideUsage };
+  return { total, buckets, usage, sideUsage, delegateUsage };
 }
 
 function addBuckets(buckets: Buckets, usage: Usage, allPrices: Prices): void {

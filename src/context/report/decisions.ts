@@ -59,6 +59,7 @@ const parties: Record<DecidedBy, string> = {
   changed: "changed tools that nobody looked at",
   hook: "by a hook",
   fix: "outside of the project",
+  delegate: "beyond the rights of a sub-agent",
 };
 
 /** Counts the decisions by outcome and by who made them: `4 allowed (3 by the mode, 1 by the user), none denied`. */

@@ -8,6 +8,7 @@ import type { SoftWindow } from "../policies/window.ts";
 import { viewReader } from "../view/view.ts";
 import { type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
+import { type DelegateRow, delegateRows } from "./delegates.ts";
 import { type EditRow, editReader } from "./edits.ts";
 import { type InstructionCost, instructionCosts } from "./instructions.ts";
 import { type CommandCalls, commandCalls } from "./server-calls.ts";
@@ -44,6 +45,8 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   /** Texts of instructions that stand; empty where none was read. */
   instructions: InstructionCost[];
   cost: Costs;
+  /** Empty where nothing was delegated. */
+  delegates: DelegateRow[];
   failures: EventOf<"model_failed">[];
   sideCalls: EventOf<"summary_call">[];
   warnings: EventOf<"warning">[];
@@ -85,6 +88,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     commandCalls: commandCalls(events),
     instructions: instructionCosts(snapshot),
     cost: costs.costs(),
+    delegates: delegateRows(events),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),
     warnings: allOf(events, "warning"),

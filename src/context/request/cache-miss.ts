@@ -57,6 +57,9 @@ function explains(event: LogEvent): boolean {
     case "warning":
     case "egress":
     case "mcp_called":
+    case "delegate_started":
+    case "delegate_called":
+    case "delegate_ended":
     case "turn_ended":
       return false;
     default:

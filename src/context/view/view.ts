@@ -201,6 +201,9 @@ function entryOf(event: LogEvent): Made | undefined {
     case "warning":
     case "egress":
     case "mcp_called":
+    case "delegate_started":
+    case "delegate_called":
+    case "delegate_ended":
     case "turn_ended":
       return undefined;
     default:

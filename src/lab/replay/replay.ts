@@ -105,6 +105,9 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
       case "runs_elsewhere":
       case "egress":
       case "mcp_called":
+      case "delegate_started":
+      case "delegate_called":
+      case "delegate_ended":
       case "warning":
       case "turn_ended":
         break;

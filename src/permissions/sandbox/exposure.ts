@@ -1,7 +1,7 @@
 /** Finds the outside text and the private data that a session has seen, from its log. Pure. */
 
 import { resultText } from "../../core/blocks.ts";
-import type { LogEvent } from "../../core/events.ts";
+import type { Delegated, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { hostText } from "../../core/network/egress.ts";
 import { toolNames } from "../../core/tool-calls.ts";
@@ -25,6 +25,7 @@ export type ExposureOptions = {
 const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/registry|go\/pkg\/mod)\//;
 
 const serverText = "an MCP server";
+const delegateText = "a sub-agent";
 
 type Reading = { seen: Exposure; step: number };
 
@@ -47,6 +48,9 @@ export function exposureBy(options: ExposureOptions): (events: readonly LogEvent
 
 function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions): Reading {
   if (event.type === "assistant_message") return { seen, step: step + 1 };
+  if (event.type === "session_started" && event.delegate) return { seen: seenBefore(event.delegate), step };
+  if (event.type === "delegate_ended" && event.outside)
+    return { seen: { ...seen, outside: { step, from: delegateText } }, step };
   if (event.type === "egress" && event.decision !== "deny" && event.bytesDown > 0 && !event.trusted) {
     const outside = { step, from: hostText(event), ...(event.program ? { call: event.program } : {}) };
     return { seen: { ...seen, outside }, step };
@@ -55,6 +59,14 @@ function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions
     return { seen: { ...seen, outside: { step, from: serverText } }, step };
   if (event.type !== "tool_result" || event.rejected) return { seen, step };
   return { seen: { ...seen, ...resultSources(event, step, options) }, step };
+}
+
+/** What the session had read that delegated: its brief may repeat it. */
+function seenBefore({ outside, private: own }: Delegated): Exposure {
+  return {
+    ...(outside === undefined ? {} : { outside: { step: 0, from: outside } }),
+    ...(own === undefined ? {} : { private: { step: 0, from: own } }),
+  };
 }
 
 function resultSources(

@@ -29,6 +29,7 @@ const forms: Readonly<Record<string, Form>> = {
     how: "mcp(server/tool), such as mcp(github/list_*)",
     bare: true,
   },
+  delegate: { fits: (pattern) => pattern === "write", how: "delegate or delegate(write)", bare: true },
   device: { fits: (pattern) => pattern === "gpu", how: "device(gpu)" },
 };
 

@@ -8,6 +8,7 @@ import { egressText } from "../../core/network/egress.ts";
 import { currentModel, indexFrom, spending, started } from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { cleanText } from "../../core/text/clean-text.ts";
+import { delegateText } from "../../core/text/delegate-text.ts";
 import { serverCallText } from "../../core/text/server-call-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 
@@ -135,8 +136,12 @@ function noteOf(event: LogEvent): string | undefined {
       return `Network: ${egressText(event)}.`;
     case "mcp_called":
       return `MCP: ${serverCallText(event)}.`;
+    case "delegate_ended":
+      return `${delegateText(event)}.`;
     case "turn_ended":
       return event.reason === "completed" ? undefined : `Ended: ${event.detail ?? event.reason}.`;
+    case "delegate_started":
+    case "delegate_called":
     case "session_started":
     case "settings_changed":
     case "user_message":

@@ -28,6 +28,7 @@ import type { ModelRequest } from "../../core/request.ts";
 import { cleanLine, formatInteger } from "../../core/text/clean-text.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { bar, cut, filled, wrap } from "./columns.ts";
+import { delegateLines } from "./delegates.ts";
 
 /** The whole report, 80 columns wide. `verbose`: all steps and edits. */
 export function reportText(events: readonly LogEvent[], { verbose = false } = {}): string {
@@ -43,6 +44,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     editLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
+    delegateLines(report),
     decisionLines(report, verbose),
     troubleLines(report, verbose),
     verbose ? stepsLines(report) : [],

@@ -275,6 +275,9 @@ function runningAfter({ running, describe }: State, event: LogEvent): RunningCal
     case "runs_elsewhere":
     case "egress":
     case "mcp_called":
+    case "delegate_started":
+    case "delegate_called":
+    case "delegate_ended":
     case "warning":
       return running;
     default:

@@ -3,6 +3,7 @@
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { isFullSandbox } from "../../core/sandbox.ts";
+import { delegateText } from "../../core/text/delegate-text.ts";
 import { sandboxText } from "../../core/text/sandbox-text.ts";
 import { serverCallText } from "../../core/text/server-call-text.ts";
 
@@ -55,6 +56,8 @@ export function eventNote(event: LogEvent, cwd: string): Note | undefined {
         "dim",
         `changed files that other programs run: ${event.paths.map((path) => near(path, cwd)).join(", ")}`,
       ];
+    case "delegate_ended":
+      return ["dim", delegateText(event)];
     case "context_edited":
     case "session_started":
     case "settings_changed":
@@ -65,6 +68,8 @@ export function eventNote(event: LogEvent, cwd: string): Note | undefined {
     case "reminder":
     case "tools_gated":
     case "model_request":
+    case "delegate_started":
+    case "delegate_called":
     case "turn_ended":
       return undefined;
     default:

@@ -19,6 +19,7 @@ export function decide(access: Access, options: Options = {}) {
     read: editor,
     write: editor,
     fetch: "fetch",
+    delegate: "delegate",
   };
   return decidePermission({
     ...{ mode: "ask", allow: [], deny: [], toolName: names[access.kind], access, home },

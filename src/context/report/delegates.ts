@@ -1,0 +1,76 @@
+/** The sub-agents of a session, from its own log: calls, dollars, ends, and what they would have cost in place. Pure. */
+
+import type { EventOf, LogEvent } from "../../core/events.ts";
+import {
+  addUsage,
+  costOf,
+  inputTotal,
+  type ModelCard,
+  noUsage,
+  pricesOf,
+  type Usage,
+} from "../../core/model-card.ts";
+import { findCall, started } from "../../core/questions.ts";
+
+/** `brief`: its first line. `end`: undefined while it runs, or when the session was cut off meanwhile. */
+export type DelegateRow = {
+  id: string;
+  folder: string;
+  brief: string;
+  writes: boolean;
+  calls: number;
+  usage: Usage;
+  /** Dollars. */
+  cost: number;
+  end?: EventOf<"delegate_ended">;
+};
+
+/** Returns a row for each sub-agent, in the order of their beginning. */
+export function delegateRows(events: readonly LogEvent[]): DelegateRow[] {
+  const rows = new Map<string, DelegateRow>();
+  let { model } = started(events);
+  for (const event of events) {
+    if (event.type === "model_changed") model = event.model;
+    if (event.type === "delegate_started") rows.set(event.delegate, rowOf(event, events));
+    const row =
+      "delegate" in event && typeof event.delegate === "string" ? rows.get(event.delegate) : undefined;
+    if (!row) continue;
+    if (event.type === "delegate_ended") row.end = event;
+    if (event.type !== "delegate_called") continue;
+    row.calls += 1;
+    row.usage = addUsage(row.usage, event.usage);
+    row.cost += costOf(event.usage, (event.card ?? model).prices);
+  }
+  return [...rows.values()];
+}
+
+function rowOf(
+  { delegate, folder, toolUseId, writes }: EventOf<"delegate_started">,
+  events: readonly LogEvent[],
+): DelegateRow {
+  const input = findCall(events, toolUseId)?.input as { brief?: unknown } | undefined;
+  const brief =
+    String(input?.brief ?? "")
+      .trim()
+      .split("\n")[0] ?? "";
+  return { id: delegate, folder, brief, writes, calls: 0, usage: noUsage, cost: 0 };
+}
+
+/**
+ * Compares the calls of a sub-agent (`calls`, in order) with the same calls in the session that delegated. There each
+ * would have read the context of that session from the cache, T tokens, in place of its own first one, S, which would
+ * not have been written anew: in place = apart + calls × (T − S) × read − S × (write − read). What the calls add
+ * themselves counts alike in both.
+ */
+export function delegateEconomics(
+  calls: readonly { usage: Usage; card: ModelCard }[],
+  { tokens, card }: { tokens: number; card: ModelCard },
+): EventOf<"delegate_ended">["economics"] {
+  const apartUsd = calls.reduce((sum, call) => sum + costOf(call.usage, call.card.prices), 0);
+  const first = calls[0];
+  if (!first) return { calls: 0, apartUsd, inPlaceUsd: 0 };
+  const own = inputTotal(first.usage);
+  const { cacheRead, cacheWrite5m, input } = pricesOf(first.usage, card.prices);
+  const more = calls.length * (tokens - own) * cacheRead - own * ((cacheWrite5m || input) - cacheRead);
+  return { calls: calls.length, apartUsd, inPlaceUsd: Math.max(0, apartUsd + more / 1e6) };
+}
