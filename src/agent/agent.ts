@@ -26,7 +26,7 @@ export type Limits = {
 };
 
 /**
- * What counts in the limits of a sub-agent: the calls of the session that delegated and of all its sub-agents, and those
+ * The sums that count in the limits of a sub-agent: the calls of the session that delegated and of all its sub-agents, and those
  * that are on their way. `hold`: dollars of a call that is about to be made, until it is billed.
  */
 export type Account = { spent(): { turns: number; cost: number }; hold(dollars: number): void };

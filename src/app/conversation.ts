@@ -4,39 +4,13 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { runTurn } from "../agent/loop.ts";
-import { resultText, type UserBlock } from "../core/blocks.ts";
+import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent, TurnEnd, UserMessage } from "../core/events.ts";
 import type { ModelPart } from "../core/ports.ts";
+import { runMessage } from "./messages/run-message.ts";
 import { openRun } from "./open-session.ts";
 import type { OpenOptions, Person, Run } from "./session.ts";
-
-/**
- * Says a message and runs the turn to its end. A bug of ours ends the turn as "error", with the log intact; `onBug`
- * gets it. A message that a hook of the user refuses is not said, and the turn ends as "hook".
- */
-export async function runMessage(
-  { agent, say, hooks }: Run,
-  content: UserBlock[],
-  signal: AbortSignal,
-  onBug: (error: unknown) => void = () => {},
-): Promise<TurnEnd> {
-  const refused = await hooks?.beforePrompt(resultText(content), signal);
-  if (refused !== undefined) {
-    agent.log.append({ type: "turn_ended", reason: "hook", detail: refused });
-    return "hook";
-  }
-  say(content);
-  try {
-    return await runTurn(agent, signal);
-  } catch (error) {
-    onBug(error);
-    const detail = error instanceof Error ? error.message : String(error);
-    agent.log.append({ type: "turn_ended", reason: "error", detail });
-    return "error";
-  }
-}
 
 /** Something that happens in a session: an event of its log, a part of a reply as it streams in, the output of a running call. */
 export type Happening =

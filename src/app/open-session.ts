@@ -110,9 +110,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const run: Run = {
     sessionId: session.id,
     folder: session.folder,
-    ...{ mode, models, skills, servers, rules: standing },
-    // A sub-agent is given its task, and its end is a result: hooks hear its calls alone.
-    hooks: options.delegate ? undefined : hooks,
+    ...{ mode, models, skills, servers, rules: standing, hooks: options.delegate ? undefined : hooks },
     snapshots: fileSnapshots.snapshots,
     sandbox: { ...sandbox, ...walls },
     judgeAgain: () => void [...questions].map((again) => again()),
@@ -133,7 +131,7 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       if (!options.uncaught) uncaught.close();
     },
   };
-  delegation?.begin({ run, options, standing, uncaught });
+  delegation?.begin({ run, options, standing, uncaught, openRun });
   return run;
 }
 
@@ -158,7 +156,7 @@ export async function checkModel(
   await chooseModel({ name, flags, env: withStoredKeys(options), cwd, warn, ...facts });
 }
 
-/** Returns the person's hooks, which work in the folder of the shell. */
+/** Returns the person's hooks, which work in the folder of the shell. They hear of a sub-agent only its calls. */
 function hooksIn(
   session: OpenSession,
   { flags, env, person, warn, delegate }: OpenOptions,

@@ -11,7 +11,7 @@ import type { SessionServers } from "../mcp/servers.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
-import type { DelegateOptions } from "./delegate/delegation.ts";
+import type { DelegateOptions } from "./delegate/options.ts";
 import type { SessionSkills } from "./instructions/skills.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";

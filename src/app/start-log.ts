@@ -13,7 +13,7 @@ import { currentEngine, currentModel } from "../core/questions.ts";
 import { placeholderTool, type ToolDefinition } from "../core/request.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { OpenSession } from "../session/store.ts";
-import type { DelegateOptions } from "./delegate/delegation.ts";
+import type { DelegateOptions } from "./delegate/options.ts";
 import type { SessionOptions } from "./options.ts";
 import { readPrompt, systemPrompt } from "./prompts.ts";
 

@@ -15,7 +15,8 @@ import { fetchTool } from "../tools/fetch/tool.ts";
 import { delegateTool, reportBackTool } from "../tools/session/delegate.ts";
 import { completeFocusTool, startFocusTool } from "../tools/session/focus.ts";
 import { todoTool } from "../tools/session/todo.ts";
-import type { DelegateOptions, Delegation } from "./delegate/delegation.ts";
+import type { Delegation } from "./delegate/delegation.ts";
+import type { DelegateOptions } from "./delegate/options.ts";
 import { readPrompt } from "./prompts.ts";
 
 /** Parts of a session that tools use. `folder`: the session's own; `workspace`: where relative paths start. */

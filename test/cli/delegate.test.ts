@@ -1,7 +1,8 @@
 /** Sub-agents through the whole program: bill, limits, rights, depth, ends. The strict server plays both models. */
 
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import { spending } from "../../src/core/questions.ts";
@@ -35,7 +36,9 @@ const turnsOf =
   ({ parent, child }: Parts) =>
   (body: WireBody): ScriptedReply => {
     const brief = briefOf(body);
-    return (brief === undefined ? parent[repliesIn(body)] : child(brief, repliesIn(body))) ?? { text: "done" };
+    return (
+      (brief === undefined ? parent[repliesIn(body)] : child(brief, repliesIn(body))) ?? { text: "done" }
+    );
   };
 
 /** Folders of the stored sessions, and of the sub-agents of each. */
@@ -104,7 +107,7 @@ test("two sub-agents report as a fold with paths; the report shows the tree, and
   const of = children.find((folder) => one.includes(`its log: ${folder}/events.jsonl`)) ?? "";
   expect(existsSync(join(of, "events.jsonl"))).toBe(true);
   const events = logOf(parent);
-  expect(logOf(of)[0]).toMatchObject({ parent: logOf(parent)[0]?.type && events[0] && "sessionId" in events[0] ? events[0].sessionId : "", delegate: { writes: false } });
+  expect(logOf(of)[0]).toMatchObject({ parent: basename(parent), delegate: { writes: false } });
   const bill = costIn(parent);
   const own = spending(events.filter(({ type }) => type !== "delegate_called")).cost;
   expect(own + children.reduce((sum, folder) => sum + costIn(folder), 0)).toBeCloseTo(bill, 10);
@@ -113,5 +116,168 @@ test("two sub-agents report as a fold with paths; the report shows the tree, and
   expect(last?.total_cost_usd).toBeCloseTo(bill, 10);
   const shown = await sawtooth(workspace, ["report"]);
   expect(shown.stdout).toContain(`Cost: $${bill.toFixed(4)}`);
-  expect(shown.stdout).toMatch(/2 sub-agents, billed here +calls +cost +in place +end\n.*this session\n.*├ brief one .*reported\n.*└ brief two .*reported/);
+  expect(shown.stdout).toMatch(
+    /2 sub-agents, billed here +calls +cost +in place +end\n.*this session\n.*├ brief one .*reported\n.*└ brief two .*reported/,
+  );
+});
+
+test("a sub-agent only reads: what would write is denied in typed form, also where rules and mode let its parent write", async () => {
+  const write = { str_replace_editor: { command: "create", path: "{{cwd}}/new.txt", file_text: "x" } };
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }],
+      child: (_, step) =>
+        [
+          { calls: [write] },
+          { calls: [bash("touch made")] },
+          { calls: [bash("ls")] },
+          { calls: [delegate("brief deeper")] },
+        ][step] ?? report("that I may only read"),
+    }),
+  );
+  const rules = ["--allow", "edit", "--allow", "bash(touch:*)"];
+  await sawtooth(workspace, ["-p", "go", ...offered, ...rules]);
+  const [child = ""] = sessionsOf(workspace).children;
+  const decisions = logOf(child).filter((event) => event.type === "permission_decided");
+  expect(decisions).toMatchObject([
+    { decision: "deny", by: "delegate", rule: "delegate(write)" },
+    { decision: "deny", by: "delegate", rule: "delegate(write)" },
+    { decision: "allow" },
+    { decision: "deny", by: "delegate", rule: "delegate" },
+    { decision: "allow" },
+  ]);
+  expect(readdirSync(workspace.cwd)).toEqual([]);
+  expect(results(server)[0]).toContain("Not permitted to it: 3 of its calls (delegate(write), delegate)");
+  const refused = logOf(child).filter((event) => event.type === "tool_result" && event.rejected === "denied");
+  expect(JSON.stringify(refused.at(-1))).toContain("A sub-agent cannot delegate.");
+  const started = logOf(child)[0];
+  expect(JSON.stringify(started)).not.toContain('"name":"delegate"');
+});
+
+test("with delegate(write) it has the mode and the rules of its parent, and what it changed counts as changed there", async () => {
+  const create = (name: string) => ({
+    str_replace_editor: { command: "create", path: `{{cwd}}/${name}`, file_text: "x" },
+  });
+  const { workspace } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }],
+      child: (_, step) =>
+        [{ calls: [create("denied.txt")] }, { calls: [create("made.txt")] }][step] ?? report("x"),
+    }),
+  );
+  const { stdout } = await sawtooth(workspace, [
+    ...["-p", "go", ...auto, "--allow", "delegate(write)", "--deny", "edit(denied.txt)"],
+  ]);
+  expect(readdirSync(workspace.cwd)).toEqual(["made.txt"]);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ changed_files: [join(workspace.cwd, "made.txt")] });
+});
+
+test("a budget stops sub-agents and their parent before the call that would pass it", async () => {
+  const facts = (step: number) => Array.from({ length: 400 }, (_, at) => `fact ${step}.${at * at}`).join(" ");
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [{ calls: ["one", "two", "three"].map((name) => delegate(`brief ${name}`)) }],
+      child: (_, step) => ({ text: facts(step), calls: [bash(`echo ${step}`)] }),
+    }),
+  );
+  const { stdout, code } = await sawtooth(workspace, ["-p", "go", ...offered, "--max-budget-usd", "0.3"]);
+  expect(code).toBe(3);
+  const { parent, children } = sessionsOf(workspace);
+  expect(costIn(parent)).toBeLessThanOrEqual(0.3);
+  expect(costIn(parent)).toBeGreaterThan(0.15);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ subtype: "error_max_budget" });
+  const ends = children.map((folder) => logOf(folder).at(-1));
+  for (const end of ends) expect(end).toMatchObject({ type: "turn_ended", reason: "max_budget" });
+  // No call was made after the parent's budget was known to be too small.
+  expect(server.requests.filter((body) => briefOf(body) === undefined)).toHaveLength(1);
+});
+
+test("the model calls of sub-agents count as the parent's", async () => {
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one"), delegate("brief two")] }],
+      child: (_, step) => ({ calls: [bash(`echo ${step}`)] }),
+    }),
+  );
+  const { code } = await sawtooth(workspace, ["-p", "go", ...offered, "--max-turns", "6"]);
+  expect(code).toBe(3);
+  expect(server.requests).toHaveLength(6);
+});
+
+test("three run at once; a fourth waits for one of them", async () => {
+  let [now, most] = [0, 0];
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [
+        { calls: ["a", "b", "c", "d", "e"].map((name) => delegate(`brief ${name}`)) },
+        { text: "done" },
+      ],
+      child: (_, step) => {
+        if (step === 0) most = Math.max(most, ++now);
+        else now -= 1;
+        return step === 0 ? { calls: [bash("sleep 0.2")] } : report("x");
+      },
+    }),
+  );
+  await sawtooth(workspace, ["-p", "go", ...offered]);
+  expect(results(server)).toHaveLength(5);
+  expect(sessionsOf(workspace).children).toHaveLength(5);
+  expect(most).toBe(3);
+});
+
+test("a sub-agent that fails is a failed call with what it did, and its parent goes on; one without a report hands in its last words", async () => {
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief fails"), delegate("brief speaks")] }, { text: "went on" }],
+      child: (brief, step) => {
+        if (step === 0) return { calls: [bash("ls")] };
+        return brief === "brief fails"
+          ? { fault: { status: 400, body: { error: "no" } } }
+          : { text: "It is 42." };
+      },
+    }),
+  );
+  const { stdout, code } = await sawtooth(workspace, ["-p", "go", ...offered]);
+  expect(code).toBe(0);
+  expect(jsonLines(stdout).at(-1)).toMatchObject({ result: "went on" });
+  const [failed = "", spoken = ""] = results(server);
+  expect(failed).toMatch(/ended before its report \(model_error: .*\nDone:\n- .*ls/);
+  expect(spoken).toContain("Said last: It is 42.");
+  const ends = logOf(sessionsOf(workspace).parent).filter((event) => event.type === "tool_result");
+  expect(ends.map((event) => event.type === "tool_result" && event.isError)).toEqual([true, false]);
+});
+
+/** Both sub-agents read from pipes that nobody writes. */
+async function waiting() {
+  const served = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one"), delegate("brief two")] }, { text: "done" }],
+      child: (brief) => ({ calls: [bash(`cat {{cwd}}/${brief.slice(6)}.pipe`)] }),
+    }),
+  );
+  const { cwd } = served.workspace;
+  for (const name of ["one", "two"]) execFileSync("mkfifo", [join(cwd, `${name}.pipe`)]);
+  const commands = () =>
+    spawnSync("pgrep", ["-f", `^cat ${cwd}/`], { encoding: "utf8" })
+      .stdout.split("\n")
+      .filter(Boolean);
+  return { ...served, commands };
+}
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGKILL", null],
+] as const)("%s ends the sub-agents and their commands", async (signal, exit) => {
+  const { workspace, commands } = await waiting();
+  const run = start(workspace, ["-p", "go", ...offered]);
+  await until(() => commands().length === 2, "both commands");
+  run.child.kill(signal);
+  const { code } = await run.ended;
+  expect(code).toBe(exit);
+  await until(() => commands().length === 0, "the end of the commands");
+  if (signal === "SIGKILL") return;
+  const { parent } = sessionsOf(workspace);
+  const ends = logOf(parent).filter((event) => event.type === "delegate_ended");
+  expect(ends).toMatchObject([{ reason: "interrupted" }, { reason: "interrupted" }]);
 });

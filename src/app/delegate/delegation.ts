@@ -1,45 +1,13 @@
 /** Sub-agents of a session: which sessions have them, how many run at once. What runs one is loaded with the first. */
 
-import type { Account, Limits } from "../../agent/agent.ts";
-import type { Delegated } from "../../core/events.ts";
 import type { EventLog, ToolContext, ToolOutput } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { delegatesWrite, offersDelegates } from "../../permissions/delegate.ts";
-import type { DelegateInput, DelegateReport } from "../../tools/session/delegate.ts";
-import type { OpenedModel } from "../current-model.ts";
-import type { standingRules } from "../rules.ts";
-import type { OpenOptions, Run } from "../session.ts";
-import type { UncaughtWatch } from "../uncaught.ts";
-
-type Standing = ReturnType<typeof standingRules>;
-
-/** The way of a sub-agent into `openRun`: what it takes from the session that delegated. */
-export type DelegateOptions = {
-  /** Absolute folder of the sessions of sub-agents. */
-  root: string;
-  /** Id of the session that delegated. */
-  parent: string;
-  delegated: Delegated;
-  standing: Standing;
-  model: OpenedModel;
-  limits: Limits;
-  account: Account;
-  /** Takes what the sub-agent hands in, which ends it. */
-  report(report: DelegateReport): void;
-  /** Returns true once it has handed in its report. */
-  isDone(): boolean;
-};
-
-/** What a sub-agent takes from the session that delegates. `standing`: of the session. */
-export type Delegating = {
-  run: Pick<Run, "agent" | "sessionId" | "folder" | "mode" | "models">;
-  options: OpenOptions;
-  standing: Standing;
-  uncaught: UncaughtWatch;
-  /** Dollars of the calls that are on their way, by the id of the sub-agent. */
-  held: Map<string, number>;
-};
+import type { DelegateInput } from "../../tools/session/delegate.ts";
+import type { OpenOptions } from "../session.ts";
+import type { Delegating } from "./delegating.ts";
+import type { Standing } from "./options.ts";
 
 export type Delegation = {
   mayWrite(): boolean;

@@ -10,7 +10,7 @@ import type { DelegateReport } from "../../tools/session/delegate.ts";
 type Ended = {
   reason: TurnEnd;
   detail?: string | undefined;
-  /** What it handed in; undefined where it did not come to that. */
+  /** As it was handed in; undefined where it did not come to that. */
   report: DelegateReport | undefined;
   economics: EventOf<"delegate_ended">["economics"];
 };

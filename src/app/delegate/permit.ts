@@ -2,9 +2,7 @@
 
 import type { Agent, Permission } from "../../agent/agent.ts";
 import { inheritedRules } from "../../permissions/delegate.ts";
-import type { standingRules } from "../rules.ts";
-
-type Standing = ReturnType<typeof standingRules>;
+import type { Standing } from "./options.ts";
 
 /** The rule that lets sub-agents write. */
 const writeRule = "delegate(write)";

@@ -10,11 +10,11 @@ import { cardOf, currentEngine, currentModel, isModelCall, lastOf, spending } fr
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { exposureBy } from "../../permissions/sandbox/exposure.ts";
 import type { DelegateInput, DelegateReport } from "../../tools/session/delegate.ts";
-import { runMessage } from "../conversation.ts";
-import { openRun } from "../open-session.ts";
+import { runMessage } from "../messages/run-message.ts";
 import { readPrompt } from "../prompts.ts";
 import type { OpenOptions, Run } from "../session.ts";
-import type { DelegateOptions, Delegating } from "./delegation.ts";
+import type { Delegating } from "./delegating.ts";
+import type { DelegateOptions } from "./options.ts";
 import { outcomeOf } from "./outcome.ts";
 import { inherited } from "./permit.ts";
 import { progressLine } from "./progress.ts";
@@ -30,7 +30,7 @@ export async function runDelegate(
     report = handedIn;
   };
   const options = optionsOf(input, context, parts, { report: take, isDone: () => report !== undefined });
-  const child = await openRun(options);
+  const child = await parts.openRun(options);
   try {
     const end = await followed(child, parts, context, async () => {
       const content = [{ type: "text" as const, text: messageOf(input) }];

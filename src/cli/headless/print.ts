@@ -1,7 +1,7 @@
 /** Headless mode: a prompt, or the messages of a driving program; one result; never a question to the user. */
 
-import { runMessage } from "../../app/conversation.ts";
 import { withNamedPictures } from "../../app/messages/paste.ts";
+import { runMessage } from "../../app/messages/run-message.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";

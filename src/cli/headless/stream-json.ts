@@ -71,14 +71,10 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "warning":
       return { type: "warning", message: event.text, ...session };
-    case "quarantined":
-      return {
-        type: "quarantined",
-        path: event.path,
-        kept: event.kept,
-        accepted: event.accepted === true,
-        ...session,
-      };
+    case "quarantined": {
+      const { path, kept, accepted = false } = event;
+      return { type: "quarantined", path, kept, accepted, ...session };
+    }
     case "egress":
       return { type: "egress", ...wireEgress(event), ...session };
     // The first line names it.

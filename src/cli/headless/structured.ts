@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { runMessage } from "../../app/conversation.ts";
+import { runMessage } from "../../app/messages/run-message.ts";
 import { readPrompt } from "../../app/prompts.ts";
 import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";

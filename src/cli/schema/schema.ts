@@ -148,7 +148,7 @@ const outgoing: Record<string, Schema> = {
       tool_use_id: text,
       decision: oneOf("allow", "deny"),
       rule: text,
-      by: oneOf("mode", "rule", "always", "user", "driver", "headless", "fix", "changed"),
+      by: oneOf("mode", "rule", "always", "user", "driver", "headless", "fix", "changed", "hook", "delegate"),
       mode: oneOf(...permissionModes),
       scope: oneOf("session", "project", "user", "flags"),
       asked: object(

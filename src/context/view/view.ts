@@ -174,10 +174,8 @@ function entryOf(event: LogEvent): Made | undefined {
       return messageEntry(event);
     case "assistant_message":
       return { role: "assistant", blocks: event.content };
-    case "tool_result": {
-      const { rejected } = event;
-      return { role: "user", blocks: [resultBlock(event)], ...(rejected ? { rejected } : {}) };
-    }
+    case "tool_result":
+      return madeOfResult(event);
     case "tools_gated":
       return { role: "system", blocks: [], withdrawn: event.withdrawn };
     case "reminder":
@@ -209,6 +207,11 @@ function entryOf(event: LogEvent): Made | undefined {
     default:
       return event satisfies never;
   }
+}
+
+function madeOfResult(event: EventOf<"tool_result">): Made {
+  const { rejected } = event;
+  return { role: "user", blocks: [resultBlock(event)], ...(rejected ? { rejected } : {}) };
 }
 
 /** The same block for every view of the log, so that its tokens are counted once. */

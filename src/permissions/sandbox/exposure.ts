@@ -61,7 +61,7 @@ function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions
   return { seen: { ...seen, ...resultSources(event, step, options) }, step };
 }
 
-/** What the session had read that delegated: its brief may repeat it. */
+/** Returns the sources of the session that delegated: its brief may repeat them. */
 function seenBefore({ outside, private: own }: Delegated): Exposure {
   return {
     ...(outside === undefined ? {} : { outside: { step: 0, from: outside } }),

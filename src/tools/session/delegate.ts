@@ -8,7 +8,7 @@ import { delegateCalls, reportBackCalls, toolNames } from "../../core/tool-calls
 /** The input of `delegate`. `files`: paths to begin with. `want`: what the report must answer. */
 export type DelegateInput = { brief: string; want: string; files?: string[]; effort?: string };
 
-/** What a sub-agent hands in: as `complete_focus` has it. */
+/** The report of a sub-agent, in the form of `complete_focus`. */
 export type DelegateReport = { attempted: string; learned: string; outcome: string };
 
 export type DelegateOptions = {

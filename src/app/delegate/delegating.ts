@@ -1,0 +1,16 @@
+/** The session that delegates, as its sub-agents need it. Types only. */
+
+import type { OpenOptions, OpenRun, Run } from "../session.ts";
+import type { UncaughtWatch } from "../uncaught.ts";
+import type { Standing } from "./options.ts";
+
+/** The session that delegates. */
+export type Delegating = {
+  run: Pick<Run, "agent" | "sessionId" | "folder" | "mode" | "models">;
+  options: OpenOptions;
+  standing: Standing;
+  uncaught: UncaughtWatch;
+  openRun: OpenRun;
+  /** Dollars of the calls that are on their way, by the id of the sub-agent. */
+  held: Map<string, number>;
+};
