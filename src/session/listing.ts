@@ -105,12 +105,20 @@ export function findSession({ root, cwd, id, newest }: SessionChoice): string {
   if (exact) return exact;
   const named = namedSession(root, cwd, id);
   if (named) return named;
+  const delegate = found.length === 0 ? delegateFolder(root, id) : undefined;
+  if (delegate) return delegate;
   if (found.length === 0)
     throw new SessionError(`no session has the id or name "${id}": see sawtooth sessions list`);
   const names = found.slice(0, 5).map((folder) => basename(folder));
   throw new SessionError(
     `"${id}" matches ${found.length} sessions: give more of the id: ${names.join(", ")}`,
   );
+}
+
+/** Returns the session of a sub-agent with exactly this id; it lies in the folder of the one that delegated. */
+function delegateFolder(root: string, id: string): string | undefined {
+  const all = sessionFolders(root).flatMap((folder) => sessionFolders(join(folder, "delegates")));
+  return all.find((folder) => basename(folder) === id);
 }
 
 /** Returns the session with exactly this name, preferring the current folder. Throws when there are several. */

@@ -50,8 +50,14 @@ export function openSession(options: SessionChoice & Outside): OpenSession {
   const stored = findSession({ ...options, root: resolve(options.root) });
   return writable(stored, options.warn, (target) => {
     const folder = target === stored ? stored : copied(stored, target);
-    return opened(folder, options, readStarted);
+    return opened(folder, options, readResumable);
   });
+}
+
+function readResumable(file: string): StoredLog {
+  const stored = readStarted(file);
+  refuseDelegate(stored.start);
+  return stored;
 }
 
 /** The two folders of a fork, and the seq of the last event that the new session shares with the old one. */
@@ -68,6 +74,7 @@ type ForkOptions = SessionChoice &
 /** Opens a new session that begins with the events of a stored one. Throws `SessionError`. */
 export function forkSession(options: ForkOptions): OpenSession {
   const source = readSession(options);
+  refuseDelegate(source.start);
   return writable(resolve(options.root), options.warn, (root) => {
     const folder = newFolder(root, source.start.cwd, options.clock());
     const start = { ...source.start, sessionId: basename(folder), folder, parent: source.id };
@@ -79,6 +86,14 @@ export function forkSession(options: ForkOptions): OpenSession {
       options.copyState({ from: source.folder, to: folder, lastTurn });
     return opened(folder, options, readStarted);
   });
+}
+
+/** Throws `SessionError` for the session of a sub-agent, which is over with its call. */
+function refuseDelegate({ sessionId, parent, delegate }: EventOf<"session_started">): void {
+  if (delegate)
+    throw new SessionError(
+      `${sessionId} is a sub-agent of ${parent} and cannot go on: resume that session, or read this one with sawtooth report`,
+    );
 }
 
 /** Reads a stored session without becoming its writer. Throws `SessionError`. */

@@ -116,6 +116,10 @@ test("two sub-agents report as a fold with paths; the report shows the tree, and
   expect(last?.total_cost_usd).toBeCloseTo(bill, 10);
   const shown = await sawtooth(workspace, ["report"]);
   expect(shown.stdout).toContain(`Cost: $${bill.toFixed(4)}`);
+  const ofChild = await sawtooth(workspace, ["report", basename(of)]);
+  expect(ofChild.stdout).toContain(`Session ${basename(of)}: completed`);
+  const resumed = await sawtooth(workspace, ["-p", "go on", "-r", basename(of)]);
+  expect(resumed).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot go on") });
   expect(shown.stdout).toMatch(
     /2 sub-agents, billed here +calls +cost +in place +end\n.*this session\n.*├ brief one .*reported\n.*└ brief two .*reported/,
   );
@@ -135,7 +139,7 @@ test("a sub-agent only reads: what would write is denied in typed form, also whe
         ][step] ?? report("that I may only read"),
     }),
   );
-  const rules = ["--allow", "edit", "--allow", "bash(touch:*)"];
+  const rules = ["--sandbox", "off", "--allow", "edit", "--allow", "bash(touch:*)"];
   await sawtooth(workspace, ["-p", "go", ...offered, ...rules]);
   const [child = ""] = sessionsOf(workspace).children;
   const decisions = logOf(child).filter((event) => event.type === "permission_decided");
@@ -270,7 +274,7 @@ test.each([
   ["SIGKILL", null],
 ] as const)("%s ends the sub-agents and their commands", async (signal, exit) => {
   const { workspace, commands } = await waiting();
-  const run = start(workspace, ["-p", "go", ...offered]);
+  const run = start(workspace, ["-p", "go", ...offered, "--sandbox", "off"]);
   await until(() => commands().length === 2, "both commands");
   run.child.kill(signal);
   const { code } = await run.ended;

@@ -58,8 +58,8 @@ function rowOf(
 
 /**
  * Compares the calls of a sub-agent (`calls`, in order) with the same calls in the session that delegated. There each
- * would have read the context of that session from the cache, T tokens, in place of its own first one, S, which would
- * not have been written anew: in place = apart + calls × (T − S) × read − S × (write − read). What the calls add
+ * would have read the context of that session from the cache, T tokens, in place of its own first one, S, of which W would
+ * not have been written anew: in place = apart + calls × (T − S) × read − W × (write − read). What the calls add
  * themselves counts alike in both.
  */
 export function delegateEconomics(
@@ -71,6 +71,7 @@ export function delegateEconomics(
   if (!first) return { calls: 0, apartUsd, inPlaceUsd: 0 };
   const own = inputTotal(first.usage);
   const { cacheRead, cacheWrite5m, input } = pricesOf(first.usage, card.prices);
-  const more = calls.length * (tokens - own) * cacheRead - own * ((cacheWrite5m || input) - cacheRead);
+  const written = own - first.usage.cacheReadTokens;
+  const more = calls.length * (tokens - own) * cacheRead - written * ((cacheWrite5m || input) - cacheRead);
   return { calls: calls.length, apartUsd, inPlaceUsd: Math.max(0, apartUsd + more / 1e6) };
 }

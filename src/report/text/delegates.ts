@@ -4,7 +4,7 @@ import { money, plural } from "../../context/report/amounts.ts";
 import type { DelegateRow } from "../../context/report/delegates.ts";
 import type { SessionReport } from "../../context/report/report.ts";
 import { cleanLine, formatInteger } from "../../core/text/clean-text.ts";
-import { cut, filled } from "./columns.ts";
+import { cut, filled, wrap } from "./columns.ts";
 
 /** Returns the tree; nothing where nothing was delegated. */
 export function delegateLines({ delegates, cost, session, steps, sideCalls }: SessionReport): string[] {
@@ -27,7 +27,9 @@ export function delegateLines({ delegates, cost, session, steps, sideCalls }: Se
         endOf(delegate),
       );
     }),
-    ...delegates.flatMap(({ folder }) => [`  ${cleanLine(folder)}`]),
+    ...wrap(`One of them: sawtooth report ${delegates.map(({ id }) => cleanLine(id)).join(" | ")}`, 78).map(
+      (line) => `  ${line}`,
+    ),
   ];
 }
 
