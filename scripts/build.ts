@@ -1,8 +1,12 @@
-/** Bundles src/cli/main.ts into dist/; what only one mode needs is a file of its own, so that start-up reads little. */
+/**
+ * Bundles the program and the library into dist/; what only one mode needs is a file of its own, so that start-up reads
+ * little.
+ */
 
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { declareTypes } from "./declare-types.ts";
 import { partsOfNode, startFast } from "./start-fast.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -27,6 +31,7 @@ const common: BuildOptions = {
   },
   logLevel: "warning",
 };
+const library = "src/library/create-agent.ts";
 /** Parts that every run loads before its first request. */
 const everyRun = ["src/cli/run.ts", "src/cli/run-headless.ts"];
 /** Parts that are loaded after it: with the first call of a tool, its sandbox, or the end. */
@@ -44,7 +49,7 @@ const later = [
   "src/undo/snapshots.ts",
 ];
 /** Parts that may be loaded before the first request, and so need nothing of what is loaded after it. */
-const early = /src\/(models|app\/providers|cli\/(acp\/acp|headless|interactive|help|run-headless))/;
+const early = /src\/(models|library|app\/providers|cli\/(acp\/acp|headless|interactive|help|run-headless))/;
 /**
  * A file for each set of lazily loaded parts that share some code would be over a hundred files, and finding them half
  * of a start. So each part is said to need what every run loads, and each but the early ones what is loaded after the
@@ -59,6 +64,8 @@ const shareFiles: Plugin = {
       files.map((file) => `${words} ${JSON.stringify(file)};\n`).join("");
     onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
       const file = resolve(resolveDir, path);
+      // The library shares the files of the program, which must not be split further for it.
+      if (kind === "entry-point" && file === join(root, library)) return { path: file, namespace: "lazy" };
       if (kind !== "dynamic-import" || !file.startsWith(join(root, "src"))) return undefined;
       return { path: second?.includes(file) ? "later" : file, namespace: "lazy" };
     });
@@ -104,7 +111,7 @@ const withoutProtocolSchemas: Plugin = {
 const builds = [
   build({
     ...common,
-    entryPoints: { main: "src/cli/main.ts" },
+    entryPoints: { main: "src/cli/main.ts", library },
     splitting: true,
     plugins: [shareFiles, partsOfNode, startFast, withoutAjv, withoutProtocolSchemas],
   }),
@@ -118,14 +125,13 @@ const builds = [
     },
   }),
 ];
-const outputs: Metafile["outputs"] = Object.assign(
-  {},
-  ...(await Promise.all(builds)).map(({ metafile }) => metafile?.outputs),
-);
+const [types, ...results] = await Promise.all([declareTypes(root), ...builds]);
+const outputs: Metafile["outputs"] = Object.assign({}, ...results.map(({ metafile }) => metafile?.outputs));
 for (const name of readdirSync(join(root, "dist"))) {
   // What earlier builds left; removed only now, so that there is an agent at any moment.
-  if (!(`dist/${name}` in outputs)) rmSync(join(root, "dist", name), { recursive: true });
+  if (name !== types.folder && !(`dist/${name}` in outputs))
+    rmSync(join(root, "dist", name), { recursive: true });
 }
 const sizes = Object.values(outputs).map(({ bytes }) => bytes);
-const bytes = sizes.reduce((sum, size) => sum + size, 0);
-process.stdout.write(`dist: ${sizes.length} files, ${Math.round(bytes / 1024)} KiB\n`);
+const bytes = sizes.reduce((sum, size) => sum + size, types.bytes);
+process.stdout.write(`dist: ${sizes.length + types.files} files, ${Math.round(bytes / 1024)} KiB\n`);

@@ -51,6 +51,7 @@ const rooms: Record<string, readonly string[]> = {
       "tui",
     ],
   ],
+  library: ["core", "tui/ports", "app"],
   acp: [
     "core",
     "context",

@@ -1,10 +1,9 @@
 /** Tells a client what happens in a session while it happens. */
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Happening } from "../app/conversation.ts";
 import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
-import type { ModelPart } from "../core/ports.ts";
+import type { Happening, ModelPart } from "../core/ports.ts";
 import { findCall } from "../core/questions.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import { callOf, fenced, kindOf, resultOf, textContent, unfinished } from "./calls.ts";

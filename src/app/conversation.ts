@@ -6,17 +6,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
-import type { LogEvent, TurnEnd, UserMessage } from "../core/events.ts";
-import type { ModelPart } from "../core/ports.ts";
+import type { TurnEnd, UserMessage } from "../core/events.ts";
+import type { Happening } from "../core/ports.ts";
 import { runMessage } from "./messages/run-message.ts";
 import { openRun } from "./open-session.ts";
-import type { OpenOptions, Person, Run } from "./session.ts";
+import type { Driver, OpenOptions, Person, Run } from "./session.ts";
 
-/** Something that happens in a session: an event of its log, a part of a reply as it streams in, the output of a running call. */
-export type Happening =
-  | { type: "event"; event: LogEvent }
-  | { type: "part"; part: ModelPart }
-  | { type: "progress"; toolUseId: string; text: string };
 
 /** The choices made since the session was opened. `allow`: rules for as long as it is open. */
 export type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
@@ -28,9 +23,11 @@ export type Conversation = {
   isBusy(): boolean;
   /**
    * Sends a message and runs the turn to its end. While one runs the message steers it: the model reads it at its next
-   * step, and both promises resolve when that turn ends.
+   * step, and both promises resolve when that turn ends. `signal` interrupts a turn that begins here, with its reason.
    */
-  prompt(content: UserBlock[]): Promise<TurnEnd>;
+  prompt(content: UserBlock[], signal?: AbortSignal): Promise<TurnEnd>;
+  /** Gives a message to the running turn. Returns false when none runs, or it is being interrupted. */
+  steer(content: UserBlock[]): boolean;
   /** Ends the running turn, if any; resolves once nothing of it runs. */
   interrupt(): Promise<void>;
   /** Calls the listener with whatever happens from now on; returns how to stop that. */
@@ -39,34 +36,37 @@ export type Conversation = {
   close(): Promise<void>;
 };
 
-export type ConversationOptions = Omit<OpenOptions, "person" | "driver"> & {
-  /** Decides a call that rules and mode leave open. */
-  ask: Person["ask"];
+export type ConversationOptions = Omit<OpenOptions, "person"> & {
+  /** Decides a call that rules and mode leave open. Absent where nobody is there: it is denied, unless `driver` decides. */
+  ask?: Person["ask"] | undefined;
   /** Gets a bug of ours that ended a turn. */
   onBug?(error: unknown): void;
 };
 
+type Follower = Required<Omit<Driver, "settle">>;
+
+async function takenFrom(driver: Driver, steering: UserMessage[]): Promise<UserMessage[]> {
+  return [...steering.splice(0), ...(await driver.takeSteering())];
+}
+
+/** Returns who is at the other end of a session: somebody who can be asked, or a program. */
+function talking(
+  follower: Follower,
+  { ask, driver, chosen }: Pick<ConversationOptions, "ask" | "driver"> & { chosen: Chosen },
+): Pick<OpenOptions, "person" | "driver"> {
+  if (!ask) return { driver: { ...follower, settle: driver?.settle } };
+  return { person: { ...follower, ask, mode: () => chosen.mode, allowed: chosen.allow } };
+}
+
 /** Milliseconds that a turn has to end in when its session is closed. */
 const patienceMs = 2500;
 
-/** Opens a session, new or stored as the flags say. Throws as `openRun` does. */
-export async function converse({ ask, onBug, ...options }: ConversationOptions): Promise<Conversation> {
-  const chosen: Chosen = { allow: [] };
-  const steering: UserMessage[] = [];
-  const listeners = new Set<(happening: Happening) => void>();
-  const tell = (happening: Happening): void => {
-    for (const listener of listeners) listener(happening);
-  };
-  const person: Person = {
-    ask,
-    mode: () => chosen.mode,
-    allowed: chosen.allow,
-    takeSteering: () => steering.splice(0),
-    onPart: (part) => tell({ type: "part", part }),
-    onProgress: (toolUseId, text) => tell({ type: "progress", toolUseId, text }),
-  };
-  const run = await openRun({ ...options, person });
-  run.agent.log.subscribe((event) => tell({ type: "event", event }));
+/** The turns of a session, one after the other. `steering`: messages that the model has not read yet. */
+function turnsOver(
+  run: Run,
+  steering: UserMessage[],
+  onBug: ConversationOptions["onBug"],
+): Pick<Conversation, "isBusy" | "prompt" | "steer" | "interrupt"> {
   let turn: { stop: AbortController; ended: Promise<TurnEnd> } | undefined;
   const begin = async (content: UserBlock[], signal: AbortSignal): Promise<TurnEnd> => {
     try {
@@ -86,24 +86,57 @@ export async function converse({ ask, onBug, ...options }: ConversationOptions):
     turn?.stop.abort("interrupted");
     await turn?.ended.catch(() => undefined);
   };
+  const steer = (content: UserBlock[]): boolean => {
+    if (!turn || turn.stop.signal.aborted) return false;
+    steering.push({ content });
+    return true;
+  };
   return {
-    ...{ run, chosen, interrupt },
+    ...{ interrupt, steer },
     isBusy: () => turn !== undefined,
-    prompt: async (content) => {
+    prompt: async (content, outer) => {
       while (turn?.stop.signal.aborted) await turn.ended.catch(() => undefined);
-      if (turn) steering.push({ content });
-      else {
+      if (!turn || !steer(content)) {
         const stop = new AbortController();
-        turn = { stop, ended: Promise.resolve().then(() => begin(content, stop.signal)) };
+        const signal = outer ? AbortSignal.any([stop.signal, outer]) : stop.signal;
+        turn = { stop, ended: Promise.resolve().then(() => begin(content, signal)) };
       }
       return turn.ended;
     },
+  };
+}
+
+export type Converse = (options: ConversationOptions) => Promise<Conversation>;
+
+/** Opens a session, new or stored as the flags say. Throws as `openRun` does. */
+export async function converse({
+  ask,
+  driver,
+  onBug,
+  ...options
+}: ConversationOptions): Promise<Conversation> {
+  const chosen: Chosen = { allow: [] };
+  const steering: UserMessage[] = [];
+  const listeners = new Set<(happening: Happening) => void>();
+  const tell = (happening: Happening): void => {
+    for (const listener of listeners) listener(happening);
+  };
+  const follower: Follower = {
+    takeSteering: () => (driver ? takenFrom(driver, steering) : steering.splice(0)),
+    onPart: (part) => tell({ type: "part", part }),
+    onProgress: (toolUseId, text) => tell({ type: "progress", toolUseId, text }),
+  };
+  const run = await openRun({ ...options, ...talking(follower, { ask, driver, chosen }) });
+  run.agent.log.subscribe((event) => tell({ type: "event", event }));
+  const turns = turnsOver(run, steering, onBug);
+  return {
+    ...{ run, chosen, ...turns },
     follow(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     async close() {
-      await Promise.race([interrupt(), sleep(patienceMs, undefined, { ref: false })]);
+      await Promise.race([turns.interrupt(), sleep(patienceMs, undefined, { ref: false })]);
       await run.close();
     },
   };

@@ -197,10 +197,12 @@ async function firstModel(
   if (options.delegate) return options.delegate.model;
   const { wrapModel = (model) => model } = options;
   const choice = modelChoice(session, options, settings);
-  const model = wrapModel(await chooseModel(choice), redact);
+  const model = wrapModel(options.model ?? (await chooseModel(choice)), redact);
   checkPriced(options.flags, model);
   warnUnpriced(options, settings, model);
-  return { model, summaries: summaryModels(model.card, settings.summaryModel, choice) };
+  // A model of the settings belongs to a provider, which a program's own model need not have.
+  const wanted = options.model ? "own" : settings.summaryModel;
+  return { model, summaries: summaryModels(model.card, wanted, choice) };
 }
 
 /** Appends a user message; the session's first one carries the facts about the folder. */

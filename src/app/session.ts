@@ -4,7 +4,7 @@ import type { Agent, Permission } from "../agent/agent.ts";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { LogEvent } from "../core/events.ts";
-import type { Access, BackgroundJobs, Model } from "../core/ports.ts";
+import type { Access, BackgroundJobs, Model, Tool } from "../core/ports.ts";
 import type { Snapshots } from "../core/undo-port.ts";
 import type { SessionHooks } from "../hooks/session-hooks.ts";
 import type { SessionServers } from "../mcp/servers.ts";
@@ -60,8 +60,9 @@ export type SettleHeadless = (
   denied: Extract<Permission, { decision: "deny" }>,
 ) => Promise<Permission>;
 
-/** A program at the other end of standard input: it steers, and decides what nobody else has decided. */
-export type Driver = Pick<Agent, "takeSteering"> & { settle: SettleHeadless };
+/** A program that talks to the session: it steers, watches, and may decide what nobody else has decided. */
+export type Driver = Pick<Agent, "takeSteering"> &
+  Partial<Pick<Agent, "onPart" | "onProgress">> & { settle?: SettleHeadless | undefined };
 
 export type OpenOptions = {
   flags: SessionOptions;
@@ -77,6 +78,10 @@ export type OpenOptions = {
   servers?: Readonly<Record<string, object>> | undefined;
   /** Refuses calls before rules and mode are heard. `folder`: the session's own. */
   refuse?: (access: Access, folder: string) => Permission | undefined;
+  /** Tools besides those of the registry, declared behind them. */
+  tools?: readonly Tool[] | undefined;
+  /** The model, where it is not one that the flags and settings name. */
+  model?: Model | undefined;
   /** Gives the model no tools and another system prompt: it only turns text into data. */
   withoutTools?: boolean;
   /** Present for a sub-agent: what it takes from the session that delegated. */

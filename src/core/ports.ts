@@ -19,6 +19,12 @@ export type ModelPart =
   /** The attempt failed: discard what it streamed; the next attempt starts after `waitMs`. */
   | { type: "attempt_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs: number };
 
+/** Something that happens in a session: an event of its log, a part of a reply as it streams in, the output of a running call. */
+export type Happening =
+  | { type: "event"; event: LogEvent }
+  | { type: "part"; part: ModelPart }
+  | { type: "progress"; toolUseId: string; text: string };
+
 export type ModelReply = {
   /** Complete blocks only. A reply cut off by `max_tokens` has no tool calls. */
   content: AssistantBlock[];
@@ -61,6 +67,8 @@ export type Access =
   | { kind: "remote"; server: string; tool: string; readOnly: boolean }
   /** A sub-agent. `writes`: it may do what the session may; otherwise it only reads. */
   | { kind: "delegate"; writes: boolean }
+  /** A tool of the program that the agent is part of. `readOnly`: it changes nothing, by the program's word. */
+  | { kind: "program"; readOnly: boolean }
   /** Only the session's own state: always allowed. */
   | { kind: "session" };
 

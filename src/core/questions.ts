@@ -199,3 +199,21 @@ function withCall(
     apiMs: total.apiMs + durationMs,
   };
 }
+
+/** Returns the events from the newest user message on. */
+export function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
+  const index = events.findLastIndex(({ type }) => type === "user_message");
+  return index < 0 ? events : events.slice(index);
+}
+
+/** Returns the text of the newest reply to the newest message that has any; empty when there is none. */
+export function lastText(events: readonly LogEvent[]): string {
+  const reply = sinceMessage(events).findLast(
+    (event) => event.type === "assistant_message" && event.content.some((block) => block.type === "text"),
+  );
+  if (reply?.type !== "assistant_message") return "";
+  return reply.content
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n")
+    .trim();
+}

@@ -13,6 +13,7 @@ import { decideFetch } from "./fetch.ts";
 import { decidePaths } from "./files.ts";
 import { parseRule } from "./parse-rule.ts";
 import { resolvePath } from "./paths.ts";
+import { decideProgram } from "./program.ts";
 import { decideRemote, withServerCalls } from "./remote.ts";
 
 export type { PermissionMode } from "../core/decision.ts";
@@ -49,6 +50,8 @@ export function decidePermission(input: PermissionInput): PermissionDecision {
       return decideRemote(query, access);
     case "delegate":
       return decideDelegate(query, access);
+    case "program":
+      return decideProgram(query, access);
     case "session": {
       const denied = query.deny.find((rule) => rule.tool === query.toolName);
       return denied

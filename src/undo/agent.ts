@@ -91,8 +91,8 @@ function lazySnapshots(options: SnapshotOptions): Snapshots {
 async function mayWrite(access: Access, parser: UndoScope["parser"]): Promise<boolean> {
   if (access.kind === "read" || access.kind === "session" || access.kind === "fetch") return false;
   if (access.kind === "write") return true;
-  if (access.kind === "remote") return !access.readOnly;
   if (access.kind === "delegate") return access.writes;
+  if (access.kind === "remote" || access.kind === "program") return !access.readOnly;
   const { decidePermission } = await import("../permissions/decide.ts");
   const parse = await parser(access);
   const anywhere = { workspace: ["/"], home: "/", protectedPaths: [], cwd: "/" };
@@ -109,6 +109,8 @@ function labelOf(access: Access): string {
       return `edit ${access.paths.join(", ")}`;
     case "remote":
       return `mcp ${access.server}/${access.tool}`.slice(0, 200).toWellFormed();
+    case "program":
+      return "a tool of the program";
     case "read":
     case "session":
     case "fetch":

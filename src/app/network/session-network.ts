@@ -175,7 +175,7 @@ function watched(state: State, tool: Tool): Tool {
 
 /** Returns a line for each cause, at most five. */
 function notesOf({ parts }: State, entries: readonly Egress[]): string[] {
-  const asked = parts.person !== undefined || parts.driver !== undefined;
+  const asked = parts.person !== undefined || parts.driver?.settle !== undefined;
   const notes = entries.flatMap((entry) => egressNote(entry, asked) ?? []);
   return [...new Set(notes)].slice(0, mostNotes).map((note) => `[${note}]`);
 }
@@ -208,15 +208,17 @@ function asker(state: State, seen: () => Exposure): Ask {
       standing.add(remember.rule, remember.scope);
       return { decision: "kept" };
     };
-  if (driver)
+  if (driver?.settle) {
+    const { settle } = driver;
     return async (wanted, signal, onShown) => {
       if (mode() === "plan") return { decision: "plan" };
       onShown();
       const { toolName, input, reason, suggestion = "" } = questionOf(state, wanted, seen());
       const denied = { decision: "deny" as const, rule: suggestion, by: "headless" as const, reason };
-      const settled = await driver.settle({ toolName, input, signal }, denied);
+      const settled = await settle({ toolName, input, signal }, denied);
       return { decision: settled.decision === "allow" ? "once" : "no" };
     };
+  }
   return undefined;
 }
 

@@ -61,7 +61,8 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
       ...(parts.servers?.takeNotices() ?? []),
       ...(hooks?.takeNotices().map(parts.redact) ?? []),
     ],
-    ...seenBy(person),
+    ...seenBy(person ?? driver),
+    onWaiting: person?.onWaiting,
     redact: parts.redact,
     hash: (body) => createHash("sha256").update(body).digest("hex"),
     changedFiles: fileWatch(),
@@ -82,12 +83,13 @@ function permitLater(session: OpenSession, parts: AgentParts): Run["agent"]["per
   };
 }
 
-/** The parts of the agent by which a person follows what it does. */
-function seenBy(person: OpenOptions["person"]): Pick<Run["agent"], "onPart" | "onProgress" | "onWaiting"> {
+/** The parts of the agent by which a person or a program follows what it does. */
+function seenBy(
+  one: OpenOptions["person"] | OpenOptions["driver"],
+): Pick<Run["agent"], "onPart" | "onProgress"> {
   return {
-    onPart: (part) => person?.onPart(part),
-    onProgress: (toolUseId, text) => person?.onProgress(toolUseId, text),
-    onWaiting: person?.onWaiting,
+    onPart: (part) => one?.onPart?.(part),
+    onProgress: (toolUseId, text) => one?.onProgress?.(toolUseId, text),
   };
 }
 

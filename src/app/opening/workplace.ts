@@ -74,7 +74,7 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
     sandbox,
     network,
     shell,
-    tools: options.withoutTools ? [] : tools,
+    tools: options.withoutTools ? [] : [...tools, ...(options.tools ?? [])],
     walls,
     servers: servers && endingWith(servers, calls),
   };

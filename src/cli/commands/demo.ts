@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { runTurn } from "../../agent/loop.ts";
 import { packagePath } from "../../app/prompts.ts";
 import type { OpenRun, Run } from "../../app/session.ts";
+import { lastText } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets/secrets.ts";
 import { gitIn } from "../../git/run.ts";
 import { wrap } from "../../report/text/columns.ts";
 import { summaryText } from "../../report/text/report.ts";
 import type { Flags } from "../arguments/options.ts";
-import { lastText } from "../headless/result.ts";
 import { stepLines } from "../headless/steps.ts";
 import { writeOut, writeStack } from "../terminal-output.ts";
 

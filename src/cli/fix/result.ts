@@ -3,11 +3,11 @@
 import { resolve } from "node:path";
 import type { Run } from "../../app/session.ts";
 import { exitCodeOf } from "../../core/errors.ts";
-import { started } from "../../core/questions.ts";
+import { lastText, started } from "../../core/questions.ts";
 import type { FlagsOf } from "../arguments/options.ts";
 import type { CheckRun } from "../checks/check.ts";
 import type { Stop } from "../headless/headless.ts";
-import { lastText, resultObject, sessionlessResult, verdict } from "../headless/result.ts";
+import { resultObject, sessionlessResult, verdict } from "../headless/result.ts";
 import { errorText, writeError, writeLine, writeOut } from "../terminal-output.ts";
 import { outputFor } from "./deliver.ts";
 import { reportFor } from "./report.ts";

@@ -1,11 +1,11 @@
 /** Headless mode: a prompt, or the messages of a driving program; one result; never a question to the user. */
 
+import type { Conversation, Converse } from "../../app/conversation.ts";
 import { withNamedPictures } from "../../app/messages/paste.ts";
-import { runMessage } from "../../app/messages/run-message.ts";
-import type { OpenRun, Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { lastText } from "../../core/questions.ts";
 import { enclosed } from "../../core/text/tags.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeError, writeLine, writeOut, writeStack } from "../terminal-output.ts";
@@ -14,7 +14,6 @@ import type { Isolated } from "./quarantine.ts";
 import {
   type Answer,
   isLimit,
-  lastText,
   type RunSummary,
   resultObject,
   sessionlessResult,
@@ -29,10 +28,14 @@ import type { AnswerShape } from "./structured.ts";
 type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
 
 /** Runs the prompt and returns the exit code. Output for programs goes to stdout, the rest to stderr. */
-export async function runPrint(prompt: string | undefined, flags: Flags, openRun: OpenRun): Promise<number> {
+export async function runPrint(
+  prompt: string | undefined,
+  flags: Flags,
+  converse: Converse,
+): Promise<number> {
   const startedAt = Date.now();
   try {
-    return await printed(prompt, flags, openRun, startedAt);
+    return await printed(prompt, flags, converse, startedAt);
   } catch (error) {
     // A program that waits for the result gets one even when the run could not start.
     if (flags.outputFormat !== "text" && error instanceof Error) {
@@ -46,20 +49,20 @@ export async function runPrint(prompt: string | undefined, flags: Flags, openRun
 async function printed(
   prompt: string | undefined,
   flags: Flags,
-  openRun: OpenRun,
+  converse: Converse,
   startedAt: number,
 ): Promise<number> {
   const isolated = flags.quarantine
-    ? (await import("./quarantine.ts")).quarantined(flags, openRun)
+    ? (await import("./quarantine.ts")).quarantined(flags, converse)
     : undefined;
   try {
-    return await printedRun(prompt, flags, { open: isolated?.openRun ?? openRun, startedAt, isolated });
+    return await printedRun(prompt, flags, { open: isolated?.converse ?? converse, startedAt, isolated });
   } finally {
     isolated?.remove();
   }
 }
 
-type Opening = { open: OpenRun; startedAt: number; isolated: Isolated | undefined };
+type Opening = { open: Converse; startedAt: number; isolated: Isolated | undefined };
 
 async function printedRun(
   prompt: string | undefined,
@@ -78,20 +81,21 @@ async function printedRun(
     if (isolated) writeEnd(isolated.withoutWords(result), flags, "");
     else writeEnd(result, flags, lastText(events));
   };
-  const run = await open({
-    ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed },
+  const conversation = await open({
+    ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed, onBug: writeStack },
     ...{ wrapModel: debug?.wrapModel, driver: input.driver },
   }).catch((error: unknown) => {
     warnings.flush();
     throw error;
   });
+  const { run } = conversation;
   stop.stopAt(run.agent.limits.deadline);
   const following = followRun(run, flags, debug);
   warnings.begin(run);
   if (input.warning) warnings.warn(input.warning);
-  const answer = await work(run, { ...input, stop, shape, following });
+  const answer = await work(conversation, { ...input, stop, shape, following });
   await following.begun();
-  await run.close();
+  await conversation.close();
   following.stop();
   const events = run.agent.log.events();
   const signal = stop.by();
@@ -150,15 +154,17 @@ async function driven(prompt: string | undefined, flags: Flags): Promise<Input> 
 type Work = Input & { stop: Stop; shape: AnswerShape | undefined; following: Following };
 
 /** Runs message after message. A bug of ours ends the turn, with the log intact. */
-async function work(run: Run, parts: Work): Promise<Answer | undefined> {
+async function work(conversation: Conversation, parts: Work): Promise<Answer | undefined> {
   const { blocks, driver, stop, shape, following } = parts;
-  const { agent } = run;
+  const { agent } = conversation.run;
   let answer: Answer | undefined;
   driver?.warnIn(agent.log);
   try {
     for (let next: UserBlock[] | undefined = blocks; next; next = await driver?.next(stop.signal)) {
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
-      const reached = await (shape ? shape.run(run, next, signal) : plainTurn(run, next, signal));
+      const reached = await (shape
+        ? shape.run(conversation, next, signal)
+        : plainTurn(conversation, next, signal));
       answer = reached.answer;
       if (reached.reason === "error") return answer;
       if (driver) await following.begun();
@@ -176,8 +182,8 @@ async function work(run: Run, parts: Work): Promise<Answer | undefined> {
   return answer;
 }
 
-async function plainTurn(run: Run, content: UserBlock[], signal: AbortSignal) {
-  return { reason: await runMessage(run, content, signal, writeStack), answer: undefined };
+async function plainTurn({ prompt }: Conversation, content: UserBlock[], signal: AbortSignal) {
+  return { reason: await prompt(content, signal), answer: undefined };
 }
 
 function answerText({ answer }: RunSummary): string | undefined {

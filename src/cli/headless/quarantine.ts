@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { OpenRun } from "../../app/session.ts";
+import type { Converse } from "../../app/conversation.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { Flags } from "../arguments/options.ts";
 import { unboundedIn } from "./bounded-schema.ts";
@@ -12,16 +12,16 @@ import type { ResultObject, WrittenResult } from "./result.ts";
 export type Isolated = ReturnType<typeof quarantined>;
 
 /** Prepares runs in an empty folder; `remove` takes them away. Throws `UsageError` for flags that do not fit. */
-export function quarantined(flags: Flags, openRun: OpenRun) {
+export function quarantined(flags: Flags, converse: Converse) {
   checkFlags(flags);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-quarantine-")));
   const cwd = join(folder, "empty");
   mkdirSync(cwd);
   const own = { bare: true, context: "raw", sessionDir: join(folder, "sessions"), addDirs: [] };
-  const open: OpenRun = (options) =>
-    openRun({ ...options, cwd, withoutTools: true, flags: { ...options.flags, ...own } });
+  const open: Converse = (options) =>
+    converse({ ...options, cwd, withoutTools: true, flags: { ...options.flags, ...own } });
   return {
-    openRun: open,
+    converse: open,
     checkSchema(schema: object): void {
       const [first, ...more] = unboundedIn(schema);
       if (first === undefined) return;

@@ -12,6 +12,8 @@ import {
   findCall,
   isModelCall,
   lastOf,
+  lastText,
+  sinceMessage,
   spending,
   started,
 } from "../../core/questions.ts";
@@ -120,12 +122,6 @@ function refusedHosts(events: readonly LogEvent[]): Denial[] {
     }));
 }
 
-/** Returns the events from the newest user message on. */
-function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
-  const index = events.findLastIndex(({ type }) => type === "user_message");
-  return index < 0 ? events : events.slice(index);
-}
-
 /** Returns true when a turn ended at a limit that the user set. */
 export function isLimit(reason: TurnEnd): boolean {
   return reason === "max_turns" || reason === "max_budget" || reason === "max_time";
@@ -173,18 +169,6 @@ function denials(events: readonly LogEvent[]): Denial[] {
         rule: event.rule,
       };
     });
-}
-
-/** Returns the text of the newest reply to the newest message that has any; empty when there is none. */
-export function lastText(events: readonly LogEvent[]): string {
-  const reply = sinceMessage(events).findLast(
-    (event) => event.type === "assistant_message" && event.content.some((block) => block.type === "text"),
-  );
-  if (reply?.type !== "assistant_message") return "";
-  return reply.content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("\n")
-    .trim();
 }
 
 /** Returns the last line of `stream-json` and the whole of `json` (design §5). */

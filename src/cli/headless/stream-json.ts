@@ -2,11 +2,11 @@
 
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
-import { spending, started } from "../../core/questions.ts";
+import { lastText, spending, started } from "../../core/questions.ts";
 import type { SandboxStatus } from "../../core/sandbox.ts";
 import { wireEgress } from "./egress.ts";
 import type { Answer } from "./result.ts";
-import { lastText, wireUsage } from "./result.ts";
+import { wireUsage } from "./result.ts";
 
 /** Returns the first line of every run. */
 export function initLine(

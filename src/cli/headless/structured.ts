@@ -4,19 +4,18 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { runMessage } from "../../app/messages/run-message.ts";
+import type { Conversation } from "../../app/conversation.ts";
 import { readPrompt } from "../../app/prompts.ts";
-import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent, TurnEnd } from "../../core/events.ts";
-import { writeStack } from "../terminal-output.ts";
-import { type Answer, lastText } from "./result.ts";
+import { lastText } from "../../core/questions.ts";
+import type { Answer } from "./result.ts";
 
 export type AnswerShape = {
   /** Runs one message to its end, and to a valid answer. `answer` is undefined when the turn was not completed. */
   run(
-    run: Run,
+    conversation: Conversation,
     content: UserBlock[],
     signal: AbortSignal,
   ): Promise<{ reason: TurnEnd; answer: Answer | undefined }>;
@@ -41,12 +40,11 @@ export function answerShape(
   const words = sections(readPrompt("structured"));
   const task = words.ask.replace("{{schema}}", () => JSON.stringify(schema));
   return {
-    async run(run, content, signal) {
-      const { agent } = run;
+    async run({ run: { agent }, prompt }, content, signal) {
       let next: UserBlock[] = [...content, { type: "text", text: task }];
       for (let repairs = 0; ; repairs++) {
         const from = agent.log.events().length;
-        const reason = await runMessage(run, next, signal, writeStack);
+        const reason = await prompt(next, signal);
         if (reason !== "completed") return { reason, answer: undefined };
         const checked = check(answerSince(agent.log.events(), from), validate);
         if ("value" in checked) return { reason, answer: checked };

@@ -15,6 +15,7 @@ export function decide(access: Access, options: Options = {}) {
   const names = {
     execute: "bash",
     remote: "mcp",
+    program: "weather",
     session: "todo",
     read: editor,
     write: editor,
