@@ -12,7 +12,6 @@ import { runMessage } from "./messages/run-message.ts";
 import { openRun } from "./open-session.ts";
 import type { Driver, OpenOptions, Person, Run } from "./session.ts";
 
-
 /** The choices made since the session was opened. `allow`: rules for as long as it is open. */
 export type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
 
