@@ -12,11 +12,10 @@ import {
   pricesOf,
   type Usage,
 } from "../../core/model-card.ts";
-import { started } from "../../core/questions.ts";
 import { blocksTokens } from "../view/tokens.ts";
 import { type Contents, contentsOf, noKinds } from "./contents.ts";
 import { type Kind, kinds } from "./kinds.ts";
-import { type Moment, momentsOf } from "./walk.ts";
+import { type Moment, walker } from "./walk.ts";
 
 /** Dollars by bucket. `side`: summaries, `delegates`: calls of sub-agents, both with all their buckets. */
 export type Buckets = {
@@ -46,14 +45,25 @@ export type Costs = {
 /** Computes the costs of a log in a walk of its own. */
 export function costsOf(events: readonly LogEvent[]): Costs {
   const reader = costReader(events);
-  for (const moment of momentsOf(events)) reader.take(moment);
+  const walk = walker();
+  for (const event of events) reader.take(event, walk(event));
   return reader.costs();
 }
 
-/** Gathers the costs of a log during a walk; read them after it. */
-export function costReader(events: readonly LogEvent[]): { take(moment: Moment): void; costs(): Costs } {
-  const { take, byKind } = kindReader(events);
-  return { take, costs: () => ({ ...bucketsOf(events), byKind: byKind() }) };
+export type CostReader = { take(event: LogEvent, moment: Moment | undefined): void; costs(): Costs };
+
+/** Adds up the costs of a log event by event, each with its moment if it is one. `events`: the log, which may grow. */
+export function costReader(events: readonly LogEvent[]): CostReader {
+  const kinds = kindReader(events);
+  const buckets = bucketReader();
+  return {
+    take(event, moment) {
+      if (moment) kinds.take(moment);
+      const model = buckets.take(event);
+      if (event.type === "assistant_message" && model) kinds.answer({ reply: event, model });
+    },
+    costs: () => ({ ...buckets.costs(), byKind: kinds.byKind() }),
+  };
 }
 
 /** Lists the buckets of the bill as rows: name, tokens, dollars. */
@@ -69,26 +79,35 @@ export function bucketRows({ buckets, usage, sideUsage, delegateUsage }: Costs):
   ];
 }
 
-function bucketsOf(events: readonly LogEvent[]): Omit<Costs, "byKind"> {
+/** `take` returns the model in force. */
+function bucketReader(): {
+  take(event: LogEvent): ModelCard | undefined;
+  costs(): Omit<Costs, "byKind">;
+} {
   const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0, delegates: 0 };
-  let { model } = started(events);
+  let model: ModelCard | undefined;
   let [usage, sideUsage, delegateUsage] = [noUsage, noUsage, noUsage];
-  for (const event of events) {
-    if (event.type === "model_changed") model = event.model;
-    if (event.type === "summary_call") {
+  const take = (event: LogEvent): ModelCard | undefined => {
+    if (event.type === "session_started" || event.type === "model_changed") model = event.model;
+    if (event.type === "summary_call" && model) {
       sideUsage = addUsage(sideUsage, event.usage);
       buckets.side += costOf(event.usage, (event.card ?? model).prices);
     }
-    if (event.type === "delegate_called") {
+    if (event.type === "delegate_called" && model) {
       delegateUsage = addUsage(delegateUsage, event.usage);
       buckets.delegates += costOf(event.usage, (event.card ?? model).prices);
     }
-    if (event.type !== "assistant_message") continue;
-    usage = addUsage(usage, event.usage);
-    addBuckets(buckets, event.usage, model.prices);
-  }
-  const total = Object.values(buckets).reduce((sum, dollars) => sum + dollars, 0);
-  return { total, buckets, usage, sideUsage, delegateUsage };
+    if (event.type === "assistant_message" && model) {
+      usage = addUsage(usage, event.usage);
+      addBuckets(buckets, event.usage, model.prices);
+    }
+    return model;
+  };
+  const costs = () => {
+    const total = Object.values(buckets).reduce((sum, dollars) => sum + dollars, 0);
+    return { total, buckets, usage, sideUsage, delegateUsage };
+  };
+  return { take, costs };
 }
 
 function addBuckets(buckets: Buckets, usage: Usage, allPrices: Prices): void {
@@ -101,18 +120,26 @@ function addBuckets(buckets: Buckets, usage: Usage, allPrices: Prices): void {
   buckets.output += dollars(usage.outputTokens, prices.output);
 }
 
-function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; byKind(): KindCost[] } {
+function kindReader(events: readonly LogEvent[]): {
+  take(moment: Moment): void;
+  answer(answer: Answer): void;
+  byKind(): KindCost[];
+} {
   const costs: KindCost[] = kinds.map((kind) => ({ kind, input: 0, output: 0 }));
   const written = (kind: Kind, dollars: number) => {
     const cost = costs[kinds.indexOf(kind)];
     if (cost) cost.output += dollars;
   };
-  const replies = repliesByRequest(events);
-  const contents = contentsOf(events);
+  let contents: Contents | undefined;
+  let requested = false;
   const take = ({ event, view, unchanged }: Moment): void => {
+    contents ??= contentsOf(events);
     contents.take(view, unchanged);
-    const answer = replies.get(event.seq);
-    if (!answer) return;
+    requested = event.type === "model_request";
+  };
+  const answer = (answer: Answer): void => {
+    if (!contents || !requested || inputTotal(answer.reply.usage) === 0) return;
+    requested = false;
     addInput(costs, contents, answer);
     const thought = thoughtShare(answer.reply);
     const { usage } = answer.reply;
@@ -124,26 +151,10 @@ function kindReader(events: readonly LogEvent[]): { take(moment: Moment): void; 
     costs
       .filter(({ input, output }) => input + output > 0)
       .sort((a, b) => b.input + b.output - a.input - a.output);
-  return { take, byKind };
+  return { take, answer, byKind };
 }
 
 type Answer = { reply: EventOf<"assistant_message">; model: ModelCard };
-
-/** Maps the seq of each request to its reply. */
-function repliesByRequest(events: readonly LogEvent[]): Map<number, Answer> {
-  const replies = new Map<number, Answer>();
-  let { model } = started(events);
-  let request: number | undefined;
-  for (const event of events) {
-    if (event.type === "model_changed") model = event.model;
-    if (event.type === "model_request") request = event.seq;
-    if (event.type !== "assistant_message" || request === undefined || inputTotal(event.usage) === 0)
-      continue;
-    replies.set(request, { reply: event, model });
-    request = undefined;
-  }
-  return replies;
-}
 
 /** Adds the input cost by kind. A prompt is billed by position: cache reads, then cache writes, then the rest. */
 function addInput(costs: readonly KindCost[], contents: Contents, { reply, model }: Answer): void {

@@ -2,12 +2,11 @@
 
 import type { Economics, LogEvent } from "../../core/events.ts";
 import { cacheLifeMs, costOf, type ModelCard, usualLife } from "../../core/model-card.ts";
-import { indexFrom, started } from "../../core/questions.ts";
+import { indexFrom } from "../../core/questions.ts";
 import { calibration } from "../view/tokens.ts";
 import { firstChanged, type View } from "../view/view.ts";
-import { type Elongation, elongationAt, isLossy, repeatsByStep } from "./elongation.ts";
-import { type Carried, carriedCost, coverings } from "./hindsight.ts";
-import type { StepRow } from "./steps.ts";
+import { type Elongation, elongationAt, isLossy, repeatReader, type StepRepeats } from "./elongation.ts";
+import { type Answered, type Carried, carriedCost, coverings, type Standing } from "./hindsight.ts";
 import type { Moment } from "./walk.ts";
 
 export type EditRow = {
@@ -34,16 +33,23 @@ export type EditRow = {
 /** Dollars: `saved` by the steps that did not carry the tokens, `spent` on rewriting and summary calls. */
 export type Hindsight = { steps: number; saved: number; spent: number; worth: number };
 
-/** Gathers a row for each edit during a walk. `steps`: the step rows of the same log. */
-export function editReader(
-  events: readonly LogEvent[],
-  steps: readonly StepRow[],
-): { take(moment: Moment): void; rows: readonly EditRow[] } {
-  const repeats = repeatsByStep(events);
-  const circumstances = circumstancesOf(events);
-  const coveredAt = coverings(events);
-  const carried = carriedCost(steps);
-  const rows: EditRow[] = [];
+export type EditReader = {
+  /** Reads an event; each before its moment. */
+  see(event: LogEvent): void;
+  take(moment: Moment): void;
+  count(): number;
+  /** Row of an edit by its index, with its worth as of now. */
+  row(index: number): EditRow;
+  rows(): EditRow[];
+};
+
+/** Gathers a row for each edit of a log that grows. `answered`: its answered steps until now. */
+export function editReader(answered: readonly Answered[]): EditReader {
+  const repeats = repeatReader();
+  const circumstances = circumstancesReader();
+  const standingOf = coverings();
+  const carried = carriedCost(answered);
+  const edits: Made[] = [];
   let [charged, requests] = [0, 0];
   const take = ({ event, events: read, view, tokensBefore }: Moment): void => {
     if (event.type === "model_request") {
@@ -58,16 +64,48 @@ export function editReader(
     const rewritten = Math.max(0, tail - charged);
     charged = Math.max(charged, tail);
     const { seq, at, policy, reason, economics } = event;
-    const circumstance = circumstances.get(seq);
-    rows.push({
-      ...{ seq, at, policy, reason, economics, removed, rewritten },
-      step: 1 + requests,
-      count: event.edits.length,
-      hindsight: hindsightOf({ removed, rewritten, seq, until: coveredAt(event) }, carried, circumstance),
-      ...(isLossy(event) ? { elongation: elongationAt(repeats, seq) } : {}),
+    edits.push({
+      row: {
+        seq,
+        at,
+        policy,
+        reason,
+        economics,
+        removed,
+        rewritten,
+        step: 1 + requests,
+        count: event.edits.length,
+      },
+      ...{ circumstance: circumstances.newest(), standing: standingOf(event), lossy: isLossy(event) },
     });
   };
-  return { take, rows };
+  const see = (event: LogEvent): void => {
+    repeats.take(event);
+    circumstances.take(event);
+  };
+  const row = (index: number): EditRow => rowOf(edits[index] as Made, carried, repeats.steps);
+  return { see, take, count: () => edits.length, row, rows: () => edits.map((_, index) => row(index)) };
+}
+
+/** An edit as it was made; its worth changes with the steps after it. */
+type Made = {
+  row: Omit<EditRow, "hindsight" | "elongation">;
+  circumstance: Circumstances | undefined;
+  standing: Standing;
+  lossy: boolean;
+};
+
+function rowOf(
+  { row, circumstance, standing, lossy }: Made,
+  carried: Carried,
+  repeats: readonly StepRepeats[],
+) {
+  const { seq, removed, rewritten } = row;
+  return {
+    ...row,
+    hindsight: hindsightOf({ removed, rewritten, seq, until: standing.until }, carried, circumstance),
+    ...(lossy ? { elongation: elongationAt(repeats, seq) } : {}),
+  };
 }
 
 function tokensFrom(view: View, seq: number): number {
@@ -80,23 +118,25 @@ function tokensFrom(view: View, seq: number): number {
 /** Conditions of an edit: model, cache state, and dollars for the summary call that led to it. */
 type Circumstances = { model: ModelCard; warm: boolean; side: number };
 
-function circumstancesOf(events: readonly LogEvent[]): Map<number, Circumstances> {
-  const found = new Map<number, Circumstances>();
-  let { model } = started(events);
+/** Follows the conditions; `newest`: those of the newest edit. */
+function circumstancesReader(): { take(event: LogEvent): void; newest(): Circumstances | undefined } {
+  let found: Circumstances | undefined;
+  let model: ModelCard | undefined;
   let [usedAt, side] = [Number.NEGATIVE_INFINITY, 0];
-  for (const event of events) {
-    if (event.type === "model_changed") {
+  const take = (event: LogEvent): void => {
+    if (event.type === "session_started" || event.type === "model_changed") {
       model = event.model;
       usedAt = Number.NEGATIVE_INFINITY;
-    } else if (event.type === "summary_call") side += costOf(event.usage, (event.card ?? model).prices);
+    } else if (!model) return;
+    else if (event.type === "summary_call") side += costOf(event.usage, (event.card ?? model).prices);
     else if (event.type === "context_edited") {
       const warm =
         event.at - usedAt <= cacheLifeMs[usualLife(model.contract)] && event.economics.reason !== "cold";
-      found.set(event.seq, { model, warm, side });
+      found = { model, warm, side };
       side = 0;
     } else if (event.type === "model_request") usedAt = event.at;
-  }
-  return found;
+  };
+  return { take, newest: () => found };
 }
 
 function hindsightOf(

@@ -9,7 +9,12 @@ export type EgressRow = Egress & { by: string };
 
 /** Returns the connections of each command to each host, in the order in which they began. */
 export function egressRows(events: readonly LogEvent[]): EgressRow[] {
-  return foldEgress(allOf(events, "egress")).map((entry) => ({ ...entry, by: commandOf(events, entry) }));
+  return foldEgress(allOf(events, "egress")).map((entry) => egressRow(events, entry));
+}
+
+/** The row of an entry of the ledger. */
+export function egressRow(events: readonly LogEvent[], entry: Egress): EgressRow {
+  return { ...entry, by: commandOf(events, entry) };
 }
 
 function commandOf(events: readonly LogEvent[], { command = "", program = "" }: Egress): string {

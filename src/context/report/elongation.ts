@@ -40,11 +40,18 @@ export function isLossy(edit: EventOf<"context_edited">): boolean {
 }
 
 /** Returns the repeats of each reply of the log, oldest first. */
-export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
+export function repeatsByStep(events: readonly LogEvent[]): readonly StepRepeats[] {
+  const reader = repeatReader();
+  for (const event of events) reader.take(event);
+  return reader.steps;
+}
+
+/** Counts the repeats event by event; the newest reply's grow with its results. */
+export function repeatReader(): { steps: readonly StepRepeats[]; take(event: LogEvent): void } {
   const steps: StepRepeats[] = [];
   const calls = new Map<string, ToolUseBlock>();
   const known: Known = { run: new Set(), read: new Set() };
-  for (const event of events) {
+  const take = (event: LogEvent): void => {
     if (event.type === "assistant_message") {
       steps.push({ seq: event.seq, rereads: 0, repeats: 0 });
       for (const call of event.content.filter(isToolUse)) calls.set(call.id, call);
@@ -52,8 +59,8 @@ export function repeatsByStep(events: readonly LogEvent[]): StepRepeats[] {
       const [step, call] = [steps.at(-1), calls.get(event.toolUseId)];
       if (step && call && touchesOf(call, event.call).kind !== "session") note(step, call, event, known);
     }
-  }
-  return steps;
+  };
+  return { steps, take };
 }
 
 /** Calls made and files read so far; a file that was written since its last read is new again. */

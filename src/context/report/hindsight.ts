@@ -1,28 +1,33 @@
 /** Computes the savings of a context edit in the steps after it, as far as known. Pure. */
 
-import type { EventOf, LogEvent } from "../../core/events.ts";
+import type { EventOf } from "../../core/events.ts";
 import { costOf, inputTotal, type Prices, type Usage } from "../../core/model-card.ts";
-import { allOf, indexFrom } from "../../core/questions.ts";
+import { indexFrom } from "../../core/questions.ts";
 import { firstChanged } from "../view/view.ts";
-import type { StepRow } from "./steps.ts";
 
-/** Finds the later edit that collapses all that an edit touched, where the savings of the earlier one end. */
-export function coverings(events: readonly LogEvent[]): (edit: EventOf<"context_edited">) => number {
-  const collapses = allOf(events, "context_edited").flatMap(({ seq, edits }) =>
-    edits.flatMap((edit) => (edit.type === "collapse" ? [{ at: seq, from: edit.from, to: edit.to }] : [])),
-  );
-  let next = 0;
+/** The events that an edit touched, and the seq of the later edit that collapsed them all; infinite while none did. */
+export type Standing = { first: number; last: number; until: number };
+
+/**
+ * Follows the edits of a log in its order: a later one that collapses all that an edit touched ends its savings.
+ * Returns the place of the edit given, whose `until` later edits set.
+ */
+export function coverings(): (edit: EventOf<"context_edited">) => Standing {
+  let open: Standing[] = [];
   return ({ seq, edits }) => {
-    // Callers ask about edits in log order.
-    while (next < collapses.length && (collapses[next]?.at ?? 0) <= seq) next += 1;
-    const first = firstChanged(edits);
+    for (const edit of edits)
+      if (edit.type === "collapse") open = open.filter((one) => !covered(one, edit, seq));
     const last = Math.max(...edits.map((edit) => (edit.type === "replace" ? edit.seq : edit.to)));
-    for (let index = next; index < collapses.length; index++) {
-      const { at, from, to } = collapses[index] as (typeof collapses)[number];
-      if (from <= first && to >= last) return at;
-    }
-    return Number.POSITIVE_INFINITY;
+    const standing = { first: firstChanged(edits), last, until: Number.POSITIVE_INFINITY };
+    open.push(standing);
+    return standing;
   };
+}
+
+function covered(one: Standing, { from, to }: { from: number; to: number }, seq: number): boolean {
+  if (from > one.first || to < one.last) return false;
+  one.until = seq;
+  return true;
 }
 
 /** A number of tokens from one event to another, both left out. */
@@ -31,17 +36,20 @@ type Load = { seq: number; until: number; removed: number };
 /** Returns the answered steps over which a load would have been carried, and its cost in dollars. */
 export type Carried = (load: Load, prices: Prices) => { steps: number; dollars: number };
 
-/** Prices loads on the steps of a session: each load is read from the cache and may lift a step above a price tier. */
-export function carriedCost(rows: readonly StepRow[]): Carried {
-  const answered = rows.flatMap(({ seq, usage }) => (usage ? [{ seq, usage }] : []));
-  const tiers = new Map<Prices, ReturnType<typeof tierOf>>();
+/** A step with reported usage. */
+export type Answered = { seq: number; usage: Usage };
+
+/** Prices loads on the answered steps of a session, which may grow: each load is read from the cache and may lift a step above a price tier. */
+export function carriedCost(answered: readonly Answered[]): Carried {
+  const tiers = new Map<Prices, Tier>();
   return ({ seq, until, removed }, prices) => {
     const [from, to] = [indexFrom(answered, seq + 1), indexFrom(answered, until)];
     const steps = Math.max(0, to - from);
     const each = (removed * prices.cacheRead) / 1e6;
     if (!prices.tier || steps === 0) return { steps, dollars: steps * each };
-    const tier = tiers.get(prices) ?? tierOf(answered, prices.tier.aboveTokens);
+    const tier = tiers.get(prices) ?? { above: [0], below: [] };
     tiers.set(prices, tier);
+    extend(tier, answered, prices.tier.aboveTokens);
     const above = (tier.above[to] ?? 0) - (tier.above[from] ?? 0);
     let dollars = (above * prices.tier.input + steps - above) * each;
     for (const { index, input, usage } of tier.below) {
@@ -55,10 +63,17 @@ export function carriedCost(rows: readonly StepRow[]): Carried {
 }
 
 /** `above`: number of the first n steps above the tier; `below`: the others, nearest to the tier first. */
-function tierOf(steps: readonly { usage: Usage }[], aboveTokens: number) {
-  const sized = steps.map(({ usage }, index) => ({ index, usage, input: inputTotal(usage) }));
-  const above = [0];
-  for (const { input } of sized) above.push((above.at(-1) ?? 0) + (input > aboveTokens ? 1 : 0));
-  const below = sized.filter(({ input }) => input <= aboveTokens).sort((a, b) => b.input - a.input);
-  return { above, below };
+type Tier = { above: number[]; below: { index: number; usage: Usage; input: number }[] };
+
+/** Adds the steps that a tier does not have yet. */
+function extend({ above, below }: Tier, answered: readonly Answered[], aboveTokens: number): void {
+  const from = above.length - 1;
+  if (from === answered.length) return;
+  for (let index = from; index < answered.length; index++) {
+    const { usage } = answered[index] as Answered;
+    const input = inputTotal(usage);
+    above.push((above.at(-1) ?? 0) + (input > aboveTokens ? 1 : 0));
+    if (input <= aboveTokens) below.push({ index, usage, input });
+  }
+  below.sort((a, b) => b.input - a.input);
 }

@@ -2,7 +2,8 @@
 
 import type { Block } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { allOf, eventAt, started } from "../../core/questions.ts";
+import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
+import { eventAt, started } from "../../core/questions.ts";
 import { blockTokens, textTokens } from "../view/tokens.ts";
 import type { Entry } from "../view/view.ts";
 
@@ -25,30 +26,35 @@ export type Kind = (typeof kinds)[number];
 /** A part of the context: one block, or (with seq -1) the system text or the tools. Tokens are uncalibrated. */
 export type Part = { kind: Kind; tokens: number; seq: number; block: number };
 
+type PartsReader = { fixed: readonly Part[]; partsOf(entry: Entry): readonly Part[] };
+
 /** Splits views of this log into parts: `fixed` come before all entries, an entry's in request order. */
-export function partsReader(events: readonly LogEvent[]): {
-  fixed: readonly Part[];
-  partsOf(entry: Entry): readonly Part[];
-} {
+export const partsReader: (events: readonly LogEvent[]) => PartsReader = memoizeBy((events) => {
   const { system, tools } = started(events);
   const fixed: Part[] = [
     { kind: "tools", tokens: textTokens(JSON.stringify(tools)), seq: -1, block: 0 },
     { kind: "system", tokens: textTokens(system), seq: -1, block: 1 },
   ];
-  const folded = new Set(
-    allOf(events, "context_edited").flatMap(({ edits }) =>
-      edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),
-    ),
-  );
   // Keyed by an entry's blocks, because an edit replaces them.
   const known = new WeakMap<Block[], Part[]>();
   const partsOf = (entry: Entry): readonly Part[] => {
-    const parts = known.get(entry.blocks) ?? partsOfEntry(entry, eventAt(events, entry.seq), folded);
+    const parts =
+      known.get(entry.blocks) ?? partsOfEntry(entry, eventAt(events, entry.seq), foldedTexts(events));
     known.set(entry.blocks, parts);
     return parts;
   };
   return { fixed, partsOf };
-}
+});
+
+/** The texts that collapses put in the place of events. */
+const foldedTexts = memoizedReduce<Set<string>>(
+  () => new Set(),
+  (texts, event) => {
+    if (event.type === "context_edited")
+      for (const edit of event.edits) if (edit.type === "collapse") texts.add(edit.text);
+    return texts;
+  },
+);
 
 function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {
   return entry.blocks.map((block, index) => ({

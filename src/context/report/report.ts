@@ -6,15 +6,15 @@ import { allOf, currentModel, started } from "../../core/questions.ts";
 import { policyInputOf } from "../policies/policy-input.ts";
 import type { SoftWindow } from "../policies/window.ts";
 import { viewReader } from "../view/view.ts";
-import { type Costs, costReader } from "./cost.ts";
+import { type CostReader, type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
 import { type DelegateRow, delegateRows } from "./delegates.ts";
 import { type EditRow, editReader } from "./edits.ts";
 import { type InstructionCost, instructionCosts } from "./instructions.ts";
 import { type CommandCalls, commandCalls } from "./server-calls.ts";
 import { type ServerShare, serverShares } from "./servers.ts";
-import { estimateErrors, type Miss, type StepRow, stepRows } from "./steps.ts";
-import { type Moment, momentsOf } from "./walk.ts";
+import { estimateErrors, type Miss, type StepRow, stepReader } from "./steps.ts";
+import { walker } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
 
 /** Figures of a context, as printed at the end of a headless run. */
@@ -77,7 +77,7 @@ export type ElongationTotals = { lossy: number; longer: number; worst: number };
 /** Returns the report of a log, running or finished. Throws when the log does not begin with `session_started`. */
 export function sessionReport(events: readonly LogEvent[]): SessionReport {
   const costs = costReader(events);
-  const { figures, steps, snapshot } = walked(events, costs.take);
+  const { figures, steps, snapshot } = walked(events, costs);
   const { next: _, ...context } = figures;
   return {
     ...context,
@@ -101,23 +101,28 @@ export function contextFigures(events: readonly LogEvent[]): ContextFigures {
   return walked(events).figures;
 }
 
-/** Reads the log once for its edits and its final view; `take` receives each moment. */
-function walked(events: readonly LogEvent[], take?: (moment: Moment) => void) {
-  const steps = stepRows(events);
-  const edits = editReader(events, steps);
+/** Reads the log once for its steps, its edits, its final view, and its costs where they are wanted. */
+function walked(events: readonly LogEvent[], costs?: CostReader) {
   const reader = viewReader();
-  for (const moment of momentsOf(events, reader)) {
-    edits.take(moment);
-    take?.(moment);
+  const walk = walker(reader);
+  const { rows: steps, answered, take } = stepReader();
+  const edits = editReader(answered);
+  for (const event of events) {
+    const moment = walk(event);
+    take(event);
+    edits.see(event);
+    if (moment) edits.take(moment);
+    costs?.take(event, moment);
   }
+  const rows = edits.rows();
   const snapshot = policyInputOf(events, reader.read(events), events.at(-1)?.at ?? 0);
   const figures: ContextFigures = {
     soft: { ...snapshot.soft, window: snapshot.model.window },
     size: sizeOf(steps),
     next: snapshot.expected,
     deferredTokens: steps.at(-1)?.deferredTokens ?? 0,
-    edits: edits.rows,
-    elongation: elongationTotals(edits.rows),
+    edits: rows,
+    elongation: elongationTotals(rows),
     cache: cacheOf(steps),
     estimate: estimateErrors(steps),
   };

@@ -10,7 +10,6 @@ import {
   type Usage,
   usualLife,
 } from "../../core/model-card.ts";
-import { started } from "../../core/questions.ts";
 import { calibrate, uncalibrated } from "../view/tokens.ts";
 
 /** Reason for a cache miss. `unexpected`: nothing in the log explains it. */
@@ -38,33 +37,45 @@ export type StepRow = {
   calls: string[];
 };
 
-/** Returns one row for each request in the log. */
-export function stepRows(events: readonly LogEvent[]): StepRow[] {
+/** Reads the steps of a log event by event. A row changes until the next begins; all are in `rows`. */
+export function stepReader(): {
+  rows: readonly StepRow[];
+  /** Those with reported usage. */
+  answered: readonly (StepRow & { usage: Usage })[];
+  take(event: LogEvent): void;
+} {
   const rows: StepRow[] = [];
-  let { model } = started(events);
+  const answers: (StepRow & { usage: Usage })[] = [];
+  let model: ModelCard | undefined;
   let cache: Cache = { tokens: 0, at: 0, lifeMs: 0 };
   let disturbed: "edit" | "model" | undefined;
   let calibration = uncalibrated;
-  for (const event of events) {
+  const take = (event: LogEvent): void => {
     const row = rows.at(-1);
-    if (event.type === "model_changed") {
+    if (event.type === "session_started") model = event.model;
+    else if (event.type === "model_changed") {
       model = event.model;
       disturbed = "model";
     } else if (event.type === "context_edited") disturbed ??= "edit";
     else if (event.type === "model_request")
       rows.push(requestRow(event, rows.length + 1, calibration.factor));
     else if (event.type === "model_failed" && event.attempt > 0 && row) row.retries += 1;
-    else if (event.type === "assistant_message" && row && !row.usage && inputTotal(event.usage) > 0) {
+    else if (isAnswer(event, row) && row && model) {
       const miss = missOf(event.usage, cache, row.at, disturbed);
-      Object.assign(row, answered(event, model), miss ? { miss } : {});
+      answers.push(Object.assign(row, answered(event, model), miss ? { miss } : {}));
       const { cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = event.usage;
       const lifeMs = cacheLifeMs[usualLife(model.contract)];
       cache = { tokens: cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, at: row.at, lifeMs };
       disturbed = undefined;
     }
     calibration = calibrate(calibration, event);
-  }
-  return rows;
+  };
+  return { rows, answered: answers, take };
+}
+
+/** Returns true for the first reply with usage to the request of `row`. */
+export function isAnswer(event: LogEvent, row: StepRow | undefined): event is EventOf<"assistant_message"> {
+  return event.type === "assistant_message" && row !== undefined && !row.usage && inputTotal(event.usage) > 0;
 }
 
 function requestRow(event: EventOf<"model_request">, step: number, factor: number): StepRow {
@@ -84,7 +95,7 @@ function requestRow(event: EventOf<"model_request">, step: number, factor: numbe
   };
 }
 
-function answered(event: EventOf<"assistant_message">, { prices }: ModelCard): Partial<StepRow> {
+function answered(event: EventOf<"assistant_message">, { prices }: ModelCard) {
   const { usage, durationMs, content } = event;
   const calls = content.filter(isToolUse).map(({ name }) => name);
   return { usage, tokens: inputTotal(usage), cost: costOf(usage, prices), durationMs, calls };

@@ -23,21 +23,37 @@ export function* momentsOf(
   events: readonly LogEvent[],
   reader: ViewReader = viewReader(),
 ): Generator<Moment> {
+  const walk = walker(reader);
+  for (const event of events) {
+    const moment = walk(event);
+    if (moment) yield moment;
+  }
+}
+
+/** The walk event by event: returns the moment of an event that is one. A moment stands until the next event. */
+export function walker(reader: ViewReader = viewReader()): (event: LogEvent) => Moment | undefined {
   // One growing array, so that memoized reducers read each event once.
   const read: LogEvent[] = [];
-  for (const event of events) {
-    if (event.type !== "model_request" && event.type !== "context_edited") {
-      read.push(event);
-      continue;
+  let request: LogEvent | undefined;
+  return (event) => {
+    if (request) read.push(request);
+    request = undefined;
+    if (event.type === "model_request") {
+      request = event;
+      const view = reader.read(read);
+      return { event, events: read, view, unchanged: view.unchanged, tokensBefore: view.tokens };
     }
-    const view = reader.read(read);
-    let { unchanged } = view;
-    const tokensBefore = view.tokens;
     if (event.type === "context_edited") {
+      const view = reader.read(read);
+      const { unchanged, tokens } = view;
       read.push(event);
-      unchanged = Math.min(unchanged, reader.read(read).unchanged);
+      const after = reader.read(read);
+      return {
+        ...{ event, events: read, view: after, tokensBefore: tokens },
+        unchanged: Math.min(unchanged, after.unchanged),
+      };
     }
-    yield { event, events: read, view, unchanged, tokensBefore };
-    if (event.type === "model_request") read.push(event);
-  }
+    read.push(event);
+    return undefined;
+  };
 }

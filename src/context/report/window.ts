@@ -2,6 +2,7 @@
 
 import { type Block, isToolUse } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
+import { memoizedReduce } from "../../core/memoize.ts";
 import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
 import { type CallFacts, describeCall } from "../../core/tool-calls.ts";
 import { compactable } from "../policies/compact.ts";
@@ -75,8 +76,16 @@ function itemOf(part: Part, snapshot: PolicyInput): LargestItem {
 }
 
 function stepsUntil(events: readonly LogEvent[], seq: number): number {
-  return events.filter((event) => event.type === "assistant_message" && event.seq <= seq).length;
+  return indexFrom(replies(events), seq + 1);
 }
+
+const replies = memoizedReduce<LogEvent[]>(
+  () => [],
+  (found, event) => {
+    if (event.type === "assistant_message") found.push(event);
+    return found;
+  },
+);
 
 /** Describes the item in one line: the call it belongs to, or how its text begins. */
 function whatOf(part: Part, { events, view }: PolicyInput): string {
