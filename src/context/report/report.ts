@@ -1,8 +1,7 @@
 /** Computes everything that `sawtooth report` shows from a session's log. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
-import { inputTotal } from "../../core/model-card.ts";
-import { allOf, currentModel, started } from "../../core/questions.ts";
+import { allOf, started } from "../../core/questions.ts";
 import { policyInputOf } from "../policies/policy-input.ts";
 import type { SoftWindow } from "../policies/window.ts";
 import { viewReader } from "../view/view.ts";
@@ -10,10 +9,12 @@ import { type CostReader, type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
 import { type DelegateRow, delegateRows } from "./delegates.ts";
 import { type EditRow, editReader } from "./edits.ts";
+import { factReader, type SessionFacts } from "./facts.ts";
 import { type InstructionCost, instructionCosts } from "./instructions.ts";
 import { type CommandCalls, commandCalls } from "./server-calls.ts";
 import { type ServerShare, serverShares } from "./servers.ts";
-import { estimateErrors, type Miss, type StepRow, stepReader } from "./steps.ts";
+import { type Miss, type StepRow, stepReader } from "./steps.ts";
+import { totalsReader } from "./totals.ts";
 import { walker } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
 
@@ -54,34 +55,19 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   decisions: Decisions;
 };
 
-export type SessionFacts = {
-  id: string;
-  cwd: string;
-  model: string;
-  effort?: string;
-  /** Name of the policy stack. */
-  context: string;
-  /** The end of the newest turn; undefined while it runs, or when the session was cut off in it. */
-  end?: EventOf<"turn_ended">;
-  /** Milliseconds since 1970 of the first and the last event. */
-  from: number;
-  to: number;
-  events: number;
-  userMessages: number;
-  toolResults: number;
-};
-
 /** Lossy edits: `longer` of them were followed by more repeats than preceded them; `worst`: the largest excess. */
 export type ElongationTotals = { lossy: number; longer: number; worst: number };
 
 /** Returns the report of a log, running or finished. Throws when the log does not begin with `session_started`. */
 export function sessionReport(events: readonly LogEvent[]): SessionReport {
   const costs = costReader(events);
+  const facts = factReader(started(events));
+  for (const event of events) facts.take(event);
   const { figures, steps, snapshot } = walked(events, costs);
   const { next: _, ...context } = figures;
   return {
     ...context,
-    session: factsOf(events),
+    session: facts.facts(),
     steps,
     now: windowNow(snapshot),
     servers: serverShares(snapshot),
@@ -115,61 +101,22 @@ function walked(events: readonly LogEvent[], costs?: CostReader) {
     costs?.take(event, moment);
   }
   const rows = edits.rows();
+  const totals = totalsReader();
+  for (const row of answered) totals.add(row);
   const snapshot = policyInputOf(events, reader.read(events), events.at(-1)?.at ?? 0);
   const figures: ContextFigures = {
     soft: { ...snapshot.soft, window: snapshot.model.window },
-    size: sizeOf(steps),
+    ...totals.totals(),
     next: snapshot.expected,
     deferredTokens: steps.at(-1)?.deferredTokens ?? 0,
     edits: rows,
     elongation: elongationTotals(rows),
-    cache: cacheOf(steps),
-    estimate: estimateErrors(steps),
   };
   return { figures, steps, snapshot };
 }
 
-function factsOf(events: readonly LogEvent[]): SessionFacts {
-  const { sessionId, cwd, context, at } = started(events);
-  const { model, effort } = currentModel(events);
-  const end = events.findLast(({ type }) => type === "turn_ended" || type === "user_message");
-  return {
-    id: sessionId,
-    cwd,
-    model: model.id,
-    ...(effort ? { effort } : {}),
-    context,
-    ...(end?.type === "turn_ended" ? { end } : {}),
-    from: at,
-    to: events.at(-1)?.at ?? at,
-    events: events.length,
-    userMessages: allOf(events, "user_message").length,
-    toolResults: allOf(events, "tool_result").length,
-  };
-}
-
-function sizeOf(steps: readonly StepRow[]): SessionReport["size"] {
-  const sizes = steps.filter(({ usage }) => usage).map(({ tokens }) => tokens);
-  const sum = sizes.reduce((total, size) => total + size, 0);
-  return {
-    peak: sizes.reduce((peak, size) => Math.max(peak, size), 0),
-    mean: Math.round(sum / Math.max(1, sizes.length)),
-    last: sizes.at(-1) ?? 0,
-  };
-}
-
-function cacheOf(steps: readonly StepRow[]): SessionReport["cache"] {
-  const misses: Record<Miss, number> = { edit: 0, cold: 0, model: 0, unexpected: 0 };
-  let [read, input] = [0, 0];
-  for (const { usage, miss } of steps) {
-    if (miss) misses[miss] += 1;
-    read += usage?.cacheReadTokens ?? 0;
-    input += usage ? inputTotal(usage) : 0;
-  }
-  return { hitRate: input === 0 ? 0 : read / input, misses };
-}
-
-function elongationTotals(edits: readonly EditRow[]): ElongationTotals {
+/** Adds up how often calls were repeated after edits. */
+export function elongationTotals(edits: readonly Pick<EditRow, "elongation">[]): ElongationTotals {
   const excesses = edits.flatMap(({ elongation }) => elongation?.excess ?? []);
   return {
     lossy: excesses.length,

@@ -120,13 +120,3 @@ export function hitRate({ usage }: Pick<StepRow, "usage">): number | undefined {
 export function estimateError({ usage, expected }: Pick<StepRow, "usage" | "expected">): number | undefined {
   return usage ? expected / inputTotal(usage) - 1 : undefined;
 }
-
-/** Returns the median and 95th percentile of the estimate's absolute errors. */
-export function estimateErrors(rows: readonly StepRow[]): { median: number; p95: number } {
-  const errors = rows
-    .flatMap((row) => estimateError(row) ?? [])
-    .map(Math.abs)
-    .sort((a, b) => a - b);
-  const at = (share: number) => errors[Math.max(0, Math.ceil(share * errors.length) - 1)] ?? 0;
-  return { median: at(0.5), p95: at(0.95) };
-}

@@ -187,7 +187,8 @@ export function egressKey(entry: Egress): string {
   return JSON.stringify([host, port, decision, reason, rule, trusted, command ?? program]);
 }
 
-function addEgress(one: Egress, other: Egress): Egress {
+/** Adds up two entries of the same line. */
+export function addEgress(one: Egress, other: Egress): Egress {
   return {
     ...one,
     bytesUp: one.bytesUp + other.bytesUp,

@@ -45,12 +45,14 @@ button:hover { border-color: var(--soft); } :focus-visible { outline: 2px solid 
 details { border-bottom: 1px solid var(--line); } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } details details { margin-left: 16px; } details details:last-child { border: 0; }
 pre { margin: 0 0 8px; padding: 8px 10px; background: var(--panel); white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; overflow-y: auto; }
 .new { color: var(--write); } .point { color: var(--edit); } ul { padding-left: 20px; } li { overflow-wrap: anywhere; }
+#live { padding: 4px 10px; background: var(--panel); border-left: 3px solid var(--bar); } #live.off { border-color: var(--write); } #live.done { border-color: var(--soft); } [hidden] { display: none !important; }
 @media (max-width: 620px) { body { padding: 16px 12px 48px; } .plot svg, .ticks { height: 200px; } .facts b { font-size: 17px; } }
 `;
 
 /**
- * Small and self-contained: what it shows comes out of the JSON beside it, and goes into the page as text only.
- * `bodyOf` puts a step's request together again, byte for byte.
+ * Small and self-contained: what it shows of requests comes out of the JSON beside it, or from the server of a live page,
+ * and goes into the page as text only. `bodyOf` puts a step's request together again, byte for byte. `put` shows a change
+ * of a live page, in HTML made like the rest of the page.
  */
 export const pageScript = `
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -63,6 +65,13 @@ function bodyOf(step, packed = data.requests) {
   return pieces.map((index) => packed.pieces[index]).join("");
 }
 
+async function requestOf(kind, step) {
+  if (!data.live) return bodyOf(step, kind === "step" ? data.requests : data.summaries);
+  const reply = await fetch(kind + "/" + step).catch(() => undefined);
+  return reply?.ok ? reply.text() : undefined;
+}
+
+const count = () => data.steps.length;
 const unmarked = (block) => { const { cache_control, ...rest } = block; return JSON.stringify(rest); };
 const listOf = (content) => (Array.isArray(content) ? content : [{ type: "text", text: String(content ?? "") }]);
 
@@ -127,12 +136,14 @@ function oldNode(nodes) {
 }
 
 let shown = 0;
-function show(step, scroll) {
-  if (!(step >= 1 && step <= data.requests.bodies.length)) return;
+async function show(step, scroll) {
+  if (!(step >= 1 && step <= count())) return;
   shown = step;
-  const text = bodyOf(step);
+  const [earlier, text] = await Promise.all([step > 1 ? requestOf("step", step - 1) : "", requestOf("step", step)]);
+  if (shown !== step) return;
+  if (text === undefined || earlier === undefined) return at("request").replaceChildren(make("p", "The request cannot be shown: sawtooth report is no longer running. Start it again, or run sawtooth report --step " + step + "."));
   const body = JSON.parse(text);
-  const before = step > 1 ? JSON.parse(bodyOf(step - 1)) : { messages: [] };
+  const before = earlier ? JSON.parse(earlier) : { messages: [] };
   const { messages, system, tools, ...settings } = body;
   const points = pointsOf(body);
   const raw = make("details");
@@ -150,34 +161,37 @@ function show(step, scroll) {
     raw,
   );
   at("wanted").value = step;
-  if (scroll) at("requests").scrollIntoView({ behavior: "smooth" });
+  if (scroll) at("requests").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
 const svg = document.querySelector(".plot svg");
 const stepUnder = (event) => {
   const box = svg.getBoundingClientRect();
-  return Math.max(1, Math.min(data.steps.length, 1 + Math.floor(((event.clientX - box.left) / box.width) * data.steps.length)));
+  return Math.max(1, Math.min(count(), 1 + Math.floor(((event.clientX - box.left) / box.width) * count())));
 };
 svg.addEventListener("pointermove", (event) => {
   const step = stepUnder(event);
+  if (count() === 0) return;
   at("cursor").setAttribute("x", step - 1);
   at("readout").textContent = data.steps[step - 1];
 });
 svg.addEventListener("click", (event) => show(stepUnder(event), true));
-for (const mark of document.querySelectorAll("[data-edit]")) {
-  const tell = () => { at("readout").textContent = data.edits[mark.dataset.edit]; };
-  mark.addEventListener("pointerenter", tell);
-  mark.addEventListener("focus", tell);
-  mark.addEventListener("click", () => {
-    tell();
-    for (const row of document.querySelectorAll("tr.chosen")) row.classList.remove("chosen");
-    at("edit-" + mark.dataset.edit).classList.add("chosen");
-  });
+function tell(event) {
+  const edit = event.target.closest?.("[data-edit]")?.dataset.edit;
+  if (edit === undefined) return;
+  at("readout").textContent = data.edits[edit] + " Worth " + at("worth-" + edit).textContent + " in hindsight.";
+  if (event.type !== "click") return;
+  for (const row of document.querySelectorAll("tr.chosen")) row.classList.remove("chosen");
+  at("edit-" + edit).classList.add("chosen");
 }
-for (const node of document.querySelectorAll("[data-summary]")) node.addEventListener("toggle", () => {
-  if (!node.open || node.children.length > 1) return;
-  node.append(make("pre", bodyOf(Number(node.dataset.summary), data.summaries) || "the log does not say what was asked"));
-});
+for (const type of ["pointerover", "focusin", "click"]) document.addEventListener(type, tell);
+document.addEventListener("toggle", async ({ target }) => {
+  const { summary } = target.dataset;
+  if (!summary || !target.open || target.children.length > 1) return;
+  const text = make("pre");
+  target.append(text);
+  text.textContent = (await requestOf("summary", summary)) || "the log does not say what was asked";
+}, true);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-step]");
   if (link) show(Number(link.dataset.step), true);
@@ -185,5 +199,71 @@ document.addEventListener("click", (event) => {
 at("wanted").addEventListener("change", () => show(Number(at("wanted").value)));
 at("earlier").addEventListener("click", () => show(shown - 1));
 at("later").addEventListener("click", () => show(shown + 1));
-show(Number(location.hash.replace("#step-", "")) || data.requests.bodies.length);
+
+function drawCurve() {
+  const { bars } = data;
+  const { top, limit, ticks, label } = JSON.parse(data.frame);
+  const width = Math.max(1, bars.length);
+  const pieces = bars.map((bar) => bar.split("|"));
+  const paths = at("bars").children;
+  for (let bucket = 0; bucket < 4; bucket++) paths[bucket].setAttribute("d", pieces.map((piece) => piece[bucket]).join(""));
+  paths[4].setAttribute("d", limit === undefined ? "" : "M0 " + limit + "h" + width);
+  at("limit").hidden = limit === undefined;
+  at("bars").setAttribute("transform", "translate(0 100) scale(1 " + -100 / top + ")");
+  svg.setAttribute("viewBox", "0 0 " + width + " 100");
+  svg.setAttribute("aria-label", label);
+  for (const line of svg.querySelectorAll(".grid")) line.setAttribute("transform", "scale(" + width + " 1)");
+  for (const mark of document.querySelectorAll("[data-before]")) mark.style.left = (100 * (mark.dataset.before - 1)) / width + "%";
+  if (at("ticks").innerHTML !== ticks) at("ticks").innerHTML = ticks;
+  at("wanted").max = bars.length;
+}
+
+function put([key, value]) {
+  const [list, index] = key.split("/");
+  if (key === "frame") data.frame = value;
+  else if (list === "bars") data.bars[index] = value;
+  else if (list === "step") data.steps[index] = value;
+  else if (list === "edit") data.edits[index] = value;
+  else if (index === undefined) at(key).innerHTML = value;
+  else {
+    const box = document.querySelector('[data-rows="' + list + '"]');
+    const old = box.children[index];
+    const focused = old?.contains(document.activeElement);
+    if (old) old.outerHTML = value;
+    else box.insertAdjacentHTML("beforeend", value);
+    if (focused) box.children[index].querySelector("button")?.focus();
+    const part = box.closest("[data-for]");
+    if (part) part.hidden = false;
+  }
+}
+
+function follow() {
+  let [from, source, drawn] = [data.live.from, undefined, true];
+  const say = (text, name) => { if (at("live").textContent !== text) at("live").textContent = text; at("live").className = name; };
+  const draw = () => { drawn = true; drawCurve(); if (shown === 0) show(count()); };
+  const listen = () => {
+    source = new EventSource("updates?from=" + from);
+    source.addEventListener("open", () => say("Live: this page grows while the session works.", ""));
+    source.addEventListener("message", (event) => {
+      from = event.lastEventId;
+      for (const change of JSON.parse(event.data)) put(change);
+      if (drawn) requestAnimationFrame(draw);
+      drawn = false;
+    });
+    source.addEventListener("reload", () => { source.close(); location.reload(); });
+    source.addEventListener("ended", (event) => { source.close(); source = undefined; document.removeEventListener("visibilitychange", look); say(JSON.parse(event.data), "done"); });
+    source.addEventListener("error", () => say(source?.readyState === 2 ? "This page does not grow: too many pages are open, or sawtooth report has ended. Close some and reload." : "The connection is lost; trying again.", "off"));
+  };
+  // A page that nobody sees keeps no connection; it gets what it missed when it is seen again.
+  const look = () => {
+    if (!document.hidden && !source) listen();
+    if (document.hidden) { source?.close(); source = undefined; }
+  };
+  document.addEventListener("visibilitychange", look);
+  say("Connecting…", "");
+  look();
+}
+
+if (data.live) follow();
+show(Number(location.hash.replace("#step-", "")) || count());
 `;
