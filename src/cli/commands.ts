@@ -94,7 +94,13 @@ function configuredRoot({ flags }: Headless): string {
 }
 
 async function report(command: Extract<Headless, { name: "report" }>): Promise<number> {
-  const { step, html, verbose, resume } = command.flags;
+  const { step, html, verbose, resume, serve } = command.flags;
+  if (serve) {
+    if (step !== undefined || html !== undefined || verbose)
+      throw new UsageError("--serve shows all of the report: remove --step, --html and --verbose");
+    const { runServe } = await import("./commands/report-serve.ts");
+    return runServe(configuredRoot(command), command.operands[0] ?? resume, complain);
+  }
   const events = storedEvents(configuredRoot(command), command.operands[0] ?? resume, complain);
   if (html !== undefined) return writePage(html, events);
   if (step === undefined) return say(reportText(events, { verbose }));

@@ -15,7 +15,7 @@ A prompt and text piped to stdin together become one message. "-" as the prompt 
 Commands
   fix                              run the checks; what fails is the task, and the checks decide when it is done
   batch <file>                     run each task of a file on files of its own; --summary <folders…> adds results up
-  report [session]                 context and cost of a session; --verbose shows every step and edit
+  report [session]                 context and cost of a session; --verbose: each step and edit; --serve: as it grows
   egress [session]                 hosts that its commands connected to, with bytes and rules, and those refused
   replay <files|folders…>          recordings of any agent under other policies and prices
   sessions [list]                  stored sessions of this folder, newest first; list --verbose: of every folder

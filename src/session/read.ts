@@ -94,7 +94,8 @@ function isLine(value: unknown): value is Line {
   return !Object.hasOwn(shapes, type) || violations(shapes[type as EventBody["type"]], value).length === 0;
 }
 
-function isKnown(line: Line): line is LogEvent {
+/** Returns true for an event of this version. */
+export function isKnown(line: Line): line is LogEvent {
   return Object.hasOwn(shapes, line.type);
 }
 

@@ -27,6 +27,7 @@ const notRun: [beginning: string, why: string][] = [
   ["sawtooth demo", "it takes twenty seconds: .ci/run runs it"],
   ["OPENAI_BASE_URL=http://localhost:11434", "there is no server on that port here"],
   ["sawtooth login", "test/cli/login.test.ts and chatgpt-plan.test.ts store keys and sign in"],
+  ["sawtooth report --serve", "it ends with a session: test/cli/report-serve.test.ts runs it with one"],
   ["sawtooth logout", "test/cli/login.test.ts removes keys and signs out"],
   ["pass show", "pass holds secrets of the person at this machine"],
   ["sawtooth --model chatgpt/", "test/cli/chatgpt-plan.test.ts plays the issuer and the API of a plan"],

@@ -237,6 +237,11 @@ const options = {
     commands: ["report", "replay"],
   }),
 
+  serve: flag({
+    help: "serve that page on this machine while the session works; prints its address",
+    commands: ["report"],
+  }),
+
   contexts: words({
     name: "context",
     value: "<a,b,…>",

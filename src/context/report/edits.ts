@@ -63,19 +63,9 @@ export function editReader(answered: readonly Answered[]): EditReader {
     const tail = Math.round(tokensFrom(view, firstChanged(event.edits)) * factor);
     const rewritten = Math.max(0, tail - charged);
     charged = Math.max(charged, tail);
-    const { seq, at, policy, reason, economics } = event;
+    const { type: _, edits: __, fold: ___, ...facts } = event;
     edits.push({
-      row: {
-        seq,
-        at,
-        policy,
-        reason,
-        economics,
-        removed,
-        rewritten,
-        step: 1 + requests,
-        count: event.edits.length,
-      },
+      row: { ...facts, removed, rewritten, step: 1 + requests, count: event.edits.length },
       ...{ circumstance: circumstances.newest(), standing: standingOf(event), lossy: isLossy(event) },
     });
   };

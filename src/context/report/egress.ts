@@ -7,6 +7,9 @@ import { allOf, findCall } from "../../core/questions.ts";
 /** `by`: the first line of the command that made them, or its process. */
 export type EgressRow = Egress & { by: string };
 
+/** Characters of a command that stand for it. */
+const longestLine = 200;
+
 /** Returns the connections of each command to each host, in the order in which they began. */
 export function egressRows(events: readonly LogEvent[]): EgressRow[] {
   return foldEgress(allOf(events, "egress")).map((entry) => egressRow(events, entry));
@@ -20,7 +23,7 @@ export function egressRow(events: readonly LogEvent[], entry: Egress): EgressRow
 function commandOf(events: readonly LogEvent[], { command = "", program = "" }: Egress): string {
   const input = findCall(events, command)?.input as { command?: unknown } | undefined;
   const line = typeof input?.command === "string" ? input.command.trim().split("\n", 1)[0] : undefined;
-  return line ?? (command.startsWith("job ") ? `${command}: ${program}` : program);
+  return line?.slice(0, longestLine) ?? (command.startsWith("job ") ? `${command}: ${program}` : program);
 }
 
 /** Returns the bytes sent and received over all connections. */

@@ -1,4 +1,4 @@
-/** What a session is: where, with which model, since when, how far. Pure. */
+/** The facts of a session: where, with which model, since when, how far. Pure. */
 
 import type { EventOf, LogEvent } from "../../core/events.ts";
 

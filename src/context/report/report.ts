@@ -13,26 +13,21 @@ import { factReader, type SessionFacts } from "./facts.ts";
 import { type InstructionCost, instructionCosts } from "./instructions.ts";
 import { type CommandCalls, commandCalls } from "./server-calls.ts";
 import { type ServerShare, serverShares } from "./servers.ts";
-import { type Miss, type StepRow, stepReader } from "./steps.ts";
-import { totalsReader } from "./totals.ts";
+import { type StepRow, stepReader } from "./steps.ts";
+import { type StepTotals, totalsReader } from "./totals.ts";
 import { walker } from "./walk.ts";
 import { type WindowNow, windowNow } from "./window.ts";
 
 /** Figures of a context, as printed at the end of a headless run. */
-export type ContextFigures = {
+export type ContextFigures = StepTotals & {
   /** The soft window and the model's whole window, in tokens. */
   soft: SoftWindow & { window: number };
-  /** Input tokens over the answered steps. */
-  size: { peak: number; mean: number; last: number };
   /** Calibrated input tokens of the next request as the view stands. */
   next: number;
   /** Tokens that could be forgotten, but were sent with the newest request because forgetting did not pay yet. */
   deferredTokens: number;
   edits: readonly EditRow[];
   elongation: ElongationTotals;
-  cache: { hitRate: number; misses: Record<Miss, number> };
-  /** Errors of the size estimate, as shares without their sign. */
-  estimate: { median: number; p95: number };
 };
 
 export type SessionReport = Omit<ContextFigures, "next"> & {
@@ -115,8 +110,7 @@ function walked(events: readonly LogEvent[], costs?: CostReader) {
   return { figures, steps, snapshot };
 }
 
-/** Adds up how often calls were repeated after edits. */
-export function elongationTotals(edits: readonly Pick<EditRow, "elongation">[]): ElongationTotals {
+function elongationTotals(edits: readonly Pick<EditRow, "elongation">[]): ElongationTotals {
   const excesses = edits.flatMap(({ elongation }) => elongation?.excess ?? []);
   return {
     lossy: excesses.length,

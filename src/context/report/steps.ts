@@ -74,7 +74,7 @@ export function stepReader(): {
 }
 
 /** Returns true for the first reply with usage to the request of `row`. */
-export function isAnswer(event: LogEvent, row: StepRow | undefined): event is EventOf<"assistant_message"> {
+function isAnswer(event: LogEvent, row: StepRow | undefined): event is EventOf<"assistant_message"> {
   return event.type === "assistant_message" && row !== undefined && !row.usage && inputTotal(event.usage) > 0;
 }
 

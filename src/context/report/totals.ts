@@ -1,10 +1,15 @@
 /** Totals over the answered steps of a session that may still grow. Pure. */
 
 import { inputTotal } from "../../core/model-card.ts";
-import type { ContextFigures } from "./report.ts";
 import { estimateError, type Miss, type StepRow } from "./steps.ts";
 
-export type StepTotals = Pick<ContextFigures, "size" | "cache" | "estimate">;
+export type StepTotals = {
+  /** Input tokens over the answered steps. */
+  size: { peak: number; mean: number; last: number };
+  cache: { hitRate: number; misses: Record<Miss, number> };
+  /** Errors of the size estimate, as shares without their sign. */
+  estimate: { median: number; p95: number };
+};
 
 /** Adds up steps in their order, each once it was answered; `totals` costs the same however many there were. */
 export function totalsReader(): { add(row: StepRow): void; totals(): StepTotals } {

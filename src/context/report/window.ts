@@ -120,7 +120,7 @@ function firstLine(block: Block | undefined): string {
   if (block?.type === "thinking")
     return block.thinking.trimStart().split("\n")[0]?.slice(0, 200) || "thinking";
   if (block?.type === "tool_result" && typeof block.content === "string")
-    return block.content.split("\n")[0] ?? "";
+    return block.content.split("\n")[0]?.slice(0, 200) ?? "";
   return block?.type ?? "";
 }
 

@@ -264,6 +264,6 @@ function follow() {
   look();
 }
 
-if (data.live) follow();
+if (data.live) { drawCurve(); follow(); }
 show(Number(location.hash.replace("#step-", "")) || count());
 `;

@@ -11,7 +11,7 @@ export type Changes = {
   list(name: string): string[];
   get(key: string): string;
   /**
-   * What changed after a revision, as far as it fits in `mostBytes` of JSON (one change at least), and the revision that
+   * Returns the changes after a revision, as many as fit in `mostBytes` of JSON (one at least), and the revision that
    * one has with it.
    */
   since(revision: number, mostBytes: number): { to: number; changes: Change[] };

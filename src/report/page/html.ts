@@ -29,7 +29,7 @@ export function reportHtml(events: readonly LogEvent[], encode: (request: ModelR
   });
 }
 
-/** What a served page begins with: `from` is the id of the newest change in it. */
+/** The beginning of a served page: `from` is the id of the newest change in it. */
 export type Live = { from: string };
 
 /** A page that asks its server for requests and for what changed since. */
@@ -37,7 +37,7 @@ export function liveHtml(start: EventOf<"session_started">, changes: Changes, li
   return documentOf(start, changes, { live, bars: changes.list("bars"), frame: changes.get("frame") });
 }
 
-/** What a page may do: run its own script, and when it is served, ask where it came from. */
+/** The Content-Security-Policy of a page: it runs its own script, and when it is served, asks where it came from. */
 export function pagePolicy(served: boolean): string {
   const connect = served ? "connect-src 'self'; " : "";
   return `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${sha256(pageScript)}'; ${connect}base-uri 'none'; form-action 'none'`;

@@ -21,6 +21,8 @@ export function bodyHtml(
     cuts: list("cuts"),
     marks: list("marks"),
   });
+  const filled = (row: string) =>
+    row.replace(/<span id="((?:worth|repeats)-\d+)">/g, (span, id: string) => `${span}${get(id)}`);
   return `<header><h1>Session ${html(sessionId)}</h1>
 ${live ? '<p id="live" role="status">Connecting…</p>' : ""}${text("session")}<p class="soft"><code>${html(cwd)}</code></p>
 ${text("soft")}</header>
@@ -29,7 +31,7 @@ ${text("soft")}</header>
 <section ${listed("egress")}><h2>Network</h2>${text("egress-note")}${table("egress")}</section>
 <section><h2>In the window now</h2>${text("deferred")}
 ${table("window")}<h3>The largest items</h3>${table("largest")}</section>
-<section><h2>Context edits</h2>${text("edits-note")}<div ${listed("edits")}>${table("edits")}</div></section>
+<section><h2>Context edits</h2>${text("edits-note")}<div ${listed("edits")}>${tableHtml("edits", list("edits").map(filled))}</div></section>
 <section><h2>Where the money went</h2><div class="pair"><div><h3>By bucket of the bill</h3>${table("cost")}</div><div><h3>By what it was for</h3>${table("kinds")}</div></div>
 ${text("misses")}</section>
 <section ${listed("summaries")}><h2>Summary calls</h2><p class="soft">Each opens to the exact request, rebuilt from the log.</p><div data-rows="summaries">${list("summaries").join("\n")}</div></section>

@@ -6,7 +6,6 @@ import { decisionCounts, decisionReader } from "../../context/report/decisions.t
 import { type EditRow, editReader } from "../../context/report/edits.ts";
 import { type EgressRow, egressRow } from "../../context/report/egress.ts";
 import { factReader } from "../../context/report/facts.ts";
-import { elongationTotals } from "../../context/report/report.ts";
 import { stepReader } from "../../context/report/steps.ts";
 import { totalsReader } from "../../context/report/totals.ts";
 import { walker } from "../../context/report/walk.ts";
@@ -122,7 +121,14 @@ function stepPart(changes: Changes, { rows, answered }: Steps) {
 /** The edits. Each answered step changes what they are worth, so with many of them a few are looked at in turn. */
 function editPart(changes: Changes, { rows, answered }: Steps) {
   const { see, take, count, row } = editReader(answered);
-  const known: Pick<EditRow, "elongation" | "hindsight" | "removed">[] = [];
+  const known: EditRow[] = [];
+  const sums = { removed: 0, worth: 0, lossy: 0, longer: 0 };
+  const add = ({ removed, hindsight, elongation }: EditRow, sign: 1 | -1): void => {
+    sums.removed += sign * removed;
+    sums.worth += sign * hindsight.worth;
+    if (elongation) sums.lossy += sign;
+    if (elongation && elongation.excess >= 1) sums.longer += sign;
+  };
   let [next, stale, at] = [0, 0, 0];
   const look = (index: number): void => {
     const edit = row(index);
@@ -132,6 +138,9 @@ function editPart(changes: Changes, { rows, answered }: Steps) {
       changes.set(`edit/${index}`, words.editText(edit));
       changes.set(`edits/${index}`, tables.editRowHtml(edit, index));
     }
+    const before = known[index];
+    if (before) add(before, -1);
+    add(edit, 1);
     known[index] = edit;
     changes.set(`worth-${index}`, tables.worthHtml(edit));
     changes.set(`repeats-${index}`, edit.elongation ? tables.repeatsHtml(edit.elongation) : "");
@@ -144,12 +153,7 @@ function editPart(changes: Changes, { rows, answered }: Steps) {
       next = next === 0 ? count() - 1 : next - 1;
       look(next);
     }
-    const sums = { removed: 0, worth: 0 };
-    for (const { removed, hindsight } of known) {
-      sums.removed += removed;
-      sums.worth += hindsight.worth;
-    }
-    changes.set("edits-note", words.editsNote(count(), elongationTotals(known)));
+    changes.set("edits-note", words.editsNote(count(), sums));
     return { sums, settled: stale === 0 };
   };
   return { see, take, settle };

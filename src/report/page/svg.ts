@@ -12,7 +12,7 @@ import { html } from "./escape.ts";
 const height = 100;
 const buckets = ["read", "write", "fresh", "open"] as const;
 
-/** What stands around the bars, which changes with the highest. */
+/** The surroundings of the bars, which change with the highest. */
 export type CurveFrame = {
   /** Tokens at the top. */
   top: number;

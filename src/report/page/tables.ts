@@ -120,7 +120,7 @@ export function largestRows({ largest }: WindowNow, cwd: string): string[] {
   );
 }
 
-/** `index`: of the edit. Its worth and its repeats change with later steps: they are elements of their own. */
+/** `index`: of the edit. Its worth and its repeats change with later steps: the elements for them are empty. */
 export function editRowHtml(edit: EditRow, index: number): string {
   return rowHtml("edits", editCells(edit, index), ` id="edit-${index}"`);
 }
@@ -135,13 +135,13 @@ function editCells(edit: EditRow, index: number): Cell[] {
     formatInteger(removed),
     formatInteger(rewritten),
     typeof expected === "number" ? signed(expected) : "",
-    `<span id="worth-${index}">${worthHtml(edit)}</span>`,
-    `<span id="repeats-${index}">${edit.elongation ? repeatsHtml(edit.elongation) : ""}</span>`,
+    `<span id="worth-${index}"></span>`,
+    `<span id="repeats-${index}"></span>`,
     `<small>${html(economicsText(economics))}</small>`,
   ];
 }
 
-/** What an edit has been worth until now. */
+/** The worth of an edit until now. */
 export function worthHtml({ hindsight: { steps, saved, spent, worth } }: Pick<EditRow, "hindsight">): string {
   const text = `${plural(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`;
   return `<span title="${html(text)}">${signed(worth)}</span>`;
