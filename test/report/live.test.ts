@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sessionReport } from "../../src/context/report/report.ts";
 import type { EventBody, EventOf, LogEvent } from "../../src/core/events.ts";
 import { liveReport, mostBytes } from "../../src/report/live/live-report.ts";
 import { reportHtml } from "../../src/report/page/html.ts";
@@ -100,4 +101,46 @@ test("an update is small, however long the session and its texts are", () => {
   }
   expect(sizes.length).toBeGreaterThan(8);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(mostBytes);
+});
+
+test("sub-agents stand below their session as they work, and the tree adds up to the bill", () => {
+  const usage = {
+    inputTokens: 1000,
+    cacheReadTokens: 0,
+    cacheWrite5mTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: 100,
+  };
+  const log = memoryLog([...longLog(12)].map(({ seq: _, at: __, ...body }) => body as EventBody));
+  const live = liveReport(startOf(log.events()), "1");
+  live.take(log.events());
+  live.settle();
+  expect(live.html()).toContain('<section data-for="delegates" hidden>');
+  const revision = live.revision();
+  const begun = log.events().length;
+  const asked = call("d", "delegate", { brief: "Look <here>" });
+  const economics = { calls: 1, apartUsd: 0.1, inPlaceUsd: 0.25 };
+  log.append(reply(asked));
+  for (const delegate of ["one", "two"])
+    log.append({
+      type: "delegate_started",
+      delegate,
+      folder: `/s/${delegate}`,
+      toolUseId: "d",
+      writes: false,
+    });
+  log.append({ type: "delegate_called", delegate: "one", usage, model: "anthropic/test", durationMs: 1 });
+  log.append({ type: "delegate_ended", delegate: "one", reason: "completed", economics });
+  live.take(log.events().slice(begun));
+  live.settle();
+  const rows = changesIn(messagesSince(live.message, revision)).filter(([key]) =>
+    key.startsWith("delegates/"),
+  );
+  expect(rows.map(([key]) => key)).toEqual(["delegates/0", "delegates/1", "delegates/2"]);
+  expect(rows[1]?.[1]).toMatch(/↳ Look &lt;here&gt;.*\$0\.2500.*reported.*\/s\/one/);
+  expect(rows[2]?.[1]).toMatch(/not ended.*\/s\/two/);
+  const dollars = rows.map(([, row]) => Number(/\$(\d+\.\d+)/.exec(row)?.[1]));
+  const { total } = sessionReport(log.events()).cost;
+  expect(dollars.reduce((sum, cost) => sum + cost, 0)).toBeCloseTo(total, 3);
+  expect(live.html()).toContain('<section data-for="delegates">');
 });

@@ -10,7 +10,7 @@ import {
   pricesOf,
   type Usage,
 } from "../../core/model-card.ts";
-import { findCall, started } from "../../core/questions.ts";
+import { findCall } from "../../core/questions.ts";
 
 /** `brief`: its first line. `end`: undefined while it runs, or when the session was cut off meanwhile. */
 export type DelegateRow = {
@@ -27,21 +27,34 @@ export type DelegateRow = {
 
 /** Returns a row for each sub-agent, in the order of their beginning. */
 export function delegateRows(events: readonly LogEvent[]): DelegateRow[] {
+  const reader = delegateReader(events);
+  for (const event of events) reader.take(event);
+  return [...reader.rows.values()];
+}
+
+/** Gathers the rows event by event, by the ids of the sub-agents. `events`: the log, which may grow. */
+export function delegateReader(events: readonly LogEvent[]): {
+  rows: ReadonlyMap<string, DelegateRow>;
+  /** Returns the row that the event changed, if any. */
+  take(event: LogEvent): DelegateRow | undefined;
+} {
   const rows = new Map<string, DelegateRow>();
-  let { model } = started(events);
-  for (const event of events) {
-    if (event.type === "model_changed") model = event.model;
+  let model: ModelCard | undefined;
+  const take = (event: LogEvent): DelegateRow | undefined => {
+    if (event.type === "session_started" || event.type === "model_changed") model = event.model;
     if (event.type === "delegate_started") rows.set(event.delegate, rowOf(event, events));
     const row =
       "delegate" in event && typeof event.delegate === "string" ? rows.get(event.delegate) : undefined;
-    if (!row) continue;
-    if (event.type === "delegate_ended") row.end = event;
-    if (event.type !== "delegate_called") continue;
-    row.calls += 1;
-    row.usage = addUsage(row.usage, event.usage);
-    row.cost += costOf(event.usage, (event.card ?? model).prices);
-  }
-  return [...rows.values()];
+    if (row && event.type === "delegate_ended") row.end = event;
+    const card = event.type === "delegate_called" ? (event.card ?? model) : undefined;
+    if (row && event.type === "delegate_called" && card) {
+      row.calls += 1;
+      row.usage = addUsage(row.usage, event.usage);
+      row.cost += costOf(event.usage, card.prices);
+    }
+    return row;
+  };
+  return { rows, take };
 }
 
 function rowOf(

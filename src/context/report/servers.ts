@@ -1,8 +1,11 @@
-/** Counts the tokens of each server of tools (MCP) in the window: lines that name it, schemas that were read, results. Pure. */
+/**
+ * Counts the tokens of each server of tools (MCP) in the window: lines that name it, schemas that were read, results; and
+ * the calls that commands of the shell made of their tools. Pure.
+ */
 
 import type { Block } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
-import { eventAt, findCall, indexFrom } from "../../core/questions.ts";
+import { allOf, eventAt, findCall, indexFrom } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import type { PolicyInput } from "../policies/policy-input.ts";
 import { blockTokens, textTokens } from "../view/tokens.ts";
@@ -59,4 +62,21 @@ function addLines(
 function ownerOf(tool: string | undefined, input: Record<string, unknown>): [string | undefined, Part] {
   if (tool === toolNames.mcp) return [typeof input.server === "string" ? input.server : undefined, "results"];
   return [folder.exec(`${input.path ?? ""} ${input.command ?? ""}`)?.[1], "schemas"];
+}
+
+/** Calls of one tool by commands. `tool`: `server/tool`; `failed`: without a result; `bytes`: of what they printed. */
+export type CommandCalls = { tool: string; calls: number; failed: number; bytes: number };
+
+/** Returns a row for each tool, in the order of the first calls. */
+export function commandCalls(events: readonly LogEvent[]): CommandCalls[] {
+  const rows = new Map<string, CommandCalls>();
+  for (const { server, tool, outcome, bytes } of allOf(events, "mcp_called")) {
+    const name = `${server}/${tool}`;
+    const row = rows.get(name) ?? { tool: name, calls: 0, failed: 0, bytes: 0 };
+    row.calls += 1;
+    row.failed += outcome === "ok" ? 0 : 1;
+    row.bytes += bytes;
+    rows.set(name, row);
+  }
+  return [...rows.values()];
 }

@@ -14,6 +14,7 @@ export function shortened(event: LogEvent): LogEvent {
       return { ...event, message: cut(event.message) };
     case "summary_call":
       return event.detail === undefined ? event : { ...event, detail: cut(event.detail) };
+    case "delegate_ended":
     case "turn_ended":
       return event.detail === undefined ? event : { ...event, detail: cut(event.detail) };
     case "permission_decided":

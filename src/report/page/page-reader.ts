@@ -1,8 +1,9 @@
 /** Reads a log event by event into the texts and rows of its page; what an update costs does not grow with the log. */
 
 import { policyInputOf } from "../../context/policies/policy-input.ts";
-import { costReader } from "../../context/report/cost.ts";
+import { type Costs, costReader } from "../../context/report/cost.ts";
 import { decisionCounts, decisionReader } from "../../context/report/decisions.ts";
+import { type DelegateRow, delegateReader } from "../../context/report/delegates.ts";
 import { type EditRow, editReader } from "../../context/report/edits.ts";
 import { type EgressRow, egressRow } from "../../context/report/egress.ts";
 import { factReader } from "../../context/report/facts.ts";
@@ -12,6 +13,7 @@ import { walker } from "../../context/report/walk.ts";
 import { windowNow } from "../../context/report/window.ts";
 import { viewReader } from "../../context/view/view.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
+import { inputTotal } from "../../core/model-card.ts";
 import { addEgress, egressKey } from "../../core/network/egress.ts";
 import { type Changes, changeLog } from "./changes.ts";
 import { html } from "./escape.ts";
@@ -38,6 +40,7 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
   const costs = costReader(events);
   const facts = factReader(start);
   const stepRows = stepPart(changes, steps);
+  const tree = delegatePart(changes, events);
   const lists = [decisionPart(changes), egressPart(changes, events), storyPart(changes)];
 
   const takeOne = (event: LogEvent): void => {
@@ -48,7 +51,7 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
     if (moment) edits.take(moment);
     costs.take(event, moment);
     facts.take(event);
-    for (const list of lists) list.take(event);
+    for (const list of [...lists, tree]) list.take(event);
   };
   const settle = (mostEdits = Number.POSITIVE_INFINITY): boolean => {
     const totals = stepRows.settle();
@@ -58,6 +61,7 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
     const snapshot = policyInputOf(events, now.read(events), session.to);
     const window = windowNow(snapshot);
     const cost = costs.costs();
+    tree.settle(session.id, cost);
     const soft = { ...snapshot.soft, window: snapshot.model.window };
     const figures = {
       ...totals,
@@ -193,6 +197,30 @@ function egressPart(changes: Changes, events: readonly LogEvent[]): Part {
       for (const place of changed)
         changes.set(`egress/${place}`, tables.egressRowHtml(rows[place] as EgressRow));
       if (changed.size > 0) changes.set("egress-note", tables.egressText(rows));
+      changed = new Set();
+    },
+  };
+}
+
+/** The tree of sub-agents, below the session itself. */
+function delegatePart(changes: Changes, events: readonly LogEvent[]) {
+  const { rows, take } = delegateReader(events);
+  const places = new Map<DelegateRow, number>();
+  let changed = new Set<DelegateRow>();
+  let calls = 0;
+  return {
+    take(event: LogEvent): void {
+      if (event.type === "summary_call") calls += 1;
+      if (event.type === "assistant_message" && inputTotal(event.usage) > 0) calls += 1;
+      const row = take(event);
+      if (!row) return;
+      places.set(row, places.get(row) ?? rows.size);
+      changed.add(row);
+    },
+    settle(id: string, { total, buckets }: Costs): void {
+      if (rows.size > 0)
+        changes.set("delegates/0", tables.delegatingRowHtml(id, calls, total - buckets.delegates));
+      for (const row of changed) changes.set(`delegates/${places.get(row)}`, tables.delegateRowHtml(row));
       changed = new Set();
     },
   };

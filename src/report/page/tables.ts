@@ -11,6 +11,7 @@ import {
 } from "../../context/report/amounts.ts";
 import { bucketRows, type Costs } from "../../context/report/cost.ts";
 import type { DecisionRow } from "../../context/report/decisions.ts";
+import type { DelegateRow } from "../../context/report/delegates.ts";
 import type { EditRow } from "../../context/report/edits.ts";
 import { type EgressRow, egressTotals } from "../../context/report/egress.ts";
 import { estimateError, hitRate, type StepRow } from "../../context/report/steps.ts";
@@ -52,6 +53,7 @@ const columnsOf = {
     ],
     "what",
   ],
+  delegates: ["_session", ">calls", ">cost", ">in place", "end", "_folder"],
   decisions: [">step", "what", "_decision", "mode", "_why it was asked"],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -215,6 +217,23 @@ export function troubleItems(event: LogEvent): string[] {
     default:
       return [];
   }
+}
+
+/** The session that delegates, above its sub-agents: `calls` and `cost` are its own. */
+export function delegatingRowHtml(id: string, calls: number, cost: number): string {
+  return rowHtml("delegates", [html(id), formatInteger(calls), money(cost), "", "this session", ""]);
+}
+
+/** A sub-agent: what it was asked, what it cost here, and what the same calls would have cost in place. */
+export function delegateRowHtml({ brief, calls, cost, end, folder }: DelegateRow): string {
+  return rowHtml("delegates", [
+    `↳ ${html(brief.slice(0, 200))}`,
+    formatInteger(calls),
+    money(cost),
+    end ? money(end.economics.inPlaceUsd) : "",
+    end ? (end.reason === "completed" ? "reported" : end.reason.replaceAll("_", " ")) : "not ended",
+    `<code>${html(folder)}</code>`,
+  ]);
 }
 
 /** One decision about a call, as it was recorded. */
