@@ -9,7 +9,7 @@ import { spending } from "../../src/core/questions.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "../support/mock-server.ts";
 import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, sawtooth, start, type Workspace } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -284,4 +284,42 @@ test.each([
   const { parent } = sessionsOf(workspace);
   const ends = logOf(parent).filter((event) => event.type === "delegate_ended");
   expect(ends).toMatchObject([{ reason: "interrupted" }, { reason: "interrupted" }]);
+});
+
+test("hooks hear the calls of a sub-agent and may deny them; its end is no end of the person's turn", async () => {
+  const { workspace } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }],
+      child: (_, step) => (step === 0 ? { calls: [bash("ls")] } : report("nothing")),
+    }),
+  );
+  const ended = join(workspace.home, "ended");
+  const hook = (command: string) => [{ hooks: [{ type: "command", command }] }];
+  writeSettings(workspace, {
+    hooks: {
+      PreToolUse: [{ matcher: "Bash", ...hook("echo not now >&2; exit 2")[0] }],
+      Stop: hook(`echo end >> ${ended}`),
+      SessionStart: hook(`echo start >> ${ended}`),
+    },
+  });
+  await sawtooth(workspace, ["-p", "go", ...offered]);
+  const [child = ""] = sessionsOf(workspace).children;
+  const [decided] = logOf(child).filter((event) => event.type === "permission_decided");
+  expect(decided).toMatchObject({ decision: "deny", by: "hook" });
+  expect(readFileSync(ended, "utf8")).toBe("start\nend\n");
+});
+
+test("what a sub-agent would have to ask is denied where nobody is", async () => {
+  const outside = { str_replace_editor: { command: "view", path: "/etc/hostname" } };
+  const { workspace } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }],
+      child: (_, step) => (step === 0 ? { calls: [outside] } : report("nothing")),
+    }),
+  );
+  const words = ["-p", "go", "--output-format", "stream-json", "--allow", "delegate", "--sandbox", "off"];
+  await sawtooth(workspace, words);
+  const [child = ""] = sessionsOf(workspace).children;
+  const [decided] = logOf(child).filter((event) => event.type === "permission_decided");
+  expect(decided).toMatchObject({ decision: "deny", by: "headless", asked: {} });
 });

@@ -38,7 +38,6 @@ export function outcomeOf(events: readonly LogEvent[], ended: Ended): ToolOutput
   return {
     content: withoutTags(lines.join("\n")),
     ...(isDone ? {} : { isError: true }),
-    ...(reason === "interrupted" ? { rejected: "cancelled" as const } : {}),
     stats: { ...(wrote.length > 0 ? { wrote } : {}), durationMs: durationOf(events) },
   };
 }
