@@ -1,4 +1,4 @@
-/** What the calls of a sub-agent cost apart, and what they would have cost in place. */
+/** The cost of the calls of a sub-agent, apart and as it would have been in place. */
 
 import { expect, test } from "vitest";
 import { delegateEconomics } from "../../../src/context/report/delegates.ts";
