@@ -122,10 +122,11 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
     say: (content, shell) =>
       say(session, options, { content, ...(shell ? { shell } : {}) }, { servers, skills }),
     async close() {
-      process.off("exit", killAll);
       reportRest();
       network.close();
       await Promise.all([shell.close(), servers?.close()]);
+      // Not before: a second signal may end us while they end.
+      process.off("exit", killAll);
       await fileSnapshots.snapshots.close();
       session.close();
       if (!options.uncaught) uncaught.close();
