@@ -28,7 +28,7 @@ test("each server has a line with its tools, time and protocol, or with why not"
   const text = stdout.replace(/\s+/g, " ");
   expect(text).toMatch(/ok mcp test: 7 tools in \d+\.\d s, protocol 2026-07-28/);
   expect(text).toMatch(/ok mcp memory: 9 tools in \d+\.\d s, protocol 2025-11-25/);
-  expect(text).toContain("note mcp dies: ended with exit code 7: no licence");
+  expect(text).toContain("note mcp dies: ended with exit code 7; its last words: no licence →");
   expect(text).toContain("note mcp absent: there is no program no-such-program-here");
   expect(text).toContain("note mcp mcpServers.lacking is not used: the variable NOT_SET is not set");
   expect(text).toContain("note mcp theirs, a server of this project's .mcp.json, is not used");

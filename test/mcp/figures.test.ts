@@ -24,7 +24,7 @@ const tools = (body = "{}") => JSON.stringify((JSON.parse(body) as { tools: obje
 
 /** A session that waits until the catalogues of `count` servers are stored. */
 const learning = (count: number) =>
-  bash(`until [ $(ls ~/sawtooth/state/mcp | grep -vc seen) = ${count} ]; do sleep 0.05; done`);
+  bash(`until [ $(ls ~/sawtooth/state/mcp 2>/dev/null | grep -vc seen) = ${count} ]; do sleep 0.05; done`);
 const auto = ["--permission-mode", "auto"];
 
 test("each recorded server names its package, version and licence", () => {

@@ -79,8 +79,10 @@ describe("a call that nobody allowed", () => {
   test("after its command has ended there is no call, and in the background as long as the job runs", async () => {
     const seen = await withServers(
       [
-        bash("(sleep 0.3; mcp test add a=1 b=2 >late 2>&1; touch ended) >/dev/null 2>&1 &"),
-        bash("until [ -e ended ]; do sleep 0.05; done; cat late"),
+        bash(
+          "(until [ -e next ]; do sleep 0.05; done; mcp test add a=1 b=2 >late 2>&1; touch ended) >/dev/null 2>&1 &",
+        ),
+        bash("touch next; until [ -e ended ]; do sleep 0.05; done; cat late"),
         bash("sleep 0.3; mcp test add a=1 b=2 >inside 2>&1; touch done", { background: true }),
         bash("until [ -e done ]; do sleep 0.05; done; cat inside"),
         { text: "done" },

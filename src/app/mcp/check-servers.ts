@@ -1,12 +1,9 @@
 /** Starts each server once, outside of any session, and says what it offers or why it cannot be used. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { workspaceRoot } from "../../config/instructions.ts";
 import type { ServerConfiguration } from "../../mcp/configuration.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
-import { shownLine } from "../../mcp/shown.ts";
 import type { SessionOptions } from "../options.ts";
 import { checkSandbox } from "../sandbox/check-sandbox.ts";
 import { usableServers } from "./listing.ts";
@@ -40,7 +37,7 @@ export async function checkServers(
     ...{ sessionId: `doctor-${process.pid}`, workspace: workspaceRoot(cwd), sandbox },
   });
   try {
-    return await Promise.all(configurations.map((one) => checked(one, servers, folder)));
+    return await Promise.all(configurations.map((one) => checked(one, servers)));
   } finally {
     servers.kill();
     await servers.close();
@@ -48,11 +45,7 @@ export async function checkServers(
   }
 }
 
-async function checked(
-  { name }: ServerConfiguration,
-  servers: SessionServers,
-  folder: string,
-): Promise<ServerCheck> {
+async function checked({ name }: ServerConfiguration, servers: SessionServers): Promise<ServerCheck> {
   const began = performance.now();
   const ms = () => Math.round(performance.now() - began);
   const late = sleep(longestMs, undefined, { ref: false }).then(() => {
@@ -69,21 +62,6 @@ async function checked(
       changed,
     };
   } catch (error) {
-    const words = lastWords(name, folder);
-    return { name, ms: ms(), problem: `${(error as Error).message}${words && `: ${words}`}` };
+    return { name, ms: ms(), problem: (error as Error).message };
   }
-}
-
-/** Returns the last line of its standard error. */
-function lastWords(name: string, folder: string): string {
-  const files = [join(folder, "mcp", `${name}.stderr.txt`), join(folder, "temp", `mcp-${name}.stderr.txt`)];
-  for (const file of files) {
-    try {
-      const line = readFileSync(file, "utf8").trim().split("\n").at(-1);
-      if (line) return shownLine(line, 300);
-    } catch {
-      // It wrote none.
-    }
-  }
-  return "";
 }

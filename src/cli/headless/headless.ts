@@ -123,7 +123,9 @@ function streamEvents({ agent: { log, model }, sandbox, mode, sessionId }: Run):
   const start = started(log.events());
   const waiting: object[] = [];
   let write = (line: object): void => void waiting.push(line);
-  const first = sandbox.found.then((status) => {
+  // Not before the message is on the disk: who reads the first line may end us, and the message is kept all the same.
+  const said = Promise.withResolvers<void>();
+  const first = Promise.all([sandbox.found, said.promise]).then(([status]) => {
     write = writeLine;
     const init = initLine(start, { model: model.card.id, mode, sandbox: status });
     for (const line of [init, ...waiting]) writeLine(line);
@@ -132,11 +134,13 @@ function streamEvents({ agent: { log, model }, sandbox, mode, sessionId }: Run):
   const unsubscribe = log.subscribe((event: LogEvent) => {
     const line = eventLine(event, sessionId);
     if (line) write(line);
+    if (event.type === "user_message" || event.type === "turn_ended") said.resolve();
   });
   const beat = { type: "heartbeat", session_id: sessionId };
   const heartbeat = setInterval(() => write(beat), heartbeatMs);
   return {
     async begun() {
+      said.resolve();
       if (write !== writeLine) await sandbox.status();
       await first;
     },
