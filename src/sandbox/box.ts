@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { Box, BoxListener } from "../core/sandbox.ts";
-import { descriptors } from "./bubblewrap.ts";
+import { descriptors, guarded } from "./bubblewrap.ts";
 import { keeperCommand, keeperProgram, markScanner, startLine } from "./keeper.ts";
 
 export type BoxStart = {
@@ -27,12 +27,13 @@ export async function startBox(start: BoxStart): Promise<Box> {
   const nonce = randomBytes(12).toString("hex");
   // Without --norc it would read ~/.bashrc: its input is a socket, as if rshd had started it.
   const keeper = ["bash", "--norc", "-c", keeperCommand, "sawtooth-keeper", start.terminal ?? ""];
-  const child = spawn(start.program, [...start.arguments, ...keeper], {
+  const [program = "", ...words] = [...(start.hasOwnPids ? guarded : []), start.program, ...start.arguments];
+  const child = spawn(program, [...words, ...keeper], {
     cwd: "/",
     env: start.env,
-    // A kernel session of its own, where the keeper can take the terminal.
+    // A kernel session of its own, where the keeper can take the terminal, and with it a process group for the guard.
     detached: true,
-    stdio: ["pipe", "pipe", "pipe", ...(start.hasOwnPids ? (["pipe", "pipe"] as const) : [])],
+    stdio: ["pipe", "pipe", "pipe", ...(start.hasOwnPids ? (["pipe", "pipe", "pipe"] as const) : [])],
   }) as ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
   child.stdin.on("error", () => {});
   child.stdin.write(keeperProgram(nonce));
@@ -40,6 +41,7 @@ export async function startBox(start: BoxStart): Promise<Box> {
   // Where the program fails, its own words say more.
   pid.then(start.onPid, () => {});
   const complaint = textOf(child.stderr);
+  const guard = guardOf(child);
   return new Promise((resolve, reject) => {
     let listener: BoxListener | undefined;
     let alive = true;
@@ -47,6 +49,9 @@ export async function startBox(start: BoxStart): Promise<Box> {
     child.once("error", (error) => reject(new Error(`${start.program} cannot be started: ${error.message}`)));
     child.once("exit", (code, signal) => {
       alive = false;
+      // What it left of a start that failed ends too: the guard ends what waits, and the keeper reads to the end.
+      guard?.destroy();
+      child.stdin.destroy();
       listener?.ended();
       void complaint().then((said) =>
         reject(new Error(said || `the first process inside ended at once (${signal ?? `exit ${code}`})`)),
@@ -69,6 +74,7 @@ export async function startBox(start: BoxStart): Promise<Box> {
     child.stdout.on("data", (bytes: Buffer) => {
       listener?.bytes(bytes);
       for (const mark of scan(bytes)) {
+        if (mark === "ready") guard?.end("ready\n");
         if (mark !== "ready") listener?.shellEnded(mark);
         else void pid.then((keeper) => resolve(released(child, box(keeper))), reject);
       }
@@ -81,6 +87,13 @@ function released(child: ChildProcess, box: Box): Box {
   child.unref();
   for (const end of child.stdio) (end as { unref?: () => void } | null)?.unref?.();
   return box;
+}
+
+/** Returns the way to the guard of a start, if it has one. */
+function guardOf(child: ChildProcess): Writable | undefined {
+  const guard = child.stdio[descriptors.guard] as Writable | undefined;
+  guard?.on("error", () => {});
+  return guard;
 }
 
 /** Gives bubblewrap its filter, and reads the pid of the first process from what it reports. */

@@ -6,8 +6,21 @@ import type { Closing } from "./mount-inside.ts";
 
 /** The path inside of the terminal of a session. */
 export const terminalInside = "/dev/sawtooth-tty";
-/** Descriptors of bubblewrap: where it reports its child, and where it reads the filter. */
-export const descriptors = { info: 3, filter: 4 };
+/** Descriptors of bubblewrap: where it reports its child, where it reads the filter, and where its guard listens. */
+export const descriptors = { info: 3, filter: 4, guard: 5 };
+
+/**
+ * A shell that becomes bubblewrap, after it started a guard for the time of the start. When we die then, bubblewrap may
+ * be ended between making the first process and letting it go on: that one waits for ever, and is deaf to SIGTERM. The
+ * guard gets a word when the sandbox is ready, or reads to the end, and ends its process group, which has that process.
+ */
+export const guarded = [
+  "/bin/sh",
+  "-c",
+  `(exec <&${descriptors.guard} >&- 2>&- ${descriptors.info}>&- ${descriptors.filter}<&- ${descriptors.guard}<&-; ` +
+    `read -r word || kill -9 0) & exec ${descriptors.guard}<&-; exec "$@"`,
+  "sawtooth-guard",
+];
 
 /** Facts that the arguments need besides the plan. All paths are absolute and real. */
 export type BubblewrapSetup = {

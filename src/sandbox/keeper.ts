@@ -5,8 +5,12 @@
 /**
  * Bash that holds the terminal and becomes the keeper. The keeper is interactive, so that it takes the terminal back
  * when a shell has died; it reads its program, one line, from its input. `$1`: path of the terminal, empty for none.
+ * What it inherits of our open files is closed first: the module for terminals leaves ours to each child, and who has
+ * one reads and types in the session that it belongs to.
  */
-export const keeperCommand = '[[ -z $1 ]] || : <>"$1"; HISTFILE= exec bash --noprofile --norc --noediting -i';
+export const keeperCommand =
+  'cd /proc/self/fd && for fd in *; do case $fd in [012]|255) ;; *) eval "exec $fd>&-" ;; esac; done; cd /; ' +
+  '[[ -z $1 ]] || : <>"$1"; HISTFILE= exec bash --noprofile --norc --noediting -i';
 
 /**
  * Returns the program of the keeper. Lines that begin with the nonce start a shell, with the rest as its first file;
