@@ -6,6 +6,7 @@ import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import type { UserBlock } from "../core/blocks.ts";
 import type { Artifacts } from "../core/ports.ts";
 import { enclosed } from "../core/text/tags.ts";
+import { commandIn } from "../tui/input/command-line.ts";
 
 type Place = { artifacts: Artifacts; signal: AbortSignal };
 
@@ -23,8 +24,7 @@ export async function messageOf(prompt: readonly ContentBlock[], place: Place): 
 export function commandLine(prompt: readonly ContentBlock[]): { name: string; argument: string } | undefined {
   const texts = prompt.map((block) => (block.type === "text" ? block.text : undefined));
   if (texts.includes(undefined)) return undefined;
-  const [, name, argument = ""] = /^\s*\/([\w-]+)(?:\s+([\s\S]*))?$/.exec(texts.join("\n")) ?? [];
-  return name === undefined ? undefined : { name, argument: argument.trim() };
+  return commandIn(texts.join("\n").trimStart());
 }
 
 async function blocksOf(block: ContentBlock, called: string, place: Place): Promise<UserBlock[]> {

@@ -30,7 +30,7 @@ export type Commands = {
   run(
     line: { name: string; argument: string },
     way: { busy: boolean; signal: AbortSignal; confirm(question: Confirmation): Promise<boolean> },
-  ): Promise<{ text: string; say?: string | undefined } | undefined>;
+  ): Promise<{ text: string; say?: UserBlock[] | undefined } | undefined>;
 };
 
 export type Session = ReturnType<typeof sessionOf>;
@@ -86,7 +86,7 @@ export function sessionOf(parts: Parts) {
     work.stop.abort("interrupted");
     await conversation.interrupt();
   };
-  const turn = turnsOf(parts, send);
+  const turn = turnsOf(parts, send, commands);
   const ways: Ways = { ...parts, send, commands, work };
   return {
     ...{ id, cwd, choices, send, cancel, close },
@@ -96,7 +96,7 @@ export function sessionOf(parts: Parts) {
       signal.addEventListener("abort", () => void cancel(), { once: true });
       const line = commandLine(prompt);
       const done = line && (await runCommand(ways, line, stop));
-      if (done?.say !== undefined) return turn([{ type: "text", text: done.say }]);
+      if (done?.say !== undefined) return turn(done.say);
       if (done) return { stopReason: stop.aborted ? "cancelled" : "end_turn" };
       const content = await messageOf(prompt, { artifacts: run.agent.artifacts, signal: stop });
       return stop.aborted ? { stopReason: "cancelled" } : turn(content);
@@ -108,12 +108,16 @@ export function sessionOf(parts: Parts) {
   };
 }
 
-/** Returns how a turn is run: to its end, with the title that it gave the session, and the choices that waited for it. */
-function turnsOf({ conversation, choices, title }: Parts, send: Ways["send"]) {
+/**
+ * Returns how a turn is run: to its end, with the title that it gave the session, the choices that waited for it, and
+ * the commands that came meanwhile.
+ */
+function turnsOf({ conversation, choices, title }: Parts, send: Ways["send"], commands: ToldCommands) {
   let titled: string | undefined;
   return async (content: UserBlock[]): Promise<PromptResponse> => {
     const reason = await conversation.prompt(content);
     if (!conversation.isBusy()) choices.settle();
+    commands.tellAgain();
     const now = title();
     if (now !== "" && now !== titled) {
       titled = now;
@@ -128,7 +132,7 @@ async function runCommand(
   { conversation, client, commands, send, work }: Ways,
   line: { name: string; argument: string },
   signal: AbortSignal,
-): Promise<{ say: string | undefined } | undefined> {
+): Promise<{ say: UserBlock[] | undefined } | undefined> {
   const busy = conversation.isBusy() || work.running > 0;
   const confirm = async (question: Confirmation) =>
     (await askClient({ client, conversation }, question, signal)).decision === "allow";
@@ -148,8 +152,12 @@ type ToldCommands = ReturnType<typeof toldCommands>;
 function toldCommands({ commands: load }: Pick<Parts, "commands">, send: (update: SessionUpdate) => void) {
   let loading: Promise<Commands> | undefined;
   let isTold = false;
-  const announce = (commands: Commands): void =>
-    send({ sessionUpdate: "available_commands_update", availableCommands: commands.list() });
+  let told = "";
+  const announce = (commands: Commands): void => {
+    const availableCommands = commands.list();
+    told = JSON.stringify(availableCommands);
+    send({ sessionUpdate: "available_commands_update", availableCommands });
+  };
   const loaded = (): Promise<Commands> => {
     loading ??= load(() => void loaded().then(announce));
     return loading;
@@ -160,6 +168,13 @@ function toldCommands({ commands: load }: Pick<Parts, "commands">, send: (update
       if (isTold) return;
       isTold = true;
       void loaded().then(announce);
+    },
+    /** Tells of the commands where there are others: a server may have told of its prompts. */
+    tellAgain(): void {
+      if (told === "") return;
+      void loaded().then((commands) => {
+        if (JSON.stringify(commands.list()) !== told) announce(commands);
+      });
     },
   };
 }

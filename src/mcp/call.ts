@@ -1,6 +1,6 @@
-/** Calls a tool of a server, for the model and for commands of the shell. */
+/** Calls a tool of a server, for the model and for commands of the shell; reads resources, and fills in prompts. */
 
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import type { CallToolResult, GetPromptResult } from "@modelcontextprotocol/client";
 import { fileText, type RemoteTool } from "./catalogue.ts";
 import type { ServerConfiguration } from "./configuration.ts";
 import type { CallOptions, Connection } from "./connection.ts";
@@ -60,6 +60,21 @@ export async function readResource(
   });
 }
 
+/** Fills in a prompt that a person started. The person needs no look at changed tools: none is called. */
+export async function getPrompt(
+  { server, prompt, values }: { server: string; prompt: string; values: Record<string, string> },
+  servers: SessionServers,
+  io: CallIo,
+): Promise<GetPromptResult | Failed> {
+  const reached = await reachServer(server, servers, io.signal);
+  if ("failure" in reached) return reached;
+  const { connection, configuration } = reached;
+  return answered(configuration, io, {
+    run: (options) => connection.prompt(prompt, values, options),
+    invalid: (why) => `MCP server ${server} refused the prompt ${shownLine(prompt, 200)}: ${why}`,
+  });
+}
+
 type Ready = { connection: Connection; configuration: ServerConfiguration };
 
 /** Connects to a server, whose offer a person has seen. */
@@ -68,13 +83,22 @@ async function readyServer(
   servers: SessionServers,
   signal: AbortSignal,
 ): Promise<Ready | Failed> {
+  const reached = await reachServer(server, servers, signal);
+  if ("failure" in reached) return reached;
+  return (await servers.changes(server)) ? { failure: unseenText(server) } : reached;
+}
+
+/** Connects to a server, which is started if need be. */
+export async function reachServer(
+  server: string,
+  servers: SessionServers,
+  signal: AbortSignal,
+): Promise<Ready | Failed> {
   const configuration = servers.configuration(server);
   if (!configuration)
     return { failure: `There is no MCP server ${server}. Servers: ${servers.names.join(", ")}.` };
   const connection = await connectionOf(configuration, servers, signal);
-  if ("failure" in connection) return connection;
-  if (await servers.changes(server)) return { failure: unseenText(server) };
-  return { connection, configuration };
+  return "failure" in connection ? connection : { connection, configuration };
 }
 
 /** Says why a server is not called that nobody looked at since it changed. */

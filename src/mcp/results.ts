@@ -14,12 +14,15 @@ const hardViewBytes = 30_000;
 /** Images of one result that are shown; the others stay in their files. */
 const mostImages = 5;
 
+/** Signals, the room for a view in tokens, and where everything else is kept. */
+type Budget = Pick<ToolContext, "artifacts" | "budgetTokens" | "signal">;
+
 type Parts = { texts: string[]; images: ImageBlock[] };
 
 /** Returns the result of a call. `want`: words to look for where it is too long. */
 export async function resultOf(
   result: CallToolResult,
-  { context, want, name }: { context: ToolContext; want: string | undefined; name: string },
+  { context, want, name }: { context: Budget; want: string | undefined; name: string },
 ): Promise<ToolOutput> {
   const parts: Parts = { texts: [], images: [] };
   for (const [index, part] of result.content.entries())
@@ -42,7 +45,7 @@ export async function resultOf(
 }
 
 type Part = CallToolResult["content"][number];
-type Place = { parts: Parts; context: ToolContext; name: string };
+type Place = { parts: Parts; context: Budget; name: string };
 
 async function take(part: Part, place: Place): Promise<void> {
   const { texts } = place.parts;
@@ -92,11 +95,7 @@ export function saveData(
 }
 
 /** Keeps structured content as JSON; it is shown where no text says the same. */
-function addStructured(
-  { structuredContent }: CallToolResult,
-  { texts }: Parts,
-  { artifacts }: ToolContext,
-): void {
+function addStructured({ structuredContent }: CallToolResult, { texts }: Parts, { artifacts }: Budget): void {
   if (typeof structuredContent !== "object" || structuredContent === null) return;
   const json = JSON.stringify(structuredContent, null, 1);
   if (texts.some((text) => saysTheSame(text, structuredContent))) return;

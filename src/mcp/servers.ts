@@ -7,6 +7,7 @@ import {
   type Catalogue,
   differenceNote,
   type Listed,
+  type RemotePrompt,
   type RemoteTool,
   readCatalogue,
   serverLine,
@@ -62,6 +63,8 @@ export type SessionServers = {
   toolOf(server: string, tool: string): RemoteTool | undefined;
   /** Returns the tools of a server as they are known now; undefined before its first connection. */
   toolsOf(server: string): readonly RemoteTool[] | undefined;
+  /** Returns the prompts of a server as they are known now; undefined before its first connection. */
+  promptsOf(server: string): readonly RemotePrompt[] | undefined;
   /** Returns the connection of a server, which is started if need be. Rejects with why it cannot. */
   connection(name: string): Promise<Connection>;
   /** Returns the folder of the files about the tools of a server. */
@@ -150,6 +153,11 @@ export function createServers(given: ServersOptions): SessionServers {
     },
     toolOf: (server, tool) => servers.get(server)?.catalogue?.tools.find(({ name }) => name === tool),
     toolsOf: (server) => servers.get(server)?.catalogue?.tools,
+    promptsOf(name) {
+      const server = servers.get(name);
+      const known = server && newest(server);
+      return known && (known.prompts ?? []);
+    },
     connection: (name) => connected(find(name), options),
     folderOf: (name) => find(name).folder,
     changes: async (name) => {

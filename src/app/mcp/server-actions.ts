@@ -6,6 +6,7 @@ import { readSettings } from "../../config/settings.ts";
 import type { ServerActions } from "../../tui/ports/session.ts";
 import type { Run } from "../session.ts";
 import { decideServer, judgedServers, waitingServers } from "./project-trust.ts";
+import { promptsOf, startedPrompt } from "./session-prompts.ts";
 
 type Place = {
   env: Readonly<Record<string, string | undefined>>;
@@ -15,7 +16,7 @@ type Place = {
 };
 
 /** Creates the actions. What `allow` records is what `waiting` showed last, whatever the file says by then. */
-export function serverActions({ servers }: Run, { env, workspace, isBare }: Place): ServerActions {
+export function serverActions({ servers, agent }: Run, { env, workspace, isBare }: Place): ServerActions {
   let shown: ReturnType<typeof waitingServers> = [];
   let file = "";
   return {
@@ -23,6 +24,13 @@ export function serverActions({ servers }: Run, { env, workspace, isBare }: Plac
     async restart(name) {
       if (!servers?.names.includes(name)) throw new Error(`there is no server ${name}`);
       await servers.restart(name);
+    },
+    prompts: () => promptsOf(servers),
+    async fill(name, argument, signal) {
+      const io = { signal, artifacts: agent.artifacts, onProgress: () => {} };
+      const filled = await startedPrompt(`/${name} ${argument}`, servers, io);
+      if (filled && "content" in filled) return filled.content;
+      throw new Error(filled?.failure ?? `there is no prompt ${name}`);
     },
     async waiting() {
       if (isBare) return [];

@@ -5,6 +5,7 @@ import { fenced } from "../../acp/calls.ts";
 import type { Commands } from "../../acp/session.ts";
 import type { Conversation } from "../../app/conversation.ts";
 import type { SessionOptions } from "../../app/options.ts";
+import type { UserBlock } from "../../core/blocks.ts";
 import type { Command } from "../../tui/commands/command.ts";
 import { commandsOf } from "../../tui/commands/commands.ts";
 import { plain, type Row } from "../../tui/rows/rows.ts";
@@ -21,14 +22,14 @@ export function editorCommands(
 ): Commands {
   const { run, chosen } = conversation;
   const host = hostOf(run, chosen, { flags, root });
-  const all = (): Command[] => commandsOf(host.actions.own()).filter(({ name }) => !ofScreen.has(name));
+  const all = (): Command[] => commandsOf(host).filter(({ name }) => !ofScreen.has(name));
   return {
     list: () => all().map(described),
     async run({ name, argument }, { busy, signal, confirm }) {
       const command = all().find((one) => one.name === name);
       if (!command) return undefined;
       const rows: Row[] = [];
-      let say: string | undefined;
+      let say: UserBlock[] | undefined;
       const print = (more: Row[]): void => void rows.push(...more);
       const notice = (text: string): void => print([[{ text }]]);
       try {
@@ -39,7 +40,10 @@ export function editorCommands(
           leave: () => notice("choose another session in the editor's own list"),
           pick: async () => undefined,
           say: (text) => {
-            say = text;
+            say = [{ type: "text", text }];
+          },
+          send: (content) => {
+            if (content.length > 0) say = content;
           },
           confirm: (title, about) => confirm({ title, rows: about }),
           work: (_, action) => action(signal),

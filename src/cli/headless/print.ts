@@ -25,7 +25,8 @@ import type { Driver } from "./stream-input.ts";
 import { turnLine } from "./stream-json.ts";
 import type { AnswerShape } from "./structured.ts";
 
-type Input = { blocks: UserBlock[]; warning?: string; driver?: Driver };
+/** `line`: the prompt as it stands on the command line, without what was piped. */
+type Input = { blocks: UserBlock[]; line?: string | undefined; warning?: string; driver?: Driver };
 
 /** Runs the prompt and returns the exit code. Output for programs goes to stdout, the rest to stderr. */
 export async function runPrint(
@@ -136,6 +137,7 @@ async function messageOf(prompt: string | undefined, flags: Flags): Promise<Inpu
   const [, ...pictures] = await withNamedPictures(named, { cwd: process.cwd() });
   return {
     blocks: [{ type: "text", text }, ...pictures],
+    line: given,
     ...(piped.warning ? { warning: piped.warning } : {}),
   };
 }
@@ -155,12 +157,12 @@ type Work = Input & { stop: Stop; shape: AnswerShape | undefined; following: Fol
 
 /** Runs message after message. A bug of ours ends the turn, with the log intact. */
 async function work(conversation: Conversation, parts: Work): Promise<Answer | undefined> {
-  const { blocks, driver, stop, shape, following } = parts;
+  const { driver, stop, shape, following } = parts;
   const { agent } = conversation.run;
   let answer: Answer | undefined;
   driver?.warnIn(agent.log);
   try {
-    for (let next: UserBlock[] | undefined = blocks; next; next = await driver?.next(stop.signal)) {
+    for (let next = await begun(conversation, parts); next; next = await driver?.next(stop.signal)) {
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
       const reached = await (shape
         ? shape.run(conversation, next, signal)
@@ -180,6 +182,30 @@ async function work(conversation: Conversation, parts: Work): Promise<Answer | u
     agent.log.append({ type: "turn_ended", reason: "error", detail: String(error) });
   }
   return answer;
+}
+
+/**
+ * Returns the first message. A prompt of a server, `/server:prompt`, becomes what the server makes of it, before what
+ * was piped; undefined where it cannot, which ends the run.
+ */
+async function begun(
+  { run: { agent, servers } }: Conversation,
+  { blocks, line = "", stop }: Work,
+): Promise<UserBlock[] | undefined> {
+  if (!servers || !/^\s*\/[\w.-]+:/.test(line)) return blocks;
+  const io = { signal: stop.signal, artifacts: agent.artifacts, onProgress: () => {} };
+  const { startedPrompt } = await import("../../app/mcp/session-prompts.ts");
+  const filled = await startedPrompt(line, servers, io);
+  if (!filled) return blocks;
+  if ("failure" in filled) {
+    const stopped = stop.signal.reason === "max_time" ? "max_time" : "interrupted";
+    const reason = stop.signal.aborted ? stopped : "error";
+    agent.log.append({ type: "turn_ended", reason, detail: filled.failure });
+    return undefined;
+  }
+  const [first] = blocks;
+  const piped = first?.type === "text" ? first.text.slice(line.length).trim() : "";
+  return piped === "" ? filled.content : [...filled.content, { type: "text", text: piped }];
 }
 
 async function plainTurn({ prompt }: Conversation, content: UserBlock[], signal: AbortSignal) {

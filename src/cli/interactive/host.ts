@@ -17,6 +17,7 @@ import type { Run } from "../../app/session.ts";
 import { sessionsUnder, shortened } from "../../app/stored-sessions.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
+import type { UserBlock } from "../../core/blocks.ts";
 import { currentModel, started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets/secrets.ts";
 import { shellText } from "../../core/text/tags.ts";
@@ -44,6 +45,12 @@ export function hostOf(
   const pasted = picturesFolder(run.folder);
   let idle: NodeJS.Timeout | undefined;
   const typed = join(folders(process.env).state, "typed.jsonl");
+  const turn = async (content: UserBlock[], signal: AbortSignal) => {
+    clearTimeout(idle);
+    const end = await runMessage(run, content, signal);
+    idle = setTimeout(() => run.hooks?.notify("idle_prompt", "Sawtooth waits for you"), idleMs).unref();
+    return end;
+  };
   return {
     log: agent.log,
     cwd,
@@ -57,10 +64,9 @@ export function hostOf(
     judgeAgain: run.judgeAgain,
     async turn(content, signal) {
       clearTimeout(idle);
-      const end = await runMessage(run, await withNamedPictures(content, { cwd, pasted }, signal), signal);
-      idle = setTimeout(() => run.hooks?.notify("idle_prompt", "Sawtooth waits for you"), idleMs).unref();
-      return end;
+      return turn(await withNamedPictures(content, { cwd, pasted }, signal), signal);
     },
+    turnOfOthers: turn,
     pastedPicture: () => pastedPicture(run.folder, process.env),
     say: run.say,
     describe: (call) => unknownCallFacts(run.agent, call),

@@ -1,9 +1,10 @@
 /** Encloses untrusted text for the model in tags that the text cannot close. Pure. */
 
 /** The tags that we write. */
-const closing = "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page|attached";
+const closing =
+  "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page|attached|mcp_prompt";
 /** Tags that could pass for ours; `<stdin>` is left out because Python names its input so. */
-const opening = "environment|project_instructions|ran_in_shell|reminder|web_page";
+const opening = "environment|project_instructions|ran_in_shell|reminder|web_page|mcp_prompt";
 const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`, "gi");
 
 /** Puts text between tags; a tag of ours in it gets a backslash. `attributes`: as written in the tag. */

@@ -1,9 +1,11 @@
 /** Carries out the effects of the state: turns, shell lines, commands, and programs that take the terminal. */
 
 import type { UserBlock } from "../../core/blocks.ts";
+import type { TurnEnd } from "../../core/events.ts";
 import { noteRows } from "../blocks/event-rows.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
 import { commandsOf } from "../commands/commands.ts";
+import { commandIn } from "../input/command-line.ts";
 import { prepareFiles } from "../input/completion.ts";
 import type { Key } from "../input/keys.ts";
 import type { Host } from "../ports/session.ts";
@@ -25,7 +27,10 @@ export function perform(app: App, effect: Effect): void {
   if (!host) return;
   switch (effect.type) {
     case "submit":
-      follow(app, work(app, host, effect.text));
+      follow(
+        app,
+        work(app, (signal) => host.turn([{ type: "text", text: effect.text }], signal)),
+      );
       break;
     case "shell":
       follow(app, runShell(app, host, effect.text));
@@ -85,13 +90,24 @@ function follow(app: App, work: Promise<void>): void {
   void work.finally(() => app.work.running.delete(work));
 }
 
-async function work(app: App, host: Host, text: string): Promise<void> {
+async function work(app: App, turn: (signal: AbortSignal) => Promise<TurnEnd>): Promise<void> {
   const stop = new AbortController();
   app.work.stops.add(stop);
   dispatch(app, { type: "turn_started", now: Date.now() });
-  const reason = await host.turn([{ type: "text", text }], stop.signal);
+  const reason = await turn(stop.signal);
   app.work.stops.delete(stop);
   dispatch(app, { type: "turn_over", reason });
+}
+
+/** Sends words of others to the model: now, or at the next step. */
+function send(app: App, host: Host, content: UserBlock[]): void {
+  if (content.length === 0) return;
+  if (app.state?.busy?.turn) app.work.receivedMessages.push({ content });
+  else
+    follow(
+      app,
+      work(app, (signal) => host.turnOfOthers(content, signal)),
+    );
 }
 
 async function runShell(app: App, host: Host, command: string): Promise<void> {
@@ -111,14 +127,14 @@ async function runShell(app: App, host: Host, command: string): Promise<void> {
 }
 
 async function runCommand(app: App, host: Host, line: string): Promise<void> {
-  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
+  const { name, argument } = commandIn(line) ?? { name: "", argument: "" };
   const { state } = app;
   if (!state) return;
   dispatch(app, { type: "print", rows: [[{ text: `› ${line}`, tone: "accent" }]] });
-  const commands = commandsOf(host.actions.own());
+  const commands = commandsOf(host);
   const command = commands.find((each) => each.name === name);
   try {
-    await command?.run(argument.trim(), {
+    await command?.run(argument, {
       host,
       commands,
       events: host.log.events(),
@@ -129,13 +145,14 @@ async function runCommand(app: App, host: Host, line: string): Promise<void> {
       leave: (exit) => app.leave(exit),
       pick: (request) => pick(app, request),
       say: (text) => dispatch(app, { type: "say", text }),
+      send: (content) => send(app, host, content),
       async confirm(title, rows, signal = new AbortController().signal) {
         // A command that asks after a pick needs the keys again.
         app.deciding = false;
         return (await ask(app, { title, rows }, signal)).decision === "allow";
       },
       work: (what, action) => workOn(app, what, action),
-      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host.actions.own()) }),
+      changed: () => dispatch(app, { type: "commands", commands: commandsOf(host) }),
     });
   } finally {
     app.deciding = false;

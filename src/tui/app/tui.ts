@@ -99,7 +99,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
   if (app.state) print(app, [[]]);
   app.host = host;
   app.deciding = false;
-  const [size, commands] = [app.terminal.size(), commandsOf(host.actions.own())];
+  const [size, commands] = [app.terminal.size(), commandsOf(host)];
   app.state = initialState({
     ...{ size, mode: host.mode(), location, commands, typed, events },
     describe: host.describe,
@@ -114,9 +114,12 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
       .map((row) => cutRow(row, columns))
       .concat(ownNotes(host.actions.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
   );
-  const unsubscribe = host.log.subscribe((event) =>
-    dispatch(app, { type: "event", event, events: host.log.events() }, streamMs),
-  );
+  const unsubscribe = host.log.subscribe((event) => {
+    dispatch(app, { type: "event", event, events: host.log.events() }, streamMs);
+    // A server may have told of its prompts meanwhile.
+    if (event.type === "turn_ended" && host.mcp.list().length > 0)
+      dispatch(app, { type: "commands", commands: commandsOf(host) }, streamMs);
+  });
   draw(app);
   app.terminal.guard();
   if (say !== undefined) app.perform(app, { type: "submit", text: say });

@@ -1,5 +1,6 @@
 /** A slash command and its access to the screen and the session: types, and shared texts. */
 
+import type { UserBlock } from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import type { Host, Leave } from "../ports/session.ts";
 import type { PickRequest } from "../ports/sessions.ts";
@@ -21,6 +22,8 @@ export type CommandContext = {
   pick(request: PickRequest): Promise<string | undefined>;
   /** Sends a text to the model: now, or at the next step. */
   say(text: string): void;
+  /** Sends words that the user did not write, as `say` does. */
+  send(content: UserBlock[]): void;
   /** Resolves to true for yes; to false for no or when the signal fires. */
   confirm(title: string, rows: Row[], signal?: AbortSignal): Promise<boolean>;
   /** Runs longer work, which is interrupted as a turn is. `what`: a description of the work. */

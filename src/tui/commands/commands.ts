@@ -6,7 +6,6 @@ import { allOf } from "../../core/questions.ts";
 import { efforts } from "../../core/request.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import type { Host } from "../ports/session.ts";
-import type { OwnCommands } from "../ports/session-actions.ts";
 import { cutRow, type Row } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import { contextCommands } from "./context.ts";
@@ -15,6 +14,7 @@ import { fileCommands } from "./files.ts";
 import { modelCommands } from "./model.ts";
 import { ownCommands, skillCommands } from "./own.ts";
 import { permissionCommands } from "./permissions.ts";
+import { promptCommands } from "./prompts.ts";
 import { sandboxCommands } from "./sandbox.ts";
 import { serverCommands } from "./servers.ts";
 import { sessionCommands } from "./sessions.ts";
@@ -59,9 +59,12 @@ export const commands: readonly Command[] = [
   },
 ];
 
-/** Returns all commands, including those from Markdown files of the user and, once trusted, of the project. */
-export function commandsOf(own: OwnCommands): readonly Command[] {
-  return [...commands, ...ownCommands(own.commands)];
+/**
+ * Returns all commands, including those from Markdown files of the user and, once trusted, of the project, and the
+ * prompts of servers.
+ */
+export function commandsOf({ actions, mcp }: Pick<Host, "actions" | "mcp">): readonly Command[] {
+  return [...commands, ...ownCommands(actions.own().commands), ...promptCommands(mcp.prompts())];
 }
 
 function setEffort(argument: string, { host, events, busy, notice, print }: CommandContext): void {

@@ -15,7 +15,7 @@ export const serverCommands: readonly Command[] = [
 ];
 
 async function manageServers(argument: string, context: CommandContext): Promise<void> {
-  const { host, columns, notice, print, work } = context;
+  const { host, columns, notice, print, work, changed } = context;
   const [, name] = /^restart\s+(\S+)$/.exec(argument) ?? [];
   if (argument === "") return print(serverRows(host.mcp.list(), await host.mcp.waiting(), columns));
   if (argument === "review") return reviewServers(context);
@@ -23,6 +23,7 @@ async function manageServers(argument: string, context: CommandContext): Promise
   if (context.busy) return notice(busyNotice);
   await work(`Starting ${name}`, async () => {
     await host.mcp.restart(name);
+    changed();
     print([[{ text: `  ${safe(name)} was started again`, tone: "dim" }]]);
   });
 }

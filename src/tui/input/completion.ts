@@ -37,7 +37,9 @@ export function completionFor(
   before?: Completion,
 ): Completion | undefined {
   const command =
-    editor.cursor > 0 ? /^\/([\w-]*)$/.exec(editor.text.slice(0, editor.cursor))?.[1] : undefined;
+    editor.cursor > 0
+      ? /^\/([\w-]*|[\w.-]+(?::[\w./-]*)?)$/.exec(editor.text.slice(0, editor.cursor))?.[1]
+      : undefined;
   if (command !== undefined) {
     const items = commands
       .filter(({ name }) => name.startsWith(command))

@@ -12,6 +12,7 @@ import {
   withQueueBack,
 } from "../app/state.ts";
 import { isConfirmation, onDialogKey } from "../dialogs/dialog.ts";
+import { commandIn } from "./command-line.ts";
 import { accept, moveChoice } from "./completion.ts";
 import { draggedPictures } from "./dragged.ts";
 import { edit, editorWith, emptyEditor, wholeText } from "./editor.ts";
@@ -276,7 +277,7 @@ function submitted(state: State): Change {
     recall: remembered(state.recall, text),
   };
   const remember: Effect = { type: "remember", text };
-  const [, word] = /^\/([\w-]+)(?:\s|$)/.exec(text) ?? [];
+  const word = commandIn(text)?.name;
   if (word !== undefined) {
     if (!state.commands.some(({ name }) => name === word))
       return change({ ...state, notice: `Unknown command /${word}. Type /help for a list` });

@@ -5,7 +5,7 @@
 
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserMessage } from "../../core/events.ts";
+import type { TurnEnd, UserMessage } from "../../core/events.ts";
 import type { ModelPart } from "../../core/ports.ts";
 import { shellOutput } from "../../core/text/tags.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
@@ -15,6 +15,7 @@ import { commandsOf } from "../commands/commands.ts";
 import { ownNotes } from "../commands/own.ts";
 import { answerOf } from "../dialogs/dialog.ts";
 import { dialogRows } from "../dialogs/dialog-view.ts";
+import { commandIn } from "../input/command-line.ts";
 import type {
   Answer,
   Beginning,
@@ -155,7 +156,7 @@ function onLine(app: Plain, line: string): void {
   if (pending) onAnswer(app, pending, line);
   else if (app.picking) onPick(app, app.picking, line);
   else if (app.offers.onLine(line) || !host || text === "") return;
-  else if (/^\/[\w-]+(\s|$)/.test(text))
+  else if (commandIn(text))
     void runCommand(app, host, text).catch((error: Error) => say([`! ${safe(error.message)}`]));
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
   else if (app.stops.size === 0) void work(app, host, line);
@@ -211,7 +212,11 @@ function onInterrupt(app: Plain): void {
 }
 
 async function work(app: Plain, host: Host, text: string): Promise<void> {
-  await stoppable(app, (signal) => host.turn([{ type: "text", text }], signal));
+  await turn(app, host, (signal) => host.turn([{ type: "text", text }], signal));
+}
+
+async function turn(app: Plain, host: Host, run: (signal: AbortSignal) => Promise<TurnEnd>): Promise<void> {
+  await stoppable(app, run);
   say(["ready"]);
   await sendQueue(app, host);
 }
@@ -256,11 +261,11 @@ async function runShell(app: Plain, host: Host, command: string): Promise<void> 
 }
 
 async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
-  const [, name = "", argument = ""] = /^\/([\w-]+)\s*([\s\S]*)$/.exec(line) ?? [];
-  const commands = commandsOf(host.actions.own());
+  const { name, argument } = commandIn(line) ?? { name: "", argument: "" };
+  const commands = commandsOf(host);
   const command = commands.find((each) => each.name === name);
   if (!command) return say([`Unknown command /${name}. Type /help for a list`]);
-  await command.run(argument.trim(), {
+  await command.run(argument, {
     host,
     commands,
     events: host.log.events(),
@@ -274,6 +279,10 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
       app.stops.size > 0
         ? void app.queue.push({ content: [{ type: "text", text }] })
         : void work(app, host, text),
+    send(content) {
+      if (app.stops.size > 0) app.queue.push({ content });
+      else if (content.length > 0) void turn(app, host, (signal) => host.turnOfOthers(content, signal));
+    },
     confirm: async (title, rows, signal = new AbortController().signal) =>
       (await ask(app, { title, rows }, signal)).decision === "allow",
     async work(what, action) {

@@ -28,6 +28,8 @@ export type Host = {
   judgeAgain(): void;
   /** Sends a message to the model and runs the turn to its end. */
   turn(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
+  /** Does the same with words that the user did not write: no picture that they name is attached. */
+  turnOfOthers(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
   /** Appends a message to the log for the model to read at its next step. `shell`: the command it is about. */
   say(content: UserBlock[], shell?: { command: string }): void;
   /** Runs a line in the session's shell; returns its output with its status. */
@@ -69,6 +71,9 @@ export type Host = {
   rememberTyped(text: string): void;
 };
 
+/** A prompt of a server. `hint`: how its arguments are written, or "". */
+export type ServerPrompt = { name: string; description: string; hint: string };
+
 /** The servers of tools (MCP). */
 export type ServerActions = {
   /** Lists the servers of the session. `why`: of the last start that failed. `changed`: its tools wait for the user. */
@@ -81,6 +86,10 @@ export type ServerActions = {
   }[];
   /** Ends a server and starts it again. Rejects with why it cannot. */
   restart(name: string): Promise<void>;
+  /** Lists the prompts that the servers are known to have. `name`: the command's, `server:prompt`. */
+  prompts(): ServerPrompt[];
+  /** Returns the message that a prompt makes; starts its server if need be. Rejects with why there is none. */
+  fill(name: string, argument: string, signal: AbortSignal): Promise<UserBlock[]>;
   /** Lists the servers of the project that wait for the user. `text`: all that each would do, in lines. */
   waiting(): Promise<{ name: string; text: string }[]>;
   /** Lets later sessions use a server of the project, as it was shown. Throws an error of one line. */
