@@ -2,6 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { readPromptArguments } from "../../src/mcp/prompt-words.ts";
+import { editor } from "../acp/editor.ts";
 import { drive } from "../support/pty-drive.ts";
 import { sawtooth, writeSettings } from "../support/sawtooth.ts";
 import { lastUserText } from "../support/terminal-fixture.ts";
@@ -113,4 +114,16 @@ test("a server that was never connected to has its prompts after a restart, also
   terminal.send("/test:weather city=Oslo\r");
   await terminal.until("final");
   expect(lastUserText(seen.server)).toContain("What is the weather in Oslo?\n</mcp_prompt>");
+});
+
+test("an editor is told of the prompts that are known, and starts one", async () => {
+  const seen = await withServers([{ text: "final", repeat: 9 }], rich);
+  await sawtooth(seen.workspace, ["-p", "/test:weather city=Bergen"]);
+  const one = await editor(seen.workspace);
+  const id = await one.open();
+  await one.say(id, "/test:weather");
+  expect(JSON.stringify(one.updates(id))).toContain("/test:weather needs city (where)");
+  await one.say(id, "/test:weather city=Oslo");
+  expect(lastUserText(seen.server)).toContain("What is the weather in Oslo?\n</mcp_prompt>");
+  expect(JSON.stringify(one.updates(id))).toContain('"test:weather"');
 });
