@@ -134,7 +134,10 @@ function processOf(child: Child): Omit<ServerProcess, "lastWords"> {
       child.stdout.destroy();
       child.stderr.destroy();
     },
-    kill: () => signalGroup(child, "SIGKILL"),
+    kill() {
+      // Afterwards its number may be another's.
+      if (ended === undefined) signalGroup(child, "SIGKILL");
+    },
   };
 }
 

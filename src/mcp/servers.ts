@@ -97,6 +97,8 @@ type Server = {
   folder: string;
   catalogue: Catalogue | undefined;
   connecting: Promise<Connection> | undefined;
+  /** Every program that was started: one whose connection was closed may run for a while. */
+  started: Set<ServerProcess>;
   process: ServerProcess | undefined;
   isRunning: boolean;
   /** Why the last start failed. */
@@ -175,7 +177,7 @@ export function createServers(given: ServersOptions): SessionServers {
       await Promise.all(all().map((server) => closed(server)));
     },
     kill() {
-      for (const { process } of all()) process?.kill();
+      for (const { started } of all()) for (const process of started) process.kill();
     },
   };
 }
@@ -188,7 +190,13 @@ function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: S
   return {
     ...{ unseen, isRunning: false, why: undefined },
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
-    ...{ connecting: undefined, process: undefined, failure: undefined, failed: undefined },
+    ...{
+      started: new Set<ServerProcess>(),
+      connecting: undefined,
+      process: undefined,
+      failure: undefined,
+      failed: undefined,
+    },
     prior: newest?.prior,
     ...{ untold: catalogue !== undefined, notes: 0 },
   };
@@ -330,6 +338,7 @@ function targetOf(server: Server, { start, credentials }: ServersOptions): Targe
     kind: "program",
     async start() {
       server.process = await start(configuration);
+      server.started.add(server.process);
       return server.process;
     },
   };
