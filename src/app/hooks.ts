@@ -36,6 +36,11 @@ export async function hooksOf(
   return made;
 }
 
+/** Throws `UsageError` for hooks in the settings of `file` that could not be used. */
+export async function checkHooks({ hooks = {} }: Pick<Settings, "hooks">, file: string): Promise<void> {
+  (await import("../hooks/configuration.ts")).hooksFrom(file, hooks);
+}
+
 /** Adds the hooks to what the agent does around a call and at the end of a turn. */
 export function watchedBy(
   hooks: SessionHooks | undefined,

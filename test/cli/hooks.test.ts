@@ -183,6 +183,14 @@ test("settings that would leave a guard out end the start with what to do", asyn
   expect(stderr + JSON.stringify(sent)).toContain("did you mean PreToolUse");
 });
 
+test("doctor names a hook that cannot be used", async () => {
+  const { workspace } = await serve([]);
+  writeSettings(workspace, { hooks: { PreToolUse: hook("true", "(") } });
+  const { stdout, code } = await sawtooth(workspace, ["doctor"]);
+  expect(code).not.toBe(0);
+  expect(stdout.replace(/\s+/g, " ")).toContain("is no regular expression: correct it");
+});
+
 test("a hook in a session on the screen is told that a question waits, and its own question is shown", async () => {
   const { workspace } = await serve([call("touch a"), done]);
   const ask = `echo '{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"a hook wants a look"}}'`;

@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { findEngine } from "../../src/sandbox/engine.ts";
 
@@ -32,7 +32,7 @@ describe.runIf(process.platform === "linux")("S49 cannot-start", () => {
     symlinkSync(join(work, "bin"), join(root, "link"));
     rmSync(join(other, "bwrap"));
     symlinkSync(join(work, "bin", "bwrap"), join(other, "bwrap"));
-    const path = `${work}/bin:${root}/link:${other}:.:work/bin:${root}/work/../work/bin`;
+    const path = `${work}/bin:${root}/link:${other}:.:work/bin:${work}/../${basename(work)}/bin`;
     const cwd = process.cwd();
     process.chdir(work);
     onTestFinished(() => process.chdir(cwd));

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkSettings } from "../../app/choices.ts";
+import { checkHooks } from "../../app/hooks.ts";
 import type { Machine } from "../../app/machine.ts";
 import { projectOf } from "../../app/rules.ts";
 import { folders } from "../../config/folders.ts";
@@ -43,7 +44,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     ...terminalChecks(machine),
     ...models,
     ...(await serverChecks(env, process.cwd())),
-    settingsCheck(env),
+    await settingsCheck(env),
     rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),
     await orphanCheck(machine, clean),
@@ -168,10 +169,12 @@ function terminalChecks({ env, output }: Machine): Check[] {
   ];
 }
 
-function settingsCheck(env: Environment): Check {
+async function settingsCheck(env: Environment): Promise<Check> {
   const file = join(folders(env).config, "settings.json");
   try {
-    checkSettings(readSettings(file), file);
+    const settings = readSettings(file);
+    checkSettings(settings, file);
+    await checkHooks(settings, file);
     return { name: "settings", state: "ok", says: existsSync(file) ? file : `none (${file})` };
   } catch (error) {
     return { name: "settings", state: "stops", says: error instanceof Error ? error.message : String(error) };
