@@ -45,31 +45,37 @@ export async function batchSummary(): Promise<Row[]> {
   return [{ name: `summary of ${many} results`, unit: "ms", measured, baseline, against: "node -e 0", aim }];
 }
 
-/** The words that start a batch whose tasks are done by the tiny program in the place of the launcher. */
-function batchOf(tasks: number, { folder }: Home): string[] {
+/** Copies the built program, with the tiny one in the place of the launcher. Returns the path of what runs batches. */
+export function batchProgram({ folder }: Home): string {
   const own = join(folder, "agent");
   for (const name of ["dist", "prompts", "package.json"])
     cpSync(join(agentFolder, name), join(own, name), { recursive: true });
   mkdirSync(join(own, "bin"));
   writeFileSync(join(own, "bin/sawtooth.js"), tinyProgram);
+  return join(own, "dist/main.js");
+}
+
+/** The words that start a batch whose tasks are done by the tiny program. */
+function batchOf(tasks: number, home: Home): string[] {
+  const { folder } = home;
   const lines = Array.from({ length: tasks }, (_, index) => ({ id: `t${index}`, prompt: `Do ${index}.` }));
   const file = join(folder, "tasks.jsonl");
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  return [join(own, "dist/main.js"), "batch", file, "--out", join(folder, "out"), "--jobs", "2"];
+  return [batchProgram(home), "batch", file, "--out", join(folder, "out"), "--jobs", "2"];
 }
 
-/** A folder with this many results, as a batch leaves it. */
-function resultsOf(tasks: number, { folder }: Home): string {
-  const out = join(folder, "out");
+/** A folder with this many results, as a batch leaves it. `first`: number of the first task. */
+export function resultsOf(tasks: number, { folder }: Home, name = "out", first = 0): string {
+  const out = join(folder, name);
   mkdirSync(out);
   writeFileSync(join(out, "batch.json"), JSON.stringify({ version: 1, options: {} }));
   const lines = Array.from({ length: tasks }, (_, index) => ({
-    id: `t${index}`,
+    id: `t${first + index}`,
     hash: "0".repeat(64),
     state: "done",
     errors: [],
     result: "r".repeat(4000),
-    run: `tasks/t${index}/run-1`,
+    run: `tasks/t${first + index}/run-1`,
     changed_files: ["a.txt"],
     num_turns: 20,
     total_cost_usd: 0.01,

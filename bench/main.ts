@@ -6,6 +6,7 @@ import { batchMemory, batchSummary } from "./batch.ts";
 import { edits } from "./editor.ts";
 import { engineSteps } from "./engine.ts";
 import { type Row, table } from "./figures.ts";
+import { livePage } from "./live-page.ts";
 import { longSession } from "./long.ts";
 import { callByCommand, requestWithServers } from "./mcp.ts";
 import { connections, namesServed } from "./network.ts";
@@ -44,6 +45,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   "mcp-request": requestWithServers,
   "mcp-command": callByCommand,
   "fetch-page": pageOfMegabytes,
+  "live-page": livePage,
   "tui-ready": tuiReady,
   "tui-echo": tuiEcho,
   "tui-bytes": tuiBytes,

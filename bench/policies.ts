@@ -1,6 +1,7 @@
 /**
- * One 200-step session under each policy stack and price card: what it would cost, and whether it stays legal. With
- * `--lengths`: the default against `raw` in sessions of 20 to 400 steps.
+ * One 200-step session under each policy stack and price card: what it would cost, what it misses, and whether it stays
+ * legal. With `--lengths`: the default against `raw` in sessions of 20 to 400 steps. The script quotes what it read as often
+ * as recordings do, and quotes it whether or not it is still there; recorded sessions are in docs/evidence.md.
  */
 
 import { runTurn } from "../src/agent/loop.ts";
@@ -9,38 +10,23 @@ import { brokenRules } from "../src/context/rules/request.ts";
 import type { ModelCard } from "../src/core/model-card.ts";
 import { inputTotal } from "../src/core/model-card.ts";
 import { allOf, spending } from "../src/core/questions.ts";
+import { missesIn } from "../src/lab/replay/missing.ts";
 import { findCard } from "../src/models/cards.ts";
 import type { ScriptedReply } from "../src/models/playback/script.ts";
 import { completeFocusTool, startFocusTool } from "../src/tools/session/focus.ts";
-import { fakeTool, testAgent } from "../test/support/agents.ts";
+import { testAgent } from "../test/support/agents.ts";
+import { atInputPrice, workStep, workTool } from "../test/support/scripted-work.ts";
 
 const usualSteps = 200;
 const lengths = [20, 40, 60, 80, 100, 150, 200, 300, 400];
 const phase = 12;
-
-/** Greps of 40 lines, files of 300 and logs of 2,000 (as the tool's budget leaves them), an edit now and then. */
-function work(step: number): ScriptedReply {
-  const thinking = `Step ${step}: the cause may lie in module ${step % 17}. `.repeat(4);
-  switch (step % 6) {
-    case 0:
-    case 3:
-      return { thinking, calls: [{ bash: { command: `grep -rn handler_${step} src`, lines: 40 } }] };
-    case 1:
-    case 4:
-      return { thinking, calls: [{ bash: { command: `cat src/module_${step % 40}.ts`, lines: 300 } }] };
-    case 2:
-      return { thinking, calls: [{ bash: { command: `npm test -- --run ${step}`, lines: 700 } }] };
-    default:
-      return { thinking, calls: [{ bash: { command: `sed -i s/a${step}/b/ src/x.ts`, lines: 2 } }] };
-  }
-}
 
 /** The same work wrapped in focuses of `phase` steps. */
 function focused(steps: number): ScriptedReply[] {
   const turns: ScriptedReply[] = [];
   for (let step = 0; step < steps; step++) {
     if (step % phase === 0) turns.push({ calls: [{ start_focus: { objective: `phase ${step / phase}` } }] });
-    turns.push(work(step));
+    turns.push(workStep(step));
     if (step % phase === phase - 1) {
       const learned = `module_${step % 40}.ts line ${step} is involved; `.repeat(8);
       turns.push({
@@ -52,14 +38,20 @@ function focused(steps: number): ScriptedReply[] {
 }
 
 function plain(steps: number): ScriptedReply[] {
-  return [...Array.from({ length: steps }, (_, step) => work(step)), { text: "done" }];
+  return [...Array.from({ length: steps }, (_, step) => workStep(step)), { text: "done" }];
 }
 
 type Row = {
   stack: string;
   peak: number;
   billed: number;
+  /** The billed tokens at their prices, as tokens at the input price. */
+  atInputPrice: number;
   cost: number;
+  /** With one more step for each thing that a reply quotes and no longer had. */
+  costWithRereads: number;
+  /** Misses in 100 steps. */
+  misses: number;
   hit: number;
   edits: number;
   broken: number;
@@ -67,21 +59,23 @@ type Row = {
 
 /** Runs the session under a stack. */
 async function runStack(card: ModelCard, context: string, withFocus: boolean, steps: number): Promise<Row> {
-  const line = "src/module/file.ts:123: const handler = makeHandler(options, context, registry);\n";
-  const bash = fakeTool("bash", (input) => ({ content: line.repeat(Number(input.lines)).slice(0, 32_000) }));
   const turns = withFocus ? focused(steps) : plain(steps);
-  const session = testAgent({ turns, tools: [bash], context, realCard: card });
+  const session = testAgent({ turns, tools: [workTool(steps)], context, realCard: card });
   const { agent, requests, log } = session;
   const file = `${agent.artifacts.folder}/knowledge.md`;
   agent.tools.push(startFocusTool({ description: "" }), completeFocusTool({ description: "", file }));
   const end = await runTurn(agent, new AbortController().signal);
   if (end !== "completed") throw new Error(`${context} ended with ${end}`);
   const spent = spending(log.events());
+  const { misses, rereadCost } = missesIn(log.events(), card);
   return {
     stack: context,
     peak: Math.max(...contextSizes(log.events())),
     billed: inputTotal(spent.usage),
+    atInputPrice: atInputPrice(log.events(), card.prices),
     cost: spent.cost,
+    costWithRereads: spent.cost + rereadCost,
+    misses: (100 * misses) / spent.replies,
     hit: spent.usage.cacheReadTokens / inputTotal(spent.usage),
     edits: allOf(log.events(), "context_edited").length,
     broken: requests.flatMap((request) => brokenRules(request)).length,
@@ -99,6 +93,7 @@ const stacks: [string, boolean][] = [
   ["raw", false],
   ["masking", false],
   ["hybrid", false],
+  ["turns", false],
   ["economist", false],
   ["focus", true],
   ["focus-top", true],
@@ -118,8 +113,11 @@ async function showStacks(card: ModelCard): Promise<void> {
     const numbers = [
       `peak ${Math.round(row.peak / 1000)}k`.padStart(11),
       `billed ${(row.billed / 1e6).toFixed(1)}M`.padStart(14),
+      ` as ${(row.atInputPrice / 1e6).toFixed(2)}M at the input price`.padStart(29),
       `hit ${(100 * row.hit).toFixed(0)} %`.padStart(10),
       `$${row.cost.toFixed(3)}`.padStart(9),
+      `$${row.costWithRereads.toFixed(3)} with re-reads`.padStart(22),
+      `${row.misses.toFixed(1)} misses/100`.padStart(16),
       `${row.edits} edits`.padStart(11),
       `${row.broken} broken`.padStart(10),
     ];
@@ -132,8 +130,9 @@ async function showLengths(card: ModelCard): Promise<void> {
   for (const steps of lengths) {
     const raw = await runStack(card, "raw", false, steps);
     const row = await runStack(card, "economist", false, steps);
-    const more = `${(100 * (row.cost / raw.cost - 1)).toFixed(1)} %`;
-    const costs = `raw $${raw.cost.toFixed(3)}  economist $${row.cost.toFixed(3)}  ${more.padStart(8)}`;
-    process.stdout.write(`  ${String(steps).padStart(4)} steps  ${costs}  ${row.edits} edits\n`);
+    const change = (cost: number) => `${(100 * (cost / raw.cost - 1)).toFixed(1)} %`.padStart(8);
+    const costs = `raw $${raw.cost.toFixed(3)}  economist $${row.cost.toFixed(3)}  ${change(row.cost)}`;
+    const missed = `with re-reads ${change(row.costWithRereads)}  ${row.misses.toFixed(1)} misses/100`;
+    process.stdout.write(`  ${String(steps).padStart(4)} steps  ${costs}  ${missed}  ${row.edits} edits\n`);
   }
 }

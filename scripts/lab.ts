@@ -1,22 +1,36 @@
 /**
- * `npm run lab [-- <folder>]`: replays recordings and writes what was found to docs/evidence.md. Exit code 1 when a
- * file could not be replayed or a request would be refused.
+ * `npm run lab [-- <folder>]`: learns from recordings what is used again (src/context/value/learned.ts), replays them and
+ * writes what was found to docs/evidence.md; `-- <folder> --learn` only learns. Exit code 1 when a file could not be
+ * replayed or a request would be refused.
  */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { evidenceOf } from "../src/lab/evidence/evidence.ts";
+import { importRecordings } from "../src/lab/recordings/import.ts";
 import { recordingsIn } from "../src/lab/replay/jobs.ts";
+import { isApart, learnFrom, moduleOf } from "../src/lab/value/learn.ts";
 
 const root = join(import.meta.dirname, "..");
-const folder = process.argv[2] ?? join(root, "..", "shared", "trajectories");
+const words = process.argv.slice(2).filter((word) => word !== "--learn");
+const folder = words[0] ?? join(root, "..", "shared", "trajectories");
+const table = join(root, "src", "context", "value", "learned.ts");
 const page = join(root, "docs", "evidence.md");
 
-if (existsSync(folder)) await write(recordingsIn([folder]));
-else {
+if (existsSync(folder)) {
+  learn(recordingsIn([folder]));
+  // The replays that follow run in threads, which read the table anew.
+  if (!process.argv.includes("--learn")) await write(recordingsIn([folder]));
+} else {
   process.stderr.write("lab: there are no recordings: npm run lab -- <folder of recordings>\n");
   process.exitCode = 2;
+}
+
+function learn(files: readonly string[]): void {
+  const { recordings } = importRecordings(files.filter((file) => !isApart(file)));
+  writeFileSync(table, moduleOf(learnFrom(recordings), recordings));
+  process.stderr.write(`${table}: learned from ${recordings.length} of ${files.length} recordings\n`);
 }
 
 async function write(files: readonly string[]): Promise<void> {

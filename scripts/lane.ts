@@ -4,15 +4,13 @@
  * with one line where something that it needs is missing.
  */
 
-import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder, removeUnfinished } from "./lane/cache.ts";
 import { modelFile, serverProgram } from "./lane/model.ts";
-import { MissingError } from "./lane/run.ts";
+import { MissingError, runTests } from "./lane/run.ts";
 import { type Llama, startLlama } from "./lane/server.ts";
 
-const root = join(import.meta.dirname, "..");
 /** Tokens that the servers hold: one that is too small for our first request, and one that is not. */
 const windows = { narrow: 2048, wide: 8192 };
 
@@ -30,7 +28,7 @@ try {
 async function lane(args: readonly string[]): Promise<number> {
   if (process.platform !== "linux" || process.arch !== "x64")
     throw new MissingError(`it needs Linux on x64, this is ${process.platform} on ${process.arch}`);
-  const cache = cacheFolder(process.env);
+  const cache = cacheFolder(process.env, "lane");
   mkdirSync(cache, { recursive: true, mode: 0o700 });
   removeUnfinished(cache);
   // What may be missing is found before much is fetched.
@@ -40,23 +38,8 @@ async function lane(args: readonly string[]): Promise<number> {
   try {
     for (const [name, window] of Object.entries(windows))
       servers[name] = await startLlama(built, { model, window, log: join(cache, `${name}.log`) });
-    return await test(servers, args);
+    return await runTests("lane", { SAWTOOTH_LANE_SERVERS: JSON.stringify(servers) }, args);
   } finally {
     await Promise.all(Object.values(servers).map((server) => server.stop()));
   }
-}
-
-function test(servers: Record<string, Llama>, args: readonly string[]): Promise<number> {
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const config = join(root, "test", "lane", "vitest.config.ts");
-  const child = spawn(process.execPath, [vitest, "run", "--config", config, ...args], {
-    cwd: root,
-    env: { ...process.env, SAWTOOTH_LANE_SERVERS: JSON.stringify(servers) },
-    stdio: "inherit",
-  });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve(code ?? 1));
-  });
 }

@@ -2,14 +2,22 @@
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import type { EventBody } from "../src/core/events.ts";
+import { noUsage } from "../src/core/model-card.ts";
 import type { ScriptedReply } from "../src/models/playback/script.ts";
+import { startBrowser } from "../test/support/browser.ts";
 import { startMockServer } from "../test/support/mock-server.ts";
 import { type Drive, type DriveOptions, drive } from "../test/support/pty-drive.ts";
-import { makeWorkspace, type Workspace } from "../test/support/sawtooth.ts";
+import { sessionLog } from "../test/support/report-log.ts";
+import { makeWorkspace, type Workspace, writeSettings } from "../test/support/sawtooth.ts";
+import { servedLog } from "../test/support/served-log.ts";
 
 type Cells = ReturnType<Drive["cells"]>;
+/** Texts may hold `{{home}}`, `{{root}}` of the repository, and `{{host}}`, where `page` is served. */
 type Scene = {
   turns: ScriptedReply[];
   /** One of examples/: the folder that is worked in holds its files. */
@@ -20,6 +28,11 @@ type Scene = {
   ready?: string;
   words?: string[];
   options?: DriveOptions;
+  /** Files in the person's home, by their paths there. */
+  files?: Record<string, string>;
+  settings?: object;
+  /** Text of a page that a server of this machine has. */
+  page?: string;
 };
 
 const scenes = parse(readFileSync(join(import.meta.dirname, "screens.yaml"), "utf8"), {
@@ -94,13 +107,39 @@ function workOn(example: string, workspace: Workspace): void {
   git("-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "The shop");
 }
 
-async function show(
-  folder: string,
-  name: string,
-  { turns, example, steps = [], words = [], options = {}, ready = "›" }: Scene,
-): Promise<void> {
+/** Serves the page. Returns the host with its port, and how to end. */
+async function served(page: string): Promise<{ host: string; close(): void }> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/html" }).end(page);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { host: `localhost:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+async function show(folder: string, name: string, scene: Scene): Promise<void> {
+  const { host, close } = await served(scene.page ?? "");
+  const workspace = makeWorkspace();
+  const names = { home: workspace.home, root: join(import.meta.dirname, ".."), host };
+  const text = Object.entries(names).reduce(
+    (whole, [key, value]) => whole.replaceAll(`{{${key}}}`, value),
+    JSON.stringify(scene),
+  );
+  const {
+    turns,
+    example,
+    steps = [],
+    words = [],
+    options = {},
+    ready = "›",
+    ...rest
+  } = JSON.parse(text) as Scene;
   const server = await startMockServer({ turns });
-  const workspace = makeWorkspace(server.url);
+  Object.assign(workspace.env, { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: "sk-of-a-picture" });
+  if (rest.settings) writeSettings(workspace, rest.settings);
+  for (const [path, content] of Object.entries(rest.files ?? {})) {
+    mkdirSync(dirname(join(workspace.home, path)), { recursive: true });
+    writeFileSync(join(workspace.home, path), content);
+  }
   if (example) workOn(example, workspace);
   const terminal = drive(workspace, words, options);
   await terminal.until(ready);
@@ -115,7 +154,46 @@ async function show(
   terminal.kill();
   await terminal.ended;
   await server.close();
+  close();
   workspace.remove();
+}
+
+/** The live page of a session with two sub-agents, in a browser. */
+async function showPage(folder: string): Promise<void> {
+  const events = await sessionLog();
+  const model = events[0]?.type === "session_started" ? events[0].model.id : "";
+  const tokens = { ...noUsage, cacheReadTokens: 21_000, cacheWrite5mTokens: 2400, outputTokens: 700 };
+  const economics = { calls: 1, apartUsd: 0.0172, inPlaceUsd: 0.0611 };
+  const delegates = ["review: the parser", "find every caller of taxOf()"].flatMap(
+    (brief, at): EventBody[] => [
+      {
+        type: "delegate_started",
+        delegate: `part-${at}`,
+        folder: `/s/part-${at}`,
+        toolUseId: "",
+        writes: false,
+        brief,
+      },
+      { type: "delegate_called", delegate: `part-${at}`, usage: tokens, model, durationMs: 4000 },
+      ...(at === 0
+        ? [{ type: "delegate_ended", delegate: "part-0", reason: "completed", economics } as const]
+        : []),
+    ],
+  );
+  const all = [...events, ...delegates.map((body, at) => ({ seq: events.length + at, at: 0, ...body }))];
+  const { url, end } = await servedLog(all);
+  const browser = startBrowser();
+  const page = await browser.open(url);
+  await page.command("Emulation.setDeviceMetricsOverride", {
+    ...{ width: 1100, height: 2640, deviceScaleFactor: 1, mobile: false },
+  });
+  for (const value of ["dark", "light"]) {
+    await page.command("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value }] });
+    const { data } = await page.command("Page.captureScreenshot");
+    writeFileSync(join(folder, `page-${value}.png`), Buffer.from(String(data), "base64"));
+  }
+  await browser.close();
+  await end();
 }
 
 const [folder, ...chosen] = process.argv.slice(2);
@@ -128,5 +206,9 @@ if (folder === undefined) {
     if (chosen.length > 0 && !chosen.includes(name)) continue;
     process.stderr.write(`${name}\n`);
     await show(resolve(folder), name, scene);
+  }
+  if (chosen.length === 0 || chosen.includes("page")) {
+    process.stderr.write("page\n");
+    await showPage(resolve(folder));
   }
 }

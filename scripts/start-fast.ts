@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Plugin } from "esbuild";
 
 /** Matches what holds a character of an emoji: each emoji does. Compiles in no time, unlike a pattern of all emoji. */
@@ -60,11 +61,17 @@ export const partsOfNode: Plugin = {
 function partsOf(name: string): string {
   const parts = Object.entries(process.getBuiltinModule(name) ?? {});
   const whole = `process.getBuiltinModule(${JSON.stringify(name)})`;
-  const later = (part: string) => `(...words) => ${whole}.${part}(...words)`;
+  const called = (part: string) => `(...words) => ${whole}.${part}(...words)`;
+  // `promisify` asks some functions for a form of their own: that of `execFile` gives both outputs.
+  const own = 'Symbol.for("nodejs.util.promisify.custom")';
+  const later = (part: string, value: object) =>
+    Object.hasOwn(value, promisify.custom)
+      ? `/* @__PURE__ */ (() => Object.assign(${called(part)}, { [${own}]: ${called(`${part}[${own}]`)} }))()`
+      : called(part);
   return parts
     .map(([part, value]) => {
       const isLater = loadedWhenCalled.has(name) && typeof value === "function" && /^[a-z]/.test(part);
-      return `export const ${part} = ${isLater ? later(part) : `/* @__PURE__ */ (() => ${whole}.${part})()`};`;
+      return `export const ${part} = ${isLater ? later(part, value) : `/* @__PURE__ */ (() => ${whole}.${part})()`};`;
     })
     .join("\n");
 }

@@ -20,7 +20,7 @@ const secrets = {
   DATABASE_URL: `postgres://app:${canary}@localhost/app`,
 };
 /** Programs that are found by PATH; each is replaced by one that writes its environment down and goes on. */
-const programs = ["git", "bash", "sh", "ps", "npm", "node", "cp", "rg", "xdg-open"];
+const programs = ["git", "bash", "sh", "ps", "npm", "node", "cp", "rg", "xdg-open", "wl-paste"];
 
 /** Puts the recording programs first in PATH. `seen`: the environments written so far, by file name. */
 function watched(workspace: Workspace) {
@@ -70,13 +70,15 @@ test("the session's shell, its jobs and the git of a run have no secret", async 
   const watch = watched(workspace);
   const calls = [bash(`${watch.dump("command")}; git status`)];
   const job = [{ bash: { command: watch.dump("job"), background: true } }];
-  const list = [{ str_replace_editor: { command: "view", path: join(workspace.cwd, "project") } }];
-  const { model } = script(workspace, "s", [{ calls }, { calls: job }, { calls: list }, { text: "Done." }]);
+  const list = { str_replace_editor: { command: "view", path: join(workspace.cwd, "project") } };
+  // A job ends with its session.
+  const wait = bash(`until ls ${workspace.home}/dumps/job.* >/dev/null 2>&1; do sleep 0.05; done`);
+  const turns = [{ calls }, { calls: job }, { calls: [list, wait] }, { text: "Done." }];
+  const { model } = script(workspace, "s", turns);
   const cwd = join(workspace.cwd, "project");
   const run = ["-p", "go", "--permission-mode", "auto", "--model", model.replace("/", "/../")];
   const ended = await sawtooth({ ...workspace, cwd, env: watch.env }, run);
   expect(ended).toMatchObject({ code: 0 });
-  await until(() => caught(watch).includes("job"), "the job");
   expect(caught(watch)).toEqual(expect.arrayContaining(["command", "git", "job"]));
 });
 
@@ -108,6 +110,30 @@ test("the demo's tests and the programs that doctor asks for their version have 
   await sawtooth({ ...workspace, env: watch.env }, ["doctor"]);
   await sawtooth({ ...workspace, env: { ...watch.env, ...inOneProcess } }, ["demo"]);
   expect(caught(watch)).toEqual(expect.arrayContaining(["bash", "git", "npm"]));
+});
+
+test("git and npm, which fetch a plug-in, and the program that reads the clipboard have no secret", async () => {
+  const { workspace } = await serve([{ text: "unused" }]);
+  const watch = watched(workspace);
+  const npm = { npm_config_registry: "http://127.0.0.1:9", npm_config_fetch_retries: "0" };
+  const env = { ...watch.env, ...npm, WAYLAND_DISPLAY: "wayland-0" };
+  const place = { ...workspace, env };
+  for (const name of [`file://${workspace.home}/none.git`, "no-such-plugin"]) {
+    const { code, stderr } = await sawtooth(place, ["plugin", "add", name]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("it was not fetched")]);
+  }
+  expect(caught(watch)).toEqual(expect.arrayContaining(["git", "npm"]));
+  const terminal = drive(
+    { ...workspace, env: { ...env, ANTHROPIC_BASE_URL: workspace.env.ANTHROPIC_BASE_URL ?? "" } },
+    [],
+  );
+  try {
+    await terminal.until("›");
+    terminal.send("\x16");
+    await until(() => caught(watch).includes("wl-paste"), "the clipboard's program");
+  } finally {
+    terminal.kill();
+  }
 });
 
 test("the editor behind Ctrl-G and the guard of the terminal have no secret", async () => {

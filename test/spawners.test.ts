@@ -22,9 +22,11 @@ const spawners: Record<string, string> = {
   "src/cli/commands/doctor.ts": "--version of programs: PATH and HOME",
   "src/cli/checks/check.ts": "checks: childEnvironment",
   "src/cli/interactive/host.ts": "the editor behind Ctrl-G: without secrets",
+  "src/cli/interactive/notifier.ts": "the program that shows notices: without secrets",
   "src/cli/interactive/clipboard.ts": "the program that reads the clipboard: without secrets",
   "src/hooks/run-hook.ts": "a hook of the person: without secrets",
   "src/app/plugins/fetch-plugin.ts": "npm, for a plug-in: without secrets",
+  "src/cli/update/update.ts": "npm view: without secrets",
   "src/sandbox/landlock.ts": "perl or python3, to ask the kernel: nothing",
   "src/app/machine.ts": "the opener of a report: childEnvironment",
 };

@@ -1,4 +1,4 @@
-/** The cache folder of the lane: what was fetched and built, each part under its final name only when it is whole. */
+/** Cache folders of tests: what was fetched and built, each part under its final name only when it is whole. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -8,15 +8,16 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "../..");
 
 /**
- * `SAWTOOTH_LANE_CACHE`, else `sawtooth-lane` in the user's cache folder. Throws an Error of one line for a folder
- * inside the repository.
+ * `SAWTOOTH_LANE_CACHE` for `lane`, else `sawtooth-lane` in the user's cache folder. Throws an Error of one line for a
+ * folder inside the repository.
  */
-export function cacheFolder(env: Readonly<Record<string, string | undefined>>): string {
-  const { SAWTOOTH_LANE_CACHE: chosen, XDG_CACHE_HOME: caches } = env;
-  const usual = join(caches && isAbsolute(caches) ? caches : join(homedir(), ".cache"), "sawtooth-lane");
-  const folder = resolve(chosen || usual);
+export function cacheFolder(env: Readonly<Record<string, string | undefined>>, name: string): string {
+  const variable = `SAWTOOTH_${name.toUpperCase()}_CACHE`;
+  const { XDG_CACHE_HOME: caches } = env;
+  const usual = join(caches && isAbsolute(caches) ? caches : join(homedir(), ".cache"), `sawtooth-${name}`);
+  const folder = resolve(env[variable] || usual);
   if (!relative(root, folder).startsWith(".."))
-    throw new Error(`${folder} is inside the repository: set SAWTOOTH_LANE_CACHE to a folder outside`);
+    throw new Error(`${folder} is inside the repository: set ${variable} to a folder outside`);
   return folder;
 }
 

@@ -7,7 +7,7 @@ import {
   type SessionModeState,
 } from "@agentclientprotocol/sdk";
 import type { Conversation } from "../app/conversation.ts";
-import { findModel, modelsOf, type SwitchOptions } from "../app/model-switch.ts";
+import { findModel, modelsInReach, type SwitchOptions, setEffort } from "../app/model-switch.ts";
 import { contextChange } from "../app/start-log.ts";
 import { contextNames } from "../context/policies/stacks.ts";
 import { formatTokens } from "../context/report/amounts.ts";
@@ -101,8 +101,7 @@ async function changeOf(
     return (await findModel(value, run, switching)).take;
   }
   if (id === "context") return () => void log.append(contextChange(log.events(), value));
-  const effort = value === usual ? {} : { effort: value };
-  return () => void log.append({ type: "model_changed", model: currentModel(log.events()).model, ...effort });
+  return () => setEffort(run, value === usual ? undefined : value);
 }
 
 function select(
@@ -128,9 +127,11 @@ function modeOption(value: PermissionMode): SessionConfigSelectOption {
 }
 
 function modelOptions(run: Conversation["run"], switching: SwitchOptions): SessionConfigSelectOption[] {
-  return modelsOf(run, switching).listed.flatMap(({ card, lacking }) =>
-    lacking === undefined ? [{ value: card.id, name: card.id, description: factsOf(card) }] : [],
-  );
+  return modelsInReach(run, switching).map((card) => ({
+    value: card.id,
+    name: card.id,
+    description: factsOf(card),
+  }));
 }
 
 function factsOf({ window, prices: { input, output } }: ModelCard): string {

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import type { UserBlock } from "../core/blocks.ts";
+import { UsageError } from "../core/errors.ts";
 import type { Artifacts } from "../core/ports.ts";
 import { enclosed } from "../core/text/tags.ts";
 import { commandIn } from "../tui/input/command-line.ts";
@@ -57,14 +58,11 @@ function text(content: string): UserBlock {
 const images = () => import("../tools/editor/images/image.ts");
 
 async function shownImage(bytes: Buffer, called: string, { signal }: Place): Promise<UserBlock[]> {
-  const { imageOf, isImage } = await images();
-  if (!isImage(bytes))
-    throw RequestError.invalidParams(undefined, `${called} is no PNG, JPEG, GIF or WebP image`);
+  const { givenPicture } = await import("../app/messages/pictures.ts");
   try {
-    return await imageOf({ bytes }, called, signal);
+    return await givenPicture(bytes, called, signal);
   } catch (error) {
-    const { Refusal } = await import("../tools/editor/refusal.ts");
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     throw RequestError.invalidParams(undefined, error.message);
   }
 }

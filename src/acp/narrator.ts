@@ -1,13 +1,24 @@
 /** Tells a client what happens in a session while it happens. */
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { isToolUse, type ToolUseBlock } from "../core/blocks.ts";
+import { isToolUse, type Search, type ToolUseBlock } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import type { Happening, ModelPart } from "../core/ports.ts";
 import { findCall } from "../core/questions.ts";
+import { searchesIn } from "../core/text/search-text.ts";
 import type { CallFacts } from "../core/tool-calls.ts";
 import { callOf, fenced, kindOf, resultOf, textContent, unfinished } from "./calls.ts";
-import { type Audience, asideOf, callIn, said, textOf, thought, thoughtsOf, usageOf } from "./updates.ts";
+import {
+  type Audience,
+  asideOf,
+  callIn,
+  said,
+  searchTold,
+  textOf,
+  thought,
+  thoughtsOf,
+  usageOf,
+} from "./updates.ts";
 
 export type Scene = {
   /** Folder of the session. */
@@ -25,7 +36,14 @@ export type Scene = {
  */
 type Stream = { received: string; earlier: string; apart: boolean };
 /** The reply that streams in. `attempt`: counts the beginnings that a client was told. `calls`: ids told so far. */
-type Reply = { id: number; attempt: number; text: Stream; thoughts: Stream; calls: Set<string> };
+type Reply = {
+  id: number;
+  attempt: number;
+  text: Stream;
+  thoughts: Stream;
+  calls: Set<string>;
+  searches: Set<string>;
+};
 
 /** Milliseconds between two tellings of a running call's output. */
 const progressMs = 200;
@@ -48,7 +66,7 @@ export function narrator(scene: Scene): (happening: Happening) => void {
 
 function noReply(id: number): Reply {
   const stream = (): Stream => ({ received: "", earlier: "", apart: false });
-  return { id, attempt: 1, text: stream(), thoughts: stream(), calls: new Set() };
+  return { id, attempt: 1, text: stream(), thoughts: stream(), calls: new Set(), searches: new Set() };
 }
 
 function onPart(scene: Scene, reply: Reply, part: ModelPart): void {
@@ -73,6 +91,11 @@ function onPart(scene: Scene, reply: Reply, part: ModelPart): void {
       scene.send({ sessionUpdate: "tool_call", toolCallId: id, title: name, name, kind, status: "pending" });
       break;
     }
+    case "searched":
+      text.apart = true;
+      thoughts.apart = true;
+      tellSearch(scene, reply, part.search);
+      break;
     case "input_delta":
       break;
     case "attempt_failed":
@@ -99,6 +122,15 @@ function sayNext(reply: Reply, stream: Stream, part: string, say: (words: string
   const goesOn = received.startsWith(earlier);
   if (!goesOn) reply.attempt += 1;
   say(goesOn ? received.slice(Math.max(before.length, earlier.length)) : received);
+}
+
+/** Tells of a search of the provider, once. */
+function tellSearch({ send }: Scene, { searches }: Reply, search: Search): void {
+  if (searches.has(search.id)) return;
+  for (const update of searchTold(search)) {
+    searches.add(search.id);
+    send(update);
+  }
 }
 
 /** Ends the calls that were told of and never came. */
@@ -136,6 +168,7 @@ function onEvent(scene: Scene, reply: Reply, event: LogEvent): void {
 function endReply(scene: Scene, reply: Reply, { content }: EventOf<"assistant_message">): void {
   const { send, describe, cwd } = scene;
   rest(reply.thoughts, thoughtsOf(content), (words) => send(thought(words, idOf("thought", reply))));
+  for (const search of searchesIn(content)) tellSearch(scene, reply, search);
   rest(reply.text, textOf(content), (words) => send(said(words, idOf("reply", reply))));
   for (const call of content.filter(isToolUse)) {
     const told = callOf(call.id, { call, facts: describe(call), cwd });

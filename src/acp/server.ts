@@ -46,7 +46,7 @@ export type Program = {
   placeOf(id: string): string | undefined;
   /** Returns the title that a list of sessions shows. */
   title(folder: string): string;
-  remove(id: string): void;
+  remove(id: string): Promise<void>;
   /** Throws when no model can be used. */
   checkModel(): Promise<void>;
 };
@@ -178,7 +178,7 @@ async function removed({ program, sessions }: State, id: string): Promise<void> 
   const session = sessions.get(id);
   sessions.delete(id);
   await session?.close();
-  await told((async () => program.remove(id))());
+  await told(program.remove(id));
 }
 
 function stateOf({ choices }: { choices: Choices }): LoadSessionResponse {
@@ -212,11 +212,12 @@ async function opened(state: State, client: AgentContext, place: Place, resume?:
   const { program, sessions, capabilities } = state;
   const cwd = folderIn("cwd", place.cwd);
   const addDirs = (place.additionalDirectories ?? []).map((path) => folderIn("additionalDirectories", path));
+  const forms = capabilities.elicitation?.form !== undefined && capabilities.elicitation.form !== null;
   let conversation: Conversation | undefined;
   conversation = await program.open({
     ...{ cwd, addDirs, servers: serversIn(place.mcpServers ?? []) },
     ...(resume === undefined ? {} : { resume }),
-    ask: asking(() => conversation && { client, conversation }),
+    ask: asking(() => conversation && { client, conversation, forms }),
   });
   const { run } = conversation;
   const known: Conversation = conversation;

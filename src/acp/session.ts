@@ -179,11 +179,12 @@ function toldCommands({ commands: load }: Pick<Parts, "commands">, send: (update
   };
 }
 
-type Asking = Pick<Parts, "client"> & { conversation: Pick<Conversation, "run"> };
+/** `forms`: the client shows forms. */
+type Asking = Pick<Parts, "client"> & { conversation: Pick<Conversation, "run">; forms: boolean };
 
 /** Asks the client's user. No when the client answers otherwise, is gone, or the signal fires. */
 async function askClient(
-  { client, conversation: { run } }: Asking,
+  { client, conversation: { run } }: Omit<Asking, "forms">,
   question: Question | Confirmation,
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -214,12 +215,43 @@ async function askClient(
   return answer;
 }
 
+/**
+ * Asks with a form. A client that shows none gets a question of yes or no about what stands in it; where that is not
+ * enough, or what the client sends does not fit, the answer is no, and told.
+ */
+async function askForm(parts: Asking, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { asItStands, filledIn, formIn } = await import("./elicitation.ts");
+  const form = formIn(question);
+  if (!form) return askClient(parts, question, signal);
+  const { client, forms, conversation } = parts;
+  const { sessionId } = conversation.run;
+  const refused = (why: string): Answer => {
+    const update = said(
+      `${form.title} for input, and was declined: ${why}`,
+      `question-${crypto.randomUUID()}`,
+    );
+    void client.notify(methods.client.session.update, { sessionId, update }).catch(() => {});
+    return { decision: "deny", say: "" };
+  };
+  if (forms) {
+    const answer = await filledIn(form, { client, sessionId, signal });
+    return "problem" in answer ? refused(answer.problem) : answer;
+  }
+  const still = asItStands(form);
+  if (!still) return refused("this editor shows no forms");
+  const answer = await askClient(parts, { ...question, elicitation: still.asked }, signal);
+  return answer.decision === "allow" ? still.yes : answer;
+}
+
 /** Returns how sessions ask before there is one to ask in. `session`: the one that asks. */
 export function asking(session: () => Asking | undefined): Person["ask"] {
   return async (question, signal, onShown) => {
     onShown?.();
     const parts = session();
-    return parts ? askClient(parts, question, signal) : { decision: "deny", say: "" };
+    if (!parts) return { decision: "deny", say: "" };
+    return question.elicitation?.fields
+      ? askForm(parts, question, signal)
+      : askClient(parts, question, signal);
   };
 }
 

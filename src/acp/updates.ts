@@ -2,15 +2,16 @@
 
 import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
 import { softWindow } from "../context/policies/window.ts";
-import { economicsText, formatTokens } from "../context/report/amounts.ts";
-import { type AssistantBlock, isToolUse, thoughtText, type UserBlock } from "../core/blocks.ts";
+import { editWords, sentenceOf } from "../context/view/edit-words.ts";
+import { type AssistantBlock, isToolUse, type Search, thoughtText, type UserBlock } from "../core/blocks.ts";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import { inputTotal } from "../core/model-card.ts";
 import { currentEngine, currentModel, findCall, spending } from "../core/questions.ts";
 import { knownTasks, tasksIn } from "../core/task-list.ts";
+import { pageLines, searchesIn, searchLine } from "../core/text/search-text.ts";
 import { shellOutput } from "../core/text/tags.ts";
 import { endText, eventNote, type Note } from "../tui/blocks/notes.ts";
-import { callOf, fenced, resultOf, type SeenCall, unfinished } from "./calls.ts";
+import { callOf, fenced, resultOf, type SeenCall, textContent, unfinished } from "./calls.ts";
 
 /** The extensions that the client can show. */
 export type Audience = { compaction: boolean; notices: boolean };
@@ -56,7 +57,7 @@ export function asideOf(
   if (changesPlan(event)) return [planOf(events)];
   switch (event.type) {
     case "context_edited":
-      return audience.compaction ? [compactionOf(event)] : [];
+      return audience.compaction ? [compactionOf(event, events)] : [];
     case "session_named":
       return [{ sessionUpdate: "session_info_update", title: event.name || null }];
     case "turn_ended":
@@ -69,20 +70,12 @@ export function asideOf(
 }
 
 /** Returns an edit of the context with its reason and its price. */
-function compactionOf({ seq, reason, economics, edits, fold }: EventOf<"context_edited">): SessionUpdate {
-  const { removedTokens: removed } = economics;
-  const size =
-    typeof removed === "number"
-      ? `${formatTokens(removed)} tokens leave the context`
-      : `${edits.length} edits`;
-  const folded = fold ? `, folded: ${fold.objective}` : "";
-  const price = economicsText(economics);
-  const text = `${size}${folded}: ${reason}${price ? ` (${price})` : ""}`;
+function compactionOf(event: EventOf<"context_edited">, events: readonly LogEvent[]): SessionUpdate {
   return {
     sessionUpdate: "compaction_update",
-    compactionId: `edit-${seq}`,
+    compactionId: `edit-${event.seq}`,
     status: "completed",
-    summary: [{ type: "text", text }],
+    summary: [{ type: "text", text: sentenceOf(editWords(event, events)) }],
   };
 }
 
@@ -121,6 +114,20 @@ export function textOf(content: readonly AssistantBlock[]): string {
 
 export function thoughtsOf(content: readonly AssistantBlock[]): string {
   return content.map(thoughtText).filter(Boolean).join("\n\n");
+}
+
+/** Returns a search of the provider as a call that is over; none while it waits for its result. */
+export function searchTold(search: Search): SessionUpdate[] {
+  if (search.error === "none") return [];
+  const pages = pageLines(search);
+  return [
+    {
+      sessionUpdate: "tool_call",
+      ...{ toolCallId: search.id, title: searchLine(search), name: "web_search", kind: "search" },
+      status: search.error === undefined ? "completed" : "failed",
+      ...(pages === "" ? {} : { content: [textContent(fenced(pages))] }),
+    },
+  ];
 }
 
 /** Returns the whole conversation so far, as it would have been told. */
@@ -175,6 +182,7 @@ function replyOf(
   });
   return [
     ...(thoughts ? [thought(thoughts, `thought-${request}`)] : []),
+    ...searchesIn(content).flatMap(searchTold),
     ...(words ? [said(words, `reply-${request}`)] : []),
     ...calls,
   ];

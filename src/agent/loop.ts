@@ -3,9 +3,10 @@
 import type { Planned } from "../context/policies/planner.ts";
 import { type Composed, composeRequest } from "../context/request/compose.ts";
 import type { PreviousRequest } from "../context/rules/sequence.ts";
-import { type ViewReader, viewReader } from "../context/view/view.ts";
+import { type View, type ViewReader, viewReader } from "../context/view/view.ts";
 import { isToolUse } from "../core/blocks.ts";
 import type { TurnEnd } from "../core/events.ts";
+import { isPaused } from "../core/questions.ts";
 import type { Agent, StepOutcome } from "./agent.ts";
 import { overWindow, type ReachedLimit, reachedLimit } from "./limits.ts";
 import { tellInstructions } from "./nested-instructions.ts";
@@ -22,8 +23,7 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
   let previous: PreviousRequest | undefined;
   const counts: TurnCounts = { cutReplies: 0, sentBack: 0 };
   for (;;) {
-    tellInstructions(agent);
-    await takeInput(agent);
+    await takeSaid(agent);
     const planned = await applyPlans(agent, reader, signal);
     const prepared = prepareStep(agent, reader, previous, signal);
     const outcome = await makeStep(agent, prepared, planned, signal);
@@ -40,6 +40,13 @@ export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEn
     const end = await endAfter(agent, { reply, calls, counts, signal });
     if (end) return endTurn(agent, ...end);
   }
+}
+
+/** Takes in what was said meanwhile. Behind a reply that goes on as it is nothing may stand: it waits for the next. */
+async function takeSaid(agent: Agent): Promise<void> {
+  if (isPaused(agent.log.events())) return;
+  tellInstructions(agent);
+  await takeInput(agent);
 }
 
 async function makeStep(
@@ -68,10 +75,15 @@ function prepareStep(
   const end = endBefore(agent, composed);
   if (end) return { outcome: { type: "end", ...end } };
   const view = reader.read(agent.log.events());
-  const gated = gateTools(agent, view);
-  const reminded = remind(agent, view);
-  const now = gated || reminded ? composeNow(agent, reader) : composed;
+  const told = !isPaused(agent.log.events()) && tellModel(agent, view);
+  const now = told ? composeNow(agent, reader) : composed;
   return checkOrRepair(agent, now, reader.read(agent.log.events()), before);
+}
+
+/** Appends the withdrawn tools and the reminders that are due. Returns true when there were any. */
+function tellModel(agent: Agent, view: View): boolean {
+  const gated = gateTools(agent, view);
+  return remind(agent, view) || gated;
 }
 
 /** Composes the next request from the log. */

@@ -4,7 +4,7 @@ import type { Planned } from "../context/policies/planner.ts";
 import { watchRepetition } from "../context/reminders/repetition.ts";
 import { unexpectedMiss } from "../context/request/cache-miss.ts";
 import type { Composed } from "../context/request/compose.ts";
-import { type AssistantBlock, isCarried, isThinking, isToolUse } from "../core/blocks.ts";
+import { type AssistantBlock, isCarried, isSearch, isThinking, isToolUse } from "../core/blocks.ts";
 import { withOwnIds } from "../core/call-ids.ts";
 import type { EventOf } from "../core/events.ts";
 import { noUsage } from "../core/model-card.ts";
@@ -83,7 +83,9 @@ function appendReply(agent: Agent, reply: ModelReply, durationMs: number): Event
     type: "assistant_message",
     content: withOwnIds(
       reply.content.map((block) =>
-        isThinking(block) && !isCarried(block) ? block : (wellFormedValue(block) as AssistantBlock),
+        (isThinking(block) && !isCarried(block)) || isSearch(block)
+          ? block
+          : (wellFormedValue(block) as AssistantBlock),
       ),
       (id) => findCall(agent.log.events(), id) !== undefined,
     ),

@@ -3,6 +3,7 @@
 import { asReminder } from "../context/reminders/wording.ts";
 import type { ToolUseBlock } from "../core/blocks.ts";
 import type { EventOf, TurnEnd, UserMessage } from "../core/events.ts";
+import { isPaused } from "../core/questions.ts";
 import { wellFormedValue } from "../core/text/clean-text.ts";
 import type { Agent } from "./agent.ts";
 
@@ -26,6 +27,8 @@ const cutReplyNote =
   "Your last reply was cut off at its length limit, and any tool call in it was not run. Go on in smaller pieces: " +
   "split large files or commands over several calls.";
 
+const pausedNote = "Your last reply was paused before it was whole. Go on where it ended.";
+
 /** Returns why the turn ends after a reply; undefined when it goes on. */
 export async function endAfter(agent: Agent, answered: Answered): Promise<End | undefined> {
   const { reply, calls, counts, signal } = answered;
@@ -38,6 +41,7 @@ export async function endAfter(agent: Agent, answered: Answered): Promise<End | 
     counts.cutReplies = 0;
     return undefined;
   }
+  if (reply.stopReason === "pause_turn") return goOn(agent);
   const end = restOf(reply);
   if (end[0] !== "completed") return end;
   if ((await takeInput(agent)) || (await isSentBack(agent, counts, signal))) return undefined;
@@ -64,6 +68,11 @@ function endOfCut(agent: Agent, counts: TurnCounts): End | undefined {
   if (++counts.cutReplies > maxCutReplies) return ["output_limit", "the reply was cut off four times"];
   tell(agent, cutReplyNote);
   return undefined;
+}
+
+/** A reply that was paused in its searches is sent back as it is; one that ends otherwise needs a word behind it. */
+function goOn(agent: Agent): undefined {
+  if (!isPaused(agent.log.events())) tell(agent, pausedNote);
 }
 
 /** Returns true when the model has to go on although it is done; the reason is in the log. */

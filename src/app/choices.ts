@@ -4,7 +4,7 @@ import type { Agent } from "../agent/agent.ts";
 import type { Settings } from "../config/settings.ts";
 import { duration } from "../config/values.ts";
 import { engineProblem } from "../context/policies/settings.ts";
-import { contextChoices, namedStack } from "../context/policies/stacks.ts";
+import { readStack } from "../context/policies/stacks.ts";
 import { UsageError } from "../core/errors.ts";
 import type { Model } from "../core/ports.ts";
 import { overrideProblem } from "../models/cards.ts";
@@ -17,8 +17,8 @@ import type { OpenOptions } from "./session.ts";
 export function checkChoices(flags: SessionOptions, settings: Settings, file: string): void {
   const context = flags.context ?? settings.context;
   const named = flags.context === undefined ? `${file}: context` : "--context";
-  if (context !== undefined && !namedStack(context))
-    throw new UsageError(`${named} ${context}: must be ${contextChoices}`);
+  const read = context === undefined ? undefined : readStack(context);
+  if (read && "problem" in read) throw new UsageError(`${named} ${context}: ${read.problem}`);
   checkSettings(settings, file);
   for (const rule of [...flags.allow, ...flags.deny]) parseRule(rule);
 }
@@ -26,7 +26,7 @@ export function checkChoices(flags: SessionOptions, settings: Settings, file: st
 /** Throws `UsageError` for a setting in `file` that its own check lets pass: of the engine, models and providers. */
 export function checkSettings(settings: Settings, file: string): void {
   const wrong = engineProblem(settings.engine ?? {});
-  if (wrong) throw new UsageError(`${file}: engine.${wrong}`);
+  if (wrong) throw new UsageError(`${file}: engine.${wrong}: correct or remove it`);
   const wrongModel = overrideProblem(settings.models ?? {});
   if (wrongModel) throw new UsageError(`${file}: ${wrongModel}: correct or remove it`);
   const wrongProvider = ownProviderProblem(settings.providers);
@@ -42,6 +42,16 @@ export function warnUnpriced(
 ): void {
   if (flags.maxBudgetUsd !== undefined || maxBudgetUsd === undefined || card.prices.output !== 0) return;
   warn(`maxBudgetUsd in settings has no effect: no prices are known for ${card.id}`);
+}
+
+/** Warns that the person's wish for web search has no effect with this model; it runs all the same. */
+export function warnUnsearched(
+  { warn }: { warn(text: string): void },
+  { webSearch }: Settings,
+  { card }: Model,
+): void {
+  if (!webSearch || card.prices.webSearch !== undefined) return;
+  warn(`webSearch in settings has no effect: no web search is known for ${card.id}`);
 }
 
 /** Returns the limits in force. Throws `ValueError` for a time of the settings that is none. */

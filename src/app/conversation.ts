@@ -1,18 +1,18 @@
 /**
- * A session to talk with: prompts, steering, interruption, and everything that happens in it. What the screen, headless
- * runs, editors and programs have in common.
+ * A session to talk with: prompts, steering, interruption, and everything that happens in it. The one way in for the
+ * screen, headless runs, repairs, editors and programs.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { UserBlock } from "../core/blocks.ts";
 import type { PermissionMode } from "../core/decision.ts";
 import type { TurnEnd, UserMessage } from "../core/events.ts";
-import type { Happening } from "../core/ports.ts";
+import type { Happening, ModelPart } from "../core/ports.ts";
 import { runMessage } from "./messages/run-message.ts";
 import { openRun } from "./open-session.ts";
-import type { Driver, OpenOptions, Person, Run } from "./session.ts";
+import type { Driver, OpenOptions, Person, Run, SettleHeadless } from "./session.ts";
 
-/** The choices made since the session was opened. `allow`: rules for as long as it is open. */
+/** The choices made since the program began. `allow`: rules for as long as it runs. */
 export type Chosen = { mode?: PermissionMode; model?: string; allow: string[] };
 
 export type Conversation = {
@@ -35,26 +35,28 @@ export type Conversation = {
   close(): Promise<void>;
 };
 
-export type ConversationOptions = Omit<OpenOptions, "person"> & {
-  /** Decides a call that rules and mode leave open. Absent where nobody is there: it is denied, unless `driver` decides. */
+export type ConversationOptions = Omit<OpenOptions, "person" | "driver"> & {
+  /** Asks about a call that rules and mode leave open. Absent where nobody is there: it is denied, unless `settle` decides. */
   ask?: Person["ask"] | undefined;
+  /** As in `OpenOptions`: for a program that decides without being a person. */
+  settle?: SettleHeadless | undefined;
+  /** Takes messages that wait elsewhere for the next step, besides those given to `steer`. */
+  takeSteering?: Person["takeSteering"] | undefined;
+  onWaiting?: Person["onWaiting"];
+  /** Choices made in earlier sessions, which go on to count; this session adds to them. By default none. */
+  chosen?: Chosen;
   /** Gets a bug of ours that ended a turn. */
   onBug?(error: unknown): void;
 };
 
-type Follower = Required<Omit<Driver, "settle">>;
-
-async function takenFrom(driver: Driver, steering: UserMessage[]): Promise<UserMessage[]> {
-  return [...steering.splice(0), ...(await driver.takeSteering())];
-}
-
 /** Returns who is at the other end of a session: somebody who can be asked, or a program. */
 function talking(
-  follower: Follower,
-  { ask, driver, chosen }: Pick<ConversationOptions, "ask" | "driver"> & { chosen: Chosen },
+  follower: Required<Omit<Driver, "settle" | "mode">>,
+  { ask, settle, onWaiting, chosen }: ConversationOptions & { chosen: Chosen },
 ): Pick<OpenOptions, "person" | "driver"> {
-  if (!ask) return { driver: { ...follower, settle: driver?.settle } };
-  return { person: { ...follower, ask, mode: () => chosen.mode, allowed: chosen.allow } };
+  const mode = () => chosen.mode;
+  if (!ask) return { driver: { ...follower, settle, mode } };
+  return { person: { ...follower, ask, onWaiting, mode, allowed: chosen.allow } };
 }
 
 /** Milliseconds that a turn has to end in when its session is closed. */
@@ -108,24 +110,19 @@ function turnsOver(
 export type Converse = (options: ConversationOptions) => Promise<Conversation>;
 
 /** Opens a session, new or stored as the flags say. Throws as `openRun` does. */
-export async function converse({
-  ask,
-  driver,
-  onBug,
-  ...options
-}: ConversationOptions): Promise<Conversation> {
-  const chosen: Chosen = { allow: [] };
+export async function converse(options: ConversationOptions): Promise<Conversation> {
+  const { chosen = { allow: [] }, takeSteering, onBug } = options;
   const steering: UserMessage[] = [];
   const listeners = new Set<(happening: Happening) => void>();
   const tell = (happening: Happening): void => {
     for (const listener of listeners) listener(happening);
   };
-  const follower: Follower = {
-    takeSteering: () => (driver ? takenFrom(driver, steering) : steering.splice(0)),
-    onPart: (part) => tell({ type: "part", part }),
-    onProgress: (toolUseId, text) => tell({ type: "progress", toolUseId, text }),
+  const follower = {
+    takeSteering: async () => [...steering.splice(0), ...((await takeSteering?.()) ?? [])],
+    onPart: (part: ModelPart) => tell({ type: "part", part }),
+    onProgress: (toolUseId: string, text: string) => tell({ type: "progress", toolUseId, text }),
   };
-  const run = await openRun({ ...options, ...talking(follower, { ask, driver, chosen }) });
+  const run = await openRun({ ...options, ...talking(follower, { ...options, chosen }) });
   run.agent.log.subscribe((event) => tell({ type: "event", event }));
   const turns = turnsOver(run, steering, onBug);
   return {

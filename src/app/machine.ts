@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { folders } from "../config/folders.ts";
 import type { SandboxStatus } from "../core/sandbox.ts";
+import { deadClaims } from "../disk/claim.ts";
+import { withoutTerminals } from "../disk/without-terminals.ts";
 import { sessionFolders } from "../session/listing.ts";
-import { staleLocks } from "../session/lock.ts";
 import { childEnvironment } from "../tools/bash/shell/environment.ts";
 import { openProcessTable } from "../tools/bash/shell/open-process-table.ts";
 import { agentMark, endOrphans, findOrphans } from "../tools/bash/shell/orphans.ts";
@@ -45,7 +46,7 @@ export type CheckProcesses = {
 
 /** This machine, as `doctor` examines it. */
 export function machineAt(sessionRoot: string): Machine {
-  const locks = () => sessionFolders(sessionRoot).flatMap(staleLocks);
+  const locks = () => sessionFolders(sessionRoot).flatMap(deadClaims);
   return {
     ...{ sessionRoot, env: process.env, output: process.stdout },
     canServeNames: async () => (await import("../network/door.ts")).canOpenDoors(),
@@ -96,11 +97,9 @@ export async function openPage(file: string, env: Environment): Promise<boolean>
   const mac = process.platform === "darwin";
   if (!mac && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false;
   if (mac && env.SSH_CONNECTION) return false;
-  const child = spawn(mac ? "open" : "xdg-open", [file], {
-    env: childEnvironment(env),
-    stdio: "ignore",
-    detached: true,
-  });
+  const child = withoutTerminals(["ignore", "ignore", "ignore"], (stdio) =>
+    spawn(mac ? "open" : "xdg-open", [file], { env: childEnvironment(env), stdio, detached: true }),
+  );
   child.unref();
   const ended = new Promise<boolean>((resolveWith) => {
     child.on("error", () => resolveWith(false));

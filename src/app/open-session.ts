@@ -16,7 +16,7 @@ import type { SessionServers } from "../mcp/servers.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
-import { checkChoices, warnUnpriced } from "./choices.ts";
+import { checkChoices, warnUnpriced, warnUnsearched } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
 import { delegationOf } from "./delegate/delegation.ts";
 import { hooksOf } from "./hooks.ts";
@@ -26,6 +26,7 @@ import { shortened } from "./messages/paste.ts";
 import { chooseModel, storedModel, summaryModels } from "./models.ts";
 import { agentOf } from "./opening/agent.ts";
 import { folderOf, realHome, sessionRoot, workspaceOf } from "./opening/folders.ts";
+import { telemetryOf } from "./opening/telemetry.ts";
 import { workplaceOf } from "./opening/workplace.ts";
 import type { SessionOptions } from "./options.ts";
 import { watchMachine } from "./orphans.ts";
@@ -45,7 +46,7 @@ export async function openRun(options: OpenOptions): Promise<Run> {
   const root = sessionRoot(options);
   const { delegate } = options;
   const created = { root: delegate?.root ?? root, ...outside(options), cwd: realpathSync(options.cwd) };
-  const session = openStored(options, root) ?? createSession(created);
+  const session = (await openStored(options, root)) ?? (await createSession(created));
   try {
     return await runOver(session, options, settings);
   } catch (error) {
@@ -58,7 +59,7 @@ function outside({ warn }: OpenOptions) {
   return { clock: Date.now, warn };
 }
 
-function openStored(options: OpenOptions, root: string): OpenSession | undefined {
+async function openStored(options: OpenOptions, root: string): Promise<OpenSession | undefined> {
   const { continueNewest, resume, fork } = options.flags;
   if (!continueNewest && resume === undefined) {
     if (fork) throw new UsageError("--fork needs the session to branch from: add -c or -r <id>");
@@ -89,12 +90,12 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const first = await choosing;
   const place = { home: realHome(env), workspace: workspaceRoot(cwd), headless: !options.person };
   const plugins = await sessionPlugins(options);
-  const skills = await sessionSkills({ ...options, redact, ...place, plugins: plugins.places });
+  const skills = await sessionSkills({ ...options, redact, ...place, delegation, plugins: plugins.places });
   const { sandbox, network, shell, tools, walls, servers } = await workplaceOf(session, options, {
     ...{ cwd, settings, mode, standing, redact, skills, plugins, delegation },
   });
   if (sandbox.choice === "on") await sandbox.status();
-  begin(session, { flags, settings, cwd, model: first.model, tools, delegate: options.delegate });
+  begin(session, { ...options, settings, cwd, model: first.model, tools, deny: standing.deny() });
   const fileSnapshots = agentSnapshots({
     ...{ ...session, parser, ...outside(options) },
     ...{ workspace: workspaceOf(cwd, options), except: [sessionRoot(options)] },
@@ -105,13 +106,13 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
   const killAll = () => [shell.killAll(), servers?.kill()];
   process.on("exit", killAll);
   const uncaught = options.uncaught ?? watchUncaught((error) => crash(session, options, error));
-  const machine = { root: sessionRoot(options), warn: options.warn, reportOrphans: !options.person };
-  const reportRest = watchMachine(session.log, shell, machine);
+  const reportRest = watchedMachine(session, options, shell);
+  const telemetry = await telemetryOf(session.log, options, redact);
   const run: Run = {
     sessionId: session.id,
     folder: session.folder,
-    ...{ mode, models, skills, servers, rules: standing, hooks: options.delegate ? undefined : hooks },
-    snapshots: fileSnapshots.snapshots,
+    ...{ mode, models, skills, servers, delegation, rules: standing },
+    ...{ snapshots: fileSnapshots.snapshots, hooks: options.delegate ? undefined : hooks },
     sandbox: { ...sandbox, ...walls },
     judgeAgain: () => void [...questions].map((again) => again()),
     jobs: { list: shell.jobs, stop: shell.stopJob, keep: shell.keepJob },
@@ -127,13 +128,22 @@ async function runOver(session: OpenSession, options: OpenOptions, settings: Set
       await Promise.all([shell.close(), servers?.close()]);
       // Not before: a second signal may end us while they end.
       process.off("exit", killAll);
-      await fileSnapshots.snapshots.close();
+      await Promise.all([fileSnapshots.snapshots.close(), telemetry?.close()]);
       session.close();
       if (!options.uncaught) uncaught.close();
     },
   };
-  delegation?.begin({ run, options, standing, uncaught, openRun });
+  delegation?.begin({ run, settings, skills, options, standing, uncaught, openRun });
   return run;
+}
+
+function watchedMachine(
+  { log }: OpenSession,
+  options: OpenOptions,
+  shell: Parameters<typeof watchMachine>[1],
+): () => void {
+  const { warn, person } = options;
+  return watchMachine(log, shell, { root: sessionRoot(options), warn, reportOrphans: !person });
 }
 
 function rulesIn(cwd: string, { flags, env, person, warn }: OpenOptions, settings: Settings) {
@@ -160,14 +170,14 @@ export async function checkModel(
 /** Returns the person's hooks, which work in the folder of the shell. They hear of a sub-agent only its calls. */
 function hooksIn(
   session: OpenSession,
-  { flags, env, person, warn, delegate }: OpenOptions,
+  { flags, env, person, driver, warn, delegate }: OpenOptions,
   settings: Settings,
   of: { cwd: string; mode: PermissionMode; redact: Run["agent"]["redact"]; shell: { cwd(): string } },
 ) {
   if (flags.bare) return undefined;
   return hooksOf(settings, session, {
     ...{ project: workspaceRoot(of.cwd), cwd: of.shell.cwd, env, redact: of.redact, warn },
-    mode: () => person?.mode() ?? of.mode,
+    mode: () => (person ?? driver)?.mode?.() ?? of.mode,
     isDelegate: delegate !== undefined,
     file: join(folders(env).config, "settings.json"),
   });
@@ -201,6 +211,7 @@ async function firstModel(
   const model = wrapModel(options.model ?? (await chooseModel(choice)), redact);
   checkPriced(options.flags, model);
   warnUnpriced(options, settings, model);
+  warnUnsearched(options, settings, model);
   // A model of the settings belongs to a provider, which a program's own model need not have.
   const wanted = options.model ? "own" : settings.summaryModel;
   return { model, summaries: summaryModels(model.card, wanted, choice) };

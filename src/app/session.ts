@@ -11,7 +11,7 @@ import type { SessionServers } from "../mcp/servers.ts";
 import type { StandingRules } from "../permissions/rules.ts";
 import type { Answer, Question } from "../tui/ports/session.ts";
 import type { OpenedModels } from "./current-model.ts";
-import type { DelegateOptions } from "./delegate/options.ts";
+import type { DelegateOptions, PersonsDelegates } from "./delegate/options.ts";
 import type { SessionSkills } from "./instructions/skills.ts";
 import type { SessionOptions } from "./options.ts";
 import type { SessionCommands } from "./sandbox/command-sandbox.ts";
@@ -33,9 +33,11 @@ export type Run = {
   /** The models opened so far; the log says which of them is the current one. */
   models: OpenedModels;
   skills: SessionSkills;
+  /** Undefined in a sub-agent, which has none. */
+  delegation: PersonsDelegates | undefined;
   /** Absent where the person has none. */
   hooks?: SessionHooks | undefined;
-  sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined" | "denials">;
+  sandbox: NetworkedSandbox & Pick<SessionCommands, "acceptQuarantined" | "denials" | "peers">;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
   /** Appends a user message; the session's first one carries the facts about the folder. */
@@ -62,7 +64,9 @@ export type SettleHeadless = (
 
 /** A program that talks to the session: it steers, watches, and may decide what nobody else has decided. */
 export type Driver = Pick<Agent, "takeSteering"> &
-  Partial<Pick<Agent, "onPart" | "onProgress">> & { settle?: SettleHeadless | undefined };
+  Partial<Pick<Agent, "onPart" | "onProgress"> & Pick<Person, "mode">> & {
+    settle?: SettleHeadless | undefined;
+  };
 
 export type OpenOptions = {
   flags: SessionOptions;

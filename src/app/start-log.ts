@@ -2,7 +2,7 @@
 
 import type { Settings } from "../config/settings.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
-import { contextChoices, contextNames, namedStack, stackNamed } from "../context/policies/stacks.ts";
+import { contextNames, type NamedStack, readStack, stackNamed } from "../context/policies/stacks.ts";
 import { fixedTokens } from "../context/view/tokens.ts";
 import { applyEvents } from "../context/view/view.ts";
 import { UsageError } from "../core/errors.ts";
@@ -14,6 +14,7 @@ import { placeholderTool, type ToolDefinition } from "../core/request.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { OpenSession } from "../session/store.ts";
 import type { DelegateOptions } from "./delegate/options.ts";
+import { webSearchOf } from "./opening/web-search.ts";
 import type { SessionOptions } from "./options.ts";
 import { readPrompt, systemPrompt } from "./prompts.ts";
 
@@ -24,6 +25,8 @@ type Parts = {
   model: Model;
   tools: Tool[];
   delegate?: DelegateOptions | undefined;
+  /** The rules that deny. */
+  deny: readonly string[];
 };
 
 /** Appends the first event of a new session, or the changes to a stored one. Throws `UsageError`. */
@@ -39,6 +42,7 @@ function opening(session: OpenSession, parts: Parts): EventBody {
   const { context, engine } = stackOf(flags.context ?? settings.context ?? contextNames[0] ?? "raw");
   const focus = stackNamed(context).folds && !delegate ? (settings.focus ?? "aggressive") : "none";
   const effort = flags.effort ?? settings.effort;
+  const webSearch = delegate ? delegate.webSearch : webSearchOf(settings, parts.deny);
   return {
     type: "session_started",
     sessionId: session.id,
@@ -49,6 +53,7 @@ function opening(session: OpenSession, parts: Parts): EventBody {
     system:
       tools.length > 0 ? systemPrompt({ focus, append: flags.appendSystemPrompt }) : readPrompt("quarantine"),
     tools: declaredTools(delegate ? tools.filter(isForDelegates) : tools, model.card),
+    ...(webSearch && tools.length > 0 ? { webSearch } : {}),
     context,
     engine: { ...engineOf(flags, settings), ...engine, ...(delegate ? { focusReminder: 0 } : {}) },
     ...(delegate ? { parent: delegate.parent, delegate: delegate.delegated } : {}),
@@ -71,10 +76,10 @@ export function declaredTools(tools: readonly Tool[], { contract }: ModelCard): 
   return own.length > 0 && contract.toolGating === "tool_changes" ? [...own, placeholderTool] : own;
 }
 
-function stackOf(words: string): NonNullable<ReturnType<typeof namedStack>> {
-  const stack = namedStack(words);
-  if (!stack) throw new UsageError(`--context ${words}: must be ${contextChoices}`);
-  return stack;
+function stackOf(words: string): NamedStack {
+  const read = readStack(words);
+  if ("problem" in read) throw new UsageError(`--context ${words}: ${read.problem}`);
+  return read;
 }
 
 function engineOf(flags: SessionOptions, settings: Settings): Record<string, number> {

@@ -1,14 +1,14 @@
-/** The stored sessions: listed, read, opened for an undo, and added up. */
+/** The stored sessions: listed, read, and added up. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
 import { storedRedactor } from "../config/env-files.ts";
-import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import { spending } from "../core/questions.ts";
 import { redactedValue } from "../core/secrets/redact.ts";
-import { SessionError, SessionLocked } from "../session/errors.ts";
+import { holderOf, inWords } from "../disk/claim.ts";
+import { SessionError } from "../session/errors.ts";
 import {
   findSession,
   listSessions,
@@ -18,11 +18,9 @@ import {
   sessionAt,
   sessionFolders,
 } from "../session/listing.ts";
-import { holderOf, lockFolder } from "../session/lock.ts";
 import { readTail } from "../session/read.ts";
 import { readSession, removeSession } from "../session/store.ts";
 import type { Sessions, StoredSession } from "../tui/ports/sessions.ts";
-import { openStoredSnapshots } from "../undo/stored.ts";
 
 /** Sessions that a list shows at most. */
 const mostListed = 500;
@@ -35,7 +33,7 @@ export function sessionsUnder(root: string, cwd: string, open?: string): Session
   const stored = (summary: SessionSummary): StoredSession => ({
     ...summary,
     shortCwd: shortened(summary.cwd),
-    openIn: summary.id === open ? undefined : holderOf(summary.folder),
+    openIn: summary.id === open ? undefined : openIn(summary.folder),
   });
   const folderOf = (id: string) => findSession({ root, cwd: here, id });
   return {
@@ -57,6 +55,11 @@ export function sessionsUnder(root: string, cwd: string, open?: string): Session
       return hidden([summary]).map(stored)[0] as StoredSession;
     },
   };
+}
+
+function openIn(folder: string): string | undefined {
+  const holder = holderOf(folder);
+  return holder && inWords(holder);
 }
 
 /** A folder as a person calls it. */
@@ -108,9 +111,9 @@ function storedFolder(root: string, id: string): string | undefined {
 }
 
 /** Removes the session with exactly this id. Throws `SessionLocked` while another process has it open. */
-export function removeStoredSession(root: string, id: string): void {
+export async function removeStoredSession(root: string, id: string): Promise<void> {
   const folder = storedFolder(root, id);
-  if (folder) removeSession(folder);
+  if (folder) await removeSession(folder);
 }
 
 /** The name of a session, or the first words of its conversation; "" before the first. */
@@ -118,23 +121,6 @@ export function storedTitle(folder: string): string {
   const summary = sessionAt(folder);
   const [shown] = summary ? hidden([summary]) : [];
   return shown?.name ?? shown?.title ?? "";
-}
-
-/** A stored session, opened to be its only user. Throws `SessionError`. */
-export function openForUndo(root: string, id: string | undefined, warn: (text: string) => void) {
-  return openStoredSnapshots({ id, root, cwd: process.cwd(), clock: Date.now, warn });
-}
-
-/** Claims a folder for this process; returns the release. Throws `UsageError` when another has it. */
-export function claimFolder(folder: string, shown: string): () => void {
-  try {
-    return lockFolder(folder, shown);
-  } catch (error) {
-    if (!(error instanceof SessionLocked)) throw error;
-    throw new UsageError(
-      `${shown} is in use by process ${error.pid}: wait for it to end, or choose another --out`,
-    );
-  }
 }
 
 /** The model calls and dollars of all sessions under `root`, and the id of the first. */

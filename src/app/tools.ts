@@ -37,7 +37,7 @@ export type ToolParts = {
   fetching: FetchParts | undefined;
   /** The person's servers; absent where none is configured. */
   servers: SessionServers | undefined;
-  /** Absent in a session that may not delegate. */
+  /** Absent in a sub-agent. */
   delegation: Delegation | undefined;
   /** Present in a sub-agent. */
   delegated: DelegateOptions | undefined;
@@ -83,6 +83,8 @@ export function sessionTools(parts: ToolParts): Tool[] {
     ...closingTools(parts, description),
     ...(fetching ? [fetchTool({ ...fetching, description: description(toolNames.fetch) })] : []),
     ...(servers ? [mcpTool(description(toolNames.mcp), servers)] : []),
-    ...(delegation ? [delegateTool({ ...delegation, description: description(toolNames.delegate) })] : []),
+    ...(delegation?.isOffered
+      ? [delegateTool({ ...delegation, description: description(toolNames.delegate) })]
+      : []),
   ];
 }

@@ -1,17 +1,18 @@
 /** The commands without a screen of their own, in one file so that start-up reads one; `-p` is in run-headless.ts. */
 
+import { converse } from "../app/conversation.ts";
 import { checkProcesses, machineAt } from "../app/machine.ts";
 import { encodingOf } from "../app/models.ts";
-import { openRun } from "../app/open-session.ts";
 import { sessionRoot } from "../app/opening/folders.ts";
-import { packageVersion } from "../app/prompts.ts";
-import { openForUndo, storedEvents, storedList } from "../app/stored-sessions.ts";
+import { openForUndo } from "../app/opening/for-undo.ts";
+import { packagePath, packageVersion } from "../app/prompts.ts";
+import { storedEvents, storedList } from "../app/stored-sessions.ts";
 import { UsageError } from "../core/errors.ts";
 import type { LogEvent } from "../core/events.ts";
 import { whyUnwritable } from "../disk/error-words.ts";
 import { saveFile } from "../disk/replace-file.ts";
 import { reportText, stepBody } from "../report/text/report.ts";
-import type { Command } from "./arguments/arguments.ts";
+import { type Command, isCompare } from "./arguments/arguments.ts";
 import type { FlagsOf } from "./arguments/options.ts";
 import { runDemo } from "./commands/demo.ts";
 import { sessionsOutput } from "./commands/sessions.ts";
@@ -25,9 +26,11 @@ export async function runCommand(command: Headless): Promise<number> {
     case "fix": {
       const { checkSandbox } = await import("../app/sandbox/check-sandbox.ts");
       const { runFix } = await import("./fix/fix.ts");
-      return runFix(command.flags, { openRun, processes: checkProcesses, checkSandbox });
+      return runFix(command.flags, { converse, processes: checkProcesses, checkSandbox });
     }
     case "batch": {
+      if (isCompare(command.flags, command.operands))
+        return (await import("./compare/compare.ts")).runCompare(command.operands.slice(1), command.flags);
       const { batchPorts } = await import("./batch/run.ts");
       const { runBatch } = await import("./batch/batch.ts");
       return runBatch(command.operands, command.flags, batchPorts(checkProcesses));
@@ -35,7 +38,7 @@ export async function runCommand(command: Headless): Promise<number> {
     case "schema":
       return say((await import("./schema/schema.ts")).schemaText(command.operands));
     case "demo":
-      return runDemo(command.flags, openRun);
+      return runDemo(command.flags, converse);
     case "report":
       return report(command);
     case "egress":
@@ -58,6 +61,18 @@ export async function runCommand(command: Headless): Promise<number> {
       const { runPlugin } = await import("./commands/plugin.ts");
       return runPlugin(command.operands, command.flags, { env: process.env, cwd: process.cwd(), say });
     }
+    case "update":
+      return update(command.operands);
+    case "completion": {
+      const { completionOutput } = await import("./completion/completion.ts");
+      return say(
+        await completionOutput(command.operands, {
+          env: process.env,
+          cwd: process.cwd(),
+          root: configuredRoot(command),
+        }),
+      );
+    }
     case "doctor":
       return doctor(command.flags, configuredRoot(command));
     case "login":
@@ -65,6 +80,12 @@ export async function runCommand(command: Headless): Promise<number> {
     case "logout":
       return (await import("./commands/login.ts")).runLogout(command.operands);
   }
+}
+
+async function update(operands: readonly string[]): Promise<number> {
+  const { updateOutput } = await import("./update/update.ts");
+  const place = { env: process.env, root: packagePath("."), version: packageVersion() };
+  return say(await updateOutput(operands, place));
 }
 
 function storedSessions(root: string) {

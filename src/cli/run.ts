@@ -57,6 +57,8 @@ async function dispatch(command: Command): Promise<number> {
     case "login":
     case "logout":
     case "demo":
+    case "completion":
+    case "update":
       return (await import("./commands.ts")).runCommand(command);
   }
 }

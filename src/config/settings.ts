@@ -28,6 +28,8 @@ export type Settings = {
    * "own", an id.
    */
   summaryModel?: string;
+  /** Models, by id, that a role may ask for besides the session's own. */
+  delegateModels?: string[];
   /** Parameters of the engine by name, where they differ from the defaults. */
   engine?: Record<string, number>;
   /** Overrides of the model cards, by id. */
@@ -46,7 +48,15 @@ export type Settings = {
   mcpServers?: Record<string, Record<string, unknown>>;
   /** Programs that are asked or told at moments of a session, by moment, in the format of Claude Code. */
   hooks?: Record<string, unknown>;
+  /** The provider's own web search, where the model has one; off by default. */
+  webSearch?: boolean;
+  /** Notices for a person who looks elsewhere; `auto` by default. */
+  notify?: NotifySetting;
 };
+
+/** `auto`: as the terminal can. `command`: a program and its first arguments, which gets title and text as the last two. */
+export type NotifySetting = (typeof notifyWords)[number] | { command: string[] };
+const notifyWords = ["auto", "off", "bell", "osc9", "osc777", "osc99"] as const;
 
 /**
  * `rule`: ask before sending once a session has read private data and text from outside, or never. `private`: the files
@@ -80,7 +90,9 @@ const known: Record<keyof Settings, JsonSchema> = {
   window: { type: "integer", minimum: 1 },
   focus: { type: "string", enum: ["aggressive", "passive"] },
   summaryModel: text,
-  engine: { type: "object", additionalProperties: { type: "number", minimum: 0 } },
+  delegateModels: texts,
+  // The engine knows the range of each.
+  engine: { type: "object" },
   models: { type: "object", additionalProperties: { type: "object" } },
   providers: { type: "object", additionalProperties: { type: "object" } },
   maxTurns: { type: "integer", minimum: 1 },
@@ -99,6 +111,9 @@ const known: Record<keyof Settings, JsonSchema> = {
   },
   mcpServers: { type: "object", additionalProperties: { type: "object" } },
   hooks: { type: "object", additionalProperties: { type: "array" } },
+  webSearch: { type: "boolean" },
+  // Words or an object: checked on its own.
+  notify: {},
 };
 
 /** Reads the settings in `file`; none when there is no such file. Throws `SettingsError`. */
@@ -112,10 +127,28 @@ export function readSettings(file: string): Settings {
   for (const rule of [...allow, ...deny]) checkRule(file, rule);
   if ((value as Settings).maxBudgetUsd === 0)
     throw new SettingsError(`${file}: maxBudgetUsd must be above 0: correct or remove it`);
+  const { notify = "auto" } = value as Settings;
+  if (!isNotify(notify))
+    throw new SettingsError(
+      `${file}: notify must be ${notifyWords.join(", ")} or {"command": ["program", …]}: correct or remove it`,
+    );
   const unknown = Object.keys(value as object).find((key) => !Object.hasOwn(known, key));
   if (unknown === undefined) return value as Settings;
   throw new SettingsError(
     `${file}: unknown key "${unknown}", did you mean ${nearest(unknown, Object.keys(known))}? Correct or remove it`,
+  );
+}
+
+function isNotify(value: unknown): boolean {
+  if (typeof value === "string") return notifyWords.some((word) => word === value);
+  const shape: JsonSchema = {
+    type: "object",
+    properties: { command: texts },
+    required: ["command"],
+    additionalProperties: false,
+  };
+  return (
+    violations(shape, value, "notify").length === 0 && Boolean((value as { command: string[] }).command[0])
   );
 }
 

@@ -4,7 +4,12 @@
  * `wire`, on any block of a reply: what the API that made it wants back as it was. Only that API reads it, and only for
  * the model that made it.
  */
-export type TextBlock = { type: "text"; text: string; wire?: MessageWire };
+export type TextBlock = {
+  type: "text";
+  text: string;
+  citations?: readonly object[] | null;
+  wire?: MessageWire;
+};
 export type ImageBlock = {
   type: "image";
   source: { type: "base64"; media_type: string; data: string };
@@ -20,6 +25,21 @@ export type ToolUseBlock = {
   input: unknown;
   wire?: CallWire;
 };
+/** A search that the provider's own server makes (`web_search`). It goes back as it came, as does what it found. */
+export type ServerToolUseBlock = { type: "server_tool_use"; id: string; name: string; input: unknown };
+/** The pages that a search found, their texts encrypted; or why it found none. It can come with the reply after the next results. */
+export type WebSearchResultBlock = {
+  type: "web_search_tool_result";
+  tool_use_id: string;
+  content: readonly FoundPage[] | { type: "web_search_tool_result_error"; error_code: string };
+};
+export type FoundPage = {
+  type: "web_search_result";
+  url: string;
+  title: string;
+  encrypted_content: string;
+  page_age?: string | null;
+};
 export type ToolResultBlock = {
   type: "tool_result";
   tool_use_id: string;
@@ -27,8 +47,10 @@ export type ToolResultBlock = {
   is_error?: true;
 };
 
-/** The field of the message that held the thinking: servers of chat completions have two names for it. */
-export type ThinkingWire = { api: "chat"; field: "reasoning_content" | "reasoning" };
+/** The field of the message that held the thinking, which has three names in chat completions; `details` as they came. */
+export type ThinkingWire =
+  | { api: "chat"; field: "reasoning_content" | "reasoning" }
+  | { api: "chat"; field: "reasoning_details"; details: readonly object[] };
 /** A reasoning item of Responses without its encrypted content, which is the block's `data`. */
 export type ReasoningWire = {
   api: "responses";
@@ -54,7 +76,13 @@ export type InlineTool = { name: string; description: string; input_schema: obje
 export type ResultContent = string | (TextBlock | ImageBlock)[];
 export type UserBlock = TextBlock | ImageBlock;
 /** Raw blocks of a reply, kept byte-exact: the key order of the wire is preserved. */
-export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock;
+export type AssistantBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ServerToolUseBlock
+  | WebSearchResultBlock;
 export type Block = UserBlock | AssistantBlock | ToolResultBlock | ToolChangeBlock;
 
 /** One message as it goes out. `clear_at` only on system messages (provider-facts §2). */
@@ -78,6 +106,14 @@ export function thoughtText(block: Block): string {
   if (block.type === "thinking") return block.thinking;
   const summary = block.type === "redacted_thinking" ? (block.wire?.item.summary ?? []) : [];
   return summary.map((part) => ("text" in part ? String(part.text) : "")).join("\n\n");
+}
+
+/** A search and what it found. `query`: "" when it stands in an earlier reply. `error`: a code of the API; "none" while no result came. */
+export type Search = { id: string; query: string; pages: readonly FoundPage[]; error?: string };
+
+/** Returns true for a search of the provider's server, and for what it found. */
+export function isSearch(block: Block): block is ServerToolUseBlock | WebSearchResultBlock {
+  return block.type === "server_tool_use" || block.type === "web_search_tool_result";
 }
 
 export function isToolUse(block: Block): block is ToolUseBlock {

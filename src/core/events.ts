@@ -4,7 +4,7 @@ import type { AssistantBlock, ResultContent, TextBlock, UserBlock } from "./bloc
 import type { DecisionRecord } from "./decision.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { Egress } from "./network/egress.ts";
-import type { CachePoint, ToolDefinition } from "./request.ts";
+import type { CachePoint, ToolDefinition, WebSearch } from "./request.ts";
 import type { SandboxStatus } from "./sandbox.ts";
 import type { CallFacts } from "./tool-calls.ts";
 
@@ -14,9 +14,10 @@ export type ContextEdit =
   | { type: "replace"; seq: number; block: number; text: string }
   /**
    * The events `from` to `to` (inclusive) become `text`. If `from` is a tool result, `text` becomes the result
-   * of that call; user messages inside the span survive verbatim, after it.
+   * of that call; user messages inside the span survive verbatim, after it. `lines`: the text has a line for each call,
+   * and the model's words; without it, it is what was learned or a summary.
    */
-  | { type: "collapse"; from: number; to: number; text: string }
+  | { type: "collapse"; from: number; to: number; text: string; lines?: true }
   /** Drops the thinking of all events up to `to`. */
   | { type: "drop_thinking"; to: number };
 
@@ -100,6 +101,8 @@ export type EventBody =
       model: ModelCard;
       system: string;
       tools: ToolDefinition[];
+      /** Present where the person turned the provider's own search on. */
+      webSearch?: WebSearch;
       effort?: string;
       /** Name of the policy stack that plans this session's edits. */
       context: string;
@@ -235,9 +238,18 @@ export type EventBody =
   | ({ type: "mcp_called" } & ServerCalled)
   /**
    * A sub-agent begins: a session of its own, with its log in `folder`. `toolUseId`: the call that asked for it. `writes`:
-   * it may do more than read.
+   * it may do more than read. `role`: name of the skill that instructs it. `brief`: its task, where the person started it
+   * and no call says so.
    */
-  | { type: "delegate_started"; delegate: string; folder: string; toolUseId: string; writes: boolean }
+  | {
+      type: "delegate_started";
+      delegate: string;
+      folder: string;
+      toolUseId: string;
+      writes: boolean;
+      role?: string;
+      brief?: string;
+    }
   /** A model call of a sub-agent, billed here too. `card`: present when it is not the model of this session. */
   | {
       type: "delegate_called";
@@ -269,10 +281,18 @@ export type UserMessage = Pick<EventOf<"user_message">, "content" | "shell">;
 export type EventOf<T extends EventBody["type"]> = Extract<LogEvent, { type: T }>;
 
 /**
- * Facts about the session of a sub-agent. `toolUseId`: the call of its parent. `outside`, `private`: where the parent had
+ * Facts about the session of a sub-agent. `toolUseId`: the call of its parent. `role`: name of the skill that instructs
+ * it; `tools`: the only ones that this names. `outside`, `private`: where the parent had
  * read text from outside and private data from by then.
  */
-export type Delegated = { toolUseId: string; writes: boolean; outside?: string; private?: string };
+export type Delegated = {
+  toolUseId: string;
+  writes: boolean;
+  role?: string;
+  tools?: readonly string[];
+  outside?: string;
+  private?: string;
+};
 
 /** A call by the shell. `command`: `tool_use` id of the command, or `job <pid>`. `bytes`: of what it printed. */
 export type ServerCalled = {
@@ -298,4 +318,13 @@ export type ToolStats = {
   read?: string[];
   /** State at that time of the one file that was read or written. */
   hash?: string;
+  /** The use of a command, read off its line, with the files that the line names. */
+  purpose?: CommandPurpose;
+};
+
+/** `test`: anything that is run for its verdict. `read`, `wrote`: absolute paths, as far as the line names them. */
+export type CommandPurpose = {
+  kind: "read" | "search" | "test" | "edit" | "other";
+  read: string[];
+  wrote: string[];
 };

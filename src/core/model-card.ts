@@ -1,12 +1,14 @@
 /** Facts about a model: its window, its prices, and what its API permits. Pure. */
 
-/** Dollars per million tokens. A write price of 0 means that writing costs no more than input. */
+/** Dollars per million tokens, but for searches. A write price of 0 means that writing costs no more than input. */
 export type Prices = {
   input: number;
   output: number;
   cacheRead: number;
   cacheWrite5m: number;
   cacheWrite1h: number;
+  /** Dollars for 1,000 searches by the provider's own server; absent where it has no search, or none that is used. */
+  webSearch?: number;
   /** Above `aboveTokens` of input the whole request is dearer: its input prices times `input`, its output times `output`. */
   tier?: { aboveTokens: number; input: number; output: number };
 };
@@ -75,6 +77,8 @@ export type Usage = {
   cacheWrite5mTokens: number;
   cacheWrite1hTokens: number;
   outputTokens: number;
+  /** Searches of the provider's server, which are billed besides; absent without any. */
+  webSearches?: number;
 };
 
 export const noUsage: Usage = {
@@ -91,12 +95,14 @@ export function inputTotal(usage: Usage): number {
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
+  const webSearches = (a.webSearches ?? 0) + (b.webSearches ?? 0);
   return {
     inputTokens: a.inputTokens + b.inputTokens,
     cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
     cacheWrite5mTokens: a.cacheWrite5mTokens + b.cacheWrite5mTokens,
     cacheWrite1hTokens: a.cacheWrite1hTokens + b.cacheWrite1hTokens,
     outputTokens: a.outputTokens + b.outputTokens,
+    ...(webSearches > 0 ? { webSearches } : {}),
   };
 }
 
@@ -113,6 +119,11 @@ export function pricesOf(usage: Usage, prices: Prices): Prices {
   };
 }
 
+/** Returns dollars for the searches of one reply. */
+export function searchCost({ webSearches = 0 }: Usage, { webSearch = 0 }: Prices): number {
+  return (webSearches * webSearch) / 1000;
+}
+
 /** Returns dollars for one reply (provider-facts §4). */
 export function costOf(usage: Usage, allPrices: Prices): number {
   const prices = pricesOf(usage, allPrices);
@@ -122,7 +133,7 @@ export function costOf(usage: Usage, allPrices: Prices): number {
     usage.cacheWrite5mTokens * (prices.cacheWrite5m || prices.input) +
     usage.cacheWrite1hTokens * (prices.cacheWrite1h || prices.input) +
     usage.outputTokens * prices.output;
-  return micro / 1e6;
+  return micro / 1e6 + searchCost(usage, allPrices);
 }
 
 /** Reads a card of an earlier version, whose tier had one factor for every price. */

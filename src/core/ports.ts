@@ -1,6 +1,6 @@
 /** The outside world as Sawtooth sees it: one port per thing, each with real, recorded or scripted values. */
 
-import type { AssistantBlock, ResultContent } from "./blocks.ts";
+import type { AssistantBlock, ResultContent, Search } from "./blocks.ts";
 import type { EventBody, LogEvent, ModelErrorKind, Rejection, Task, ToolStats } from "./events.ts";
 import type { ModelCard, Usage } from "./model-card.ts";
 import type { JsonSchema, ModelRequest } from "./request.ts";
@@ -16,6 +16,8 @@ export type ModelPart =
   | { type: "thinking_delta"; text: string }
   | { type: "tool_use_started"; id: string; name: string }
   | { type: "input_delta"; id: string; text: string }
+  /** A search of the provider's server is over. */
+  | { type: "searched"; search: Search }
   /** The attempt failed: discard what it streamed; the next attempt starts after `waitMs`. */
   | { type: "attempt_failed"; kind: ModelErrorKind; message: string; attempt: number; waitMs: number };
 

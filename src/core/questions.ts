@@ -1,9 +1,10 @@
 /** Queries on the log. Nothing that the log can answer is stored elsewhere. Pure. */
 
-import { isToolUse, type ToolUseBlock } from "./blocks.ts";
+import { isSearch, isToolUse, type ToolUseBlock } from "./blocks.ts";
 import type { EventOf, LogEvent } from "./events.ts";
 import { memoizedReduce } from "./memoize.ts";
 import { addUsage, costOf, type ModelCard, noUsage, type Usage } from "./model-card.ts";
+import { spokenText } from "./text/search-text.ts";
 import { toolNames } from "./tool-calls.ts";
 
 const newest = memoizedReduce(
@@ -200,6 +201,22 @@ function withCall(
   };
 }
 
+/**
+ * Returns true while the newest reply is one that the API paused in the middle of its searches: it goes on when it is
+ * sent back as it is, with nothing behind it.
+ */
+export function isPaused(events: readonly LogEvent[]): boolean {
+  const newest = events.findLast(({ type }) => speaks.has(type));
+  if (newest?.type !== "assistant_message" || newest.stopReason !== "pause_turn") return false;
+  const last = newest.content.at(-1);
+  return last !== undefined && isSearch(last);
+}
+
+/** Events after which a paused reply is no longer the last word. */
+const speaks: ReadonlySet<LogEvent["type"]> = new Set<LogEvent["type"]>([
+  ...(["assistant_message", "user_message", "tool_result", "reminder", "model_changed"] as const),
+]);
+
 /** Returns the events from the newest user message on. */
 export function sinceMessage(events: readonly LogEvent[]): readonly LogEvent[] {
   const index = events.findLastIndex(({ type }) => type === "user_message");
@@ -212,8 +229,5 @@ export function lastText(events: readonly LogEvent[]): string {
     (event) => event.type === "assistant_message" && event.content.some((block) => block.type === "text"),
   );
   if (reply?.type !== "assistant_message") return "";
-  return reply.content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("\n")
-    .trim();
+  return spokenText(reply.content).trim();
 }

@@ -36,6 +36,9 @@ export const placeholderTool: ToolDefinition = {
   defer_loading: true,
 };
 
+/** The provider's own search: the most searches of one reply, and domains that it leaves out with all below them. */
+export type WebSearch = { maxUses: number; blockedDomains: readonly string[] };
+
 /** A cache breakpoint: after the system text, or after one block of one message. */
 export type CachePoint =
   | { after: "system"; ttl: CacheLife }
@@ -51,6 +54,8 @@ export type ModelRequest = {
   cacheAfter: CachePoint[];
   /** Declared tools that may not be called now, for APIs that take such a list (`allowed_tools`). */
   withdrawn?: string[];
+  /** Present where the provider's server may search the web. */
+  webSearch?: WebSearch;
   maxTokens: number;
   thinking: "adaptive" | "none";
   /** Present when each message with calls must come back with its thinking (`Contract.thinking`). */
@@ -66,3 +71,4 @@ export type ModelRequest = {
 
 /** Levels of thinking effort, as the command line, the settings and the screen name them. */
 export const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
+export type Effort = (typeof efforts)[number];

@@ -71,7 +71,10 @@ export const mcpCalls: CallReader = {
 };
 
 export const delegateCalls: CallReader = {
-  describe: (input) => ({ verb: "delegate", subject: text(input, "brief") }),
+  describe: (input) => {
+    const role = text(input, "role");
+    return { verb: "delegate", subject: `${role === "" ? "" : `${role}: `}${text(input, "brief")}` };
+  },
   touches: () => ({ kind: "runs", paths: [] }),
 };
 

@@ -1,9 +1,8 @@
 /** Changes of a stored sign-in, one process at a time. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { claimFolder, inWords } from "../disk/claim.ts";
 import { makeFolders } from "../disk/make-folders.ts";
-import { SessionLocked } from "../session/errors.ts";
-import { lockFolder } from "../session/lock.ts";
 import { CredentialsError } from "./owned-file.ts";
 
 /** Longest wait for another process, and between two looks, in milliseconds. */
@@ -27,15 +26,10 @@ export async function inTurn<T>(
 async function turn(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
   makeFolders(folder, 0o700);
   for (const until = Date.now() + longestWait; ; ) {
-    try {
-      return lockFolder(folder, "sign-in");
-    } catch (error) {
-      if (!(error instanceof SessionLocked)) throw error;
-      if (Date.now() > until)
-        throw new CredentialsError(
-          `process ${error.pid} has been changing the sign-in for 30 seconds: end it`,
-        );
-    }
+    const claim = await claimFolder(folder);
+    if (!("host" in claim)) return claim.release;
+    if (Date.now() > until)
+      throw new CredentialsError(`${inWords(claim)} has been changing the sign-in for 30 seconds: end it`);
     await sleep(lookEvery, undefined, signal ? { signal } : {});
   }
 }

@@ -3,7 +3,13 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** `startTime`: clock ticks since boot; together with the pid it identifies a process until the next boot. */
-export type ProcessStat = { state: string; parent: number; session: number; startTime: number };
+export type ProcessStat = {
+  state: string;
+  parent: number;
+  group: number;
+  session: number;
+  startTime: number;
+};
 
 /** Reads one process, even a zombie; undefined when it is gone, or without /proc. */
 export function processStat(pid: number): ProcessStat | undefined {
@@ -14,6 +20,7 @@ export function processStat(pid: number): ProcessStat | undefined {
     return {
       state: fields[0] ?? "?",
       parent: Number(fields[1]),
+      group: Number(fields[2]),
       session: Number(fields[3]),
       startTime: Number(fields[19]),
     };

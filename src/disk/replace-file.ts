@@ -7,6 +7,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readSync,
@@ -17,6 +18,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { insideFolder, openEntry, type PinnedFolder } from "./pinned-folder.ts";
+import { ownName } from "./process-name.ts";
 import { errorCode, realTarget } from "./real-path.ts";
 
 /**
@@ -99,12 +101,20 @@ export function replaceWith<T extends void | Promise<void>>(path: string, make: 
   }
 }
 
-/** Appends a line to a file, 0600, after ending a last line that a crash cut off. Throws the system's error. */
+/**
+ * Appends a line to a file, 0600, after ending a last line that a crash cut off, and syncs it to disk. Throws the
+ * system's error, with the file as it was.
+ */
 export function appendLine(file: string, line: string): void {
   const fd = openSync(file, "a+", 0o600);
+  const { size } = fstatSync(fd);
   try {
     writeFileSync(fd, `${endsInLine(fd) ? "" : "\n"}${line}\n`);
     fsyncSync(fd);
+  } catch (error) {
+    // Part of it may have fitted the disk.
+    if (fstatSync(fd).isFile()) ftruncateSync(fd, size);
+    throw error;
   } finally {
     closeSync(fd);
   }
@@ -128,11 +138,10 @@ function writeNew(path: string, content: string | Uint8Array, mode: number): voi
 
 /** Returns a name for a file that exists only while another is written. */
 export function temporaryName(): string {
-  return `.sawtooth-${process.pid}-${randomBytes(8).toString("hex")}.tmp`;
+  return `.sawtooth-${ownName()}-${randomBytes(8).toString("hex")}.tmp`;
 }
 
-/** Returns the process that made a file with such a name; undefined for other names. */
-export function makerOf(name: string): number | undefined {
-  const [, pid] = /^\.sawtooth-(\d+)-[0-9a-f]{16}\.tmp$/.exec(name) ?? [];
-  return pid === undefined ? undefined : Number(pid);
+/** Returns the `ownName` of the process that made a file with such a name; undefined for other names. */
+export function makerOf(name: string): string | undefined {
+  return /^\.sawtooth-([0-9a-f]{12}\.\d+\.\d+)-[0-9a-f]{16}\.tmp$/.exec(name)?.[1];
 }

@@ -1,6 +1,6 @@
 /** Reads and creates files in folders where hostile programs may write: safe against links, pipes and huge files. */
 
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, unlinkSync } from "node:fs";
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
 const mostBytes = 4 * 1024 * 1024;
@@ -42,5 +42,10 @@ function makeFile(path: string): void {
 
 /** Removes a name, whatever it stands for; nothing when it is gone. */
 export function removeUntrusted(path: string): void {
-  rmSync(path, { recursive: true, force: true });
+  try {
+    unlinkSync(path);
+  } catch {
+    // A folder, or nothing: slower, since it looks first.
+    rmSync(path, { recursive: true, force: true });
+  }
 }

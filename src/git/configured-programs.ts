@@ -9,7 +9,7 @@ import { realTarget } from "../disk/real-path.ts";
 import { gitlinks, indexedPaths } from "./index-file.ts";
 
 /** Settings that only change how git prints or stores; any other may run a program. */
-const harmless = new RegExp(
+export const harmless = new RegExp(
   `^(?:${[
     "core\\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|" +
       "safecrlf|quotepath|abbrev|compression|loosecompression|bigfilethreshold|untrackedcache|preloadindex|checkstat|" +
@@ -98,7 +98,7 @@ function settingsOf({ folder, common }: Repository): [name: string, value: strin
 }
 
 /** Parses a file in git's own format: lower-case names, values as far as they are on one line. */
-function settingsIn(text: string): [name: string, value: string][] {
+export function settingsIn(text: string): [name: string, value: string][] {
   let section = "";
   const found: [string, string][] = [];
   for (const line of text.replace(/\\\r?\n/g, "").split("\n")) {

@@ -21,10 +21,11 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cleanLine } from "../core/text/clean-text.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { insideFolder } from "../disk/pinned-folder.ts";
 import { errorCode } from "../disk/real-path.ts";
 import { replaceWith } from "../disk/replace-file.ts";
-import { type Git, gitIn, localFilters, type Repository } from "./run.ts";
+import { type Git, gitAtOnce, gitIn, type Repository } from "./run.ts";
 import { strayKind } from "./stray-files.ts";
 import { gitFolderOf } from "./work-tree.ts";
 
@@ -49,16 +50,17 @@ const mostTextBytes = 2 * 1024 * 1024;
 
 /**
  * Opens a tree. `env`: the environment for git. `warn`: called once for each file left out of the states. A folder that
- * is not a repository gets a shadow one, outside of it. Throws `GitError`.
+ * is not a repository gets a shadow one, outside of it. `kept`: the folder that holds the states, which stays, and the time
+ * when it was opened first, in milliseconds since 1970; by default it is temporary. Throws `GitError`.
  */
-export async function openTree(root: string, env: Record<string, string>, warn: (text: string) => void) {
-  const opened = Date.now();
-  const gitFolder = gitFolderOf(root);
-  const folder = mkdtempSync(join(tmpdir(), "sawtooth-tree-"));
-  const own: Repository = gitFolder ? { GIT_DIR: gitFolder, GIT_WORK_TREE: root } : {};
-  const repository = gitFolder
-    ? await besideRepository(root, folder, { env, own })
-    : await shadow(root, folder, env);
+export async function openTree(
+  root: string,
+  env: Record<string, string>,
+  warn: (text: string) => void,
+  kept?: { folder: string; opened: number },
+) {
+  const opened = kept?.opened ?? Date.now();
+  const { folder, own, repository, isRepository } = await statesOf(root, kept?.folder, env);
   const git = gitIn(root, env, { repository });
   const bytes = gitIn(root, env, { repository, encoding: "latin1" });
   const warned = new Set<string>();
@@ -68,7 +70,7 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
   };
   return {
     root,
-    isRepository: gitFolder !== undefined,
+    isRepository,
     /** Runs git on the repository as it is, with its own index and objects. */
     git: gitIn(root, env, { repository: own, encoding: "latin1" }),
     /** Runs git with an index of its own, empty at first. */
@@ -78,49 +80,93 @@ export async function openTree(root: string, env: Record<string, string>, warn: 
     }),
     /** Returns the paths that go through a filter named by the repository's own configuration, which was not run. */
     async filtered(paths: readonly string[]): Promise<string[]> {
-      return throughFilters(git, await localFilters(root, env, { repository }), paths);
+      const { git, filters } = await gitAtOnce(root, env, { repository });
+      return throughFilters(git, filters, paths);
     },
     /** Freezes the present files; returns the id of that state. */
     async take(): Promise<string> {
-      const filters = await localFilters(root, env, { repository });
+      const fresh = await newFiles(bytes);
+      // Listed after the search, which may take long: a job may change the configuration meanwhile.
+      const { git, filters } = await gitAtOnce(root, env, { repository, encoding: "latin1" });
       if (filters.length > 0) warnOnce(filtersText(filters));
-      const taken = (await changedFiles(bytes)).filter((path) => {
+      const taken = [...(await changedFiles(git)), ...fresh].filter((path) => {
         const what = strayKind(root, path, opened);
         if (what) warnOnce(`${shown(path)} is not part of the patch: ${what} that appeared while it ran`);
         return what === undefined;
       });
       // `git add` would start git in submodules, whose configuration is their own.
-      await bytes(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], taken.join("\0"));
+      await git(["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], taken.join("\0"));
       return (await git(["write-tree"])).trim();
     },
-    changes: (from: string, to: string) => changesBetween(git, from, to),
+    changes: (from: string, to: string) => changesBetween({ git, bytes }, from, to),
     /** Returns the patch as bytes, one character each: files may be in any encoding. */
     patch: (from: string, to: string) => bytes([...asPatch, from, to]),
     text: (tree: string, path: string) => textIn(git, tree, path),
     /** Restores these files to that state; files that did not exist then are removed. */
     async restore(from: string, paths: readonly string[]): Promise<void> {
       const index = { ...repository, GIT_INDEX_FILE: join(folder, "restore-index") };
-      await restore(
-        gitIn(root, env, { repository: index }),
-        { root, beside: join(folder, "restored") },
-        from,
-        paths,
-      );
+      const { git } = await gitAtOnce(root, env, { repository: index });
+      await restore(git, { root, beside: join(folder, "restored") }, from, paths);
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    close: () => (kept ? undefined : rmSync(folder, { recursive: true, force: true })),
   };
 }
 
-async function changesBetween(git: Git, from: string, to: string): Promise<TreeChange[]> {
-  const words = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", from, to];
-  const fields = (await git(words)).split("\0");
-  const changes: TreeChange[] = [];
+/** Returns the repository of the project, and the one that holds its states: a shadow where there was none. */
+async function statesOf(root: string, kept: string | undefined, env: Record<string, string>) {
+  const folder = kept ?? mkdtempSync(join(tmpdir(), "sawtooth-tree-"));
+  makeFolders(folder, 0o700);
+  const gitFolder = existsSync(join(folder, "git")) ? undefined : gitFolderOf(root);
+  const own: Repository = gitFolder ? { GIT_DIR: gitFolder, GIT_WORK_TREE: root } : {};
+  const repository = gitFolder
+    ? await besideRepository(root, folder, { env, own })
+    : await shadow(root, folder, env);
+  return { folder, own, repository, isRepository: gitFolder !== undefined };
+}
+
+async function changesBetween(
+  { git, bytes }: { git: Git; bytes: Git },
+  from: string,
+  to: string,
+): Promise<TreeChange[]> {
+  const fields = (await git(["diff-tree", "-r", "-z", "--no-renames", "--raw", from, to])).split("\0");
+  const found: { path: string; status: string; before: string; after: string }[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [status = "", path = ""] = [fields[index], fields[index + 1]];
-    const [before, after] = [await textIn(git, from, path), await textIn(git, to, path)];
-    changes.push({ path, status, before, after });
+    const [meta = "", path = ""] = [fields[index], fields[index + 1]];
+    const [, , before = "", after = "", status = ""] = meta.split(" ");
+    found.push({ path, status, before, after });
   }
-  return changes;
+  const texts = await textsOf(
+    bytes,
+    found.flatMap(({ before, after }) => [before, after]),
+  );
+  return found.map(({ path, status, before, after }) => ({
+    ...{ path, status },
+    ...{ before: texts.get(before), after: texts.get(after) },
+  }));
+}
+
+/** Returns the texts of the objects that are files, not very long and text. `bytes`: latin1. */
+async function textsOf(bytes: Git, ids: readonly string[]): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  const wanted = [...new Set(ids)].join("\n");
+  if (wanted === "") return texts;
+  // No file is "0000": what does not exist is said to be missing, as is the commit of a submodule.
+  const listed = (await bytes(["cat-file", "--batch-check"], `${wanted}\n`)).split("\n");
+  const short = listed.flatMap((line) => {
+    const [id = "", type, size] = line.split(" ");
+    return type === "blob" && Number(size) <= mostTextBytes ? [{ id, size: Number(size) }] : [];
+  });
+  if (short.length === 0) return texts;
+  const whole = await bytes(["cat-file", "--batch"], `${short.map(({ id }) => id).join("\n")}\n`);
+  let at = 0;
+  for (const { id, size } of short) {
+    const start = whole.indexOf("\n", at) + 1;
+    const text = Buffer.from(whole.slice(start, start + size), "latin1").toString("utf8");
+    if (!text.includes("\0")) texts.set(id, text);
+    at = start + size + 1;
+  }
+  return texts;
 }
 
 /**
@@ -206,18 +252,23 @@ function shown(path: string): string {
   );
 }
 
-/**
- * Returns tracked files that differ from the index, and new ones that are not by-products. Bytes, one character each.
- */
+/** Returns tracked files that differ from the index. Bytes, one character each. */
 async function changedFiles(git: Git): Promise<string[]> {
+  return namesIn(await git(["ls-files", "-z", "--modified", "--deleted", "--deduplicate"]));
+}
+
+/** Returns files that git does not track, without by-products. Bytes, one character each. */
+async function newFiles(git: Git): Promise<string[]> {
   const excluded = byproducts.flatMap((name) => [
     `:(exclude,glob)**/${name}`,
     `:(exclude,glob)**/${name}/**`,
   ]);
-  const tracked = await git(["ls-files", "-z", "--modified", "--deleted", "--deduplicate"]);
-  const fresh = await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ".", ...excluded]);
-  // Git lists a repository in the folder with a slash at its end.
-  const names = [...tracked.split("\0"), ...fresh.split("\0")].map((path) => path.replace(/\/$/, ""));
+  return namesIn(await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ".", ...excluded]));
+}
+
+/** Git lists a repository in the folder with a slash at its end. */
+function namesIn(listed: string): string[] {
+  const names = listed.split("\0").map((path) => path.replace(/\/$/, ""));
   return names.filter((path) => path !== "");
 }
 
@@ -230,13 +281,14 @@ async function besideRepository(
   const git = gitIn(root, env, { repository: own });
   const pathOf = async (name: string) => resolve(root, (await git(["rev-parse", "--git-path", name])).trim());
   const [index, objects, copy] = [await pathOf("index"), await pathOf("objects"), join(folder, "index")];
-  if (existsSync(index)) {
+  // One that is there holds a state of before.
+  if (existsSync(index) && !existsSync(copy)) {
     copyFileSync(index, copy);
     // By the index's time git knows which entries it must check again.
     const { atime, mtime } = statSync(index);
     utimesSync(copy, atime, mtime);
   }
-  mkdirSync(join(folder, "objects"));
+  mkdirSync(join(folder, "objects"), { recursive: true });
   return {
     ...own,
     GIT_INDEX_FILE: copy,

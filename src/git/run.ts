@@ -78,25 +78,34 @@ const mostBytes = 512 * 1024 * 1024;
  */
 export function gitIn(folder: string, env: Environment, options: GitOptions = {}): Git {
   const invocation = { folder, env: gitEnvironment(env, options.repository), options };
-  return async (words, input) => {
-    const command = commandOf(words);
-    if (plain.test(command) || isListOfNames(words)) return start(invocation, words, input);
-    const own = await localSettings(invocation);
-    const foreign = reaching.test(command) ? foreignSettings(own)[0] : undefined;
-    if (foreign) throw new GitError(`git ${command} was not run: its configuration sets ${foreign.key}`);
-    const filters = filterSettings(own);
-    return start({ ...invocation, env: withSettings(invocation.env, filters) }, words, input);
-  };
+  return (words, input) => run(invocation, () => localSettings(invocation), words, input);
 }
 
 /**
- * Returns the names of the filters in the repository's own configuration, which `gitIn` turns off. Throws `GitError`.
+ * Creates a runner for commands that follow each other at once: the configuration is listed once, now. `filters`: the
+ * names of the repository's own, which are off. Throws `GitError`.
  */
-export async function localFilters(folder: string, env: Environment, options: GitOptions = {}) {
-  const own = await localSettings({ folder, env: gitEnvironment(env, options.repository), options });
-  return [
-    ...new Set(filterSettings(own).map(({ key }) => key.slice("filter.".length, key.lastIndexOf(".")))),
-  ];
+export async function gitAtOnce(folder: string, env: Environment, options: GitOptions = {}) {
+  const invocation = { folder, env: gitEnvironment(env, options.repository), options };
+  const own = await localSettings(invocation);
+  const git: Git = (words, input) => run(invocation, async () => own, words, input);
+  const names = filterSettings(own).map(({ key }) => key.slice("filter.".length, key.lastIndexOf(".")));
+  return { git, filters: [...new Set(names)] };
+}
+
+async function run(
+  invocation: Invocation,
+  settingsNow: () => Promise<Setting[]>,
+  words: readonly string[],
+  input?: string,
+): Promise<string> {
+  const command = commandOf(words);
+  if (plain.test(command) || isListOfNames(words)) return start(invocation, words, input);
+  const own = await settingsNow();
+  const foreign = reaching.test(command) ? foreignSettings(own)[0] : undefined;
+  if (foreign) throw new GitError(`git ${command} was not run: its configuration sets ${foreign.key}`);
+  const filters = filterSettings(own);
+  return start({ ...invocation, env: withSettings(invocation.env, filters) }, words, input);
 }
 
 type Invocation = { folder: string; env: Record<string, string>; options: GitOptions };
@@ -144,9 +153,11 @@ function commandOf(words: readonly string[]): string {
   return words[at] ?? "";
 }
 
-/** Returns true for the `ls-files` lists that only print names; the others compare files, and so convert them. */
+/** Returns true for lists that only print names and ids; the others compare files, and so convert them. */
 function isListOfNames(words: readonly string[]): boolean {
-  return commandOf(words) === "ls-files" && !words.some((word) => /^(?:-m|--modified|--eol)$/.test(word));
+  const command = commandOf(words);
+  if (command === "diff-tree") return words.includes("--raw");
+  return command === "ls-files" && !words.some((word) => /^(?:-m|--modified|--eol)$/.test(word));
 }
 
 function start({ folder, env, options }: Invocation, words: readonly string[], input = ""): Promise<string> {

@@ -1,7 +1,8 @@
 /** Runs the program of a hook: input on stdin, bounded output, and an end within its time. */
 
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { type Environment, withoutSecrets } from "../core/secrets/secrets.ts";
+import { withoutTerminals } from "../disk/without-terminals.ts";
 
 export type HookRun = {
   command: string;
@@ -34,7 +35,9 @@ process.on("exit", () => {
 /** Never rejects. What the hook left running in the background goes on: it was started by the person's own line. */
 export function runHook({ command, input, cwd, env, timeoutMs, signal }: HookRun): Promise<HookEnd> {
   if (signal.aborted) return Promise.resolve({ type: "cancelled" });
-  const child = spawn("sh", ["-c", command], { cwd, env: withoutSecrets(env), detached: true });
+  const child = withoutTerminals(["pipe", "pipe", "pipe"], (stdio) =>
+    spawn("sh", ["-c", command], { cwd, env: withoutSecrets(env), detached: true, stdio }),
+  ) as ChildProcessWithoutNullStreams;
   const { pid } = child;
   if (pid !== undefined) running.add(pid);
   const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];

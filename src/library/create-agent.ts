@@ -1,13 +1,17 @@
 /** The package's entry: the agent in a program. */
 
 import { type Conversation, converse } from "../app/conversation.ts";
+import { findModel, setEffort } from "../app/model-switch.ts";
+import { permissionModes } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
-import { lastOf, lastText, spending } from "../core/questions.ts";
+import { currentModel, lastOf, lastText, spending, started } from "../core/questions.ts";
+import { efforts } from "../core/request.ts";
 import { asking } from "./asking.ts";
-import { checkOptions, sessionOptions } from "./options.ts";
+import { checkMessage, messageBlocks } from "./message.ts";
+import { checkModel, checkOptions, sessionOptions } from "./options.ts";
 import { modelOf } from "./own-model.ts";
 import { ownTools } from "./own-tools.ts";
-import type { Agent, AgentOptions, CreateAgent, DefineModel, TurnResult } from "./surface.ts";
+import type { Agent, AgentOptions, CreateAgent, DefineModel, Message, TurnResult } from "./surface.ts";
 import { turnOf } from "./turn.ts";
 
 export { UsageError } from "../core/errors.ts";
@@ -52,19 +56,30 @@ function warnings() {
   };
 }
 
-function agentOver(conversation: Conversation, { permission }: AgentOptions): Agent {
-  const { run, follow, interrupt, chosen } = conversation;
+function agentOver(conversation: Conversation, options: AgentOptions): Agent {
+  const { run, follow, interrupt } = conversation;
   const { log, limits } = run.agent;
   const deadline = timer(limits.deadline);
   let closing: Promise<void> | undefined;
+  /** True while the pictures of a message are prepared. */
+  let preparing = false;
   const checkOpen = (): void => {
     if (closing) throw new UsageError("the agent is closed: create another one");
   };
-  const turn = async (text: string, signal: AbortSignal | undefined): Promise<TurnResult> => {
+  const checkFree = (instead: string): void => {
     checkOpen();
-    const content = contentOf(text, "prompt");
-    if (conversation.isBusy())
-      throw new UsageError("a turn is running: wait for its end, or give it the message with steer()");
+    if (preparing || conversation.isBusy()) throw new UsageError(`a turn is running: ${instead}`);
+  };
+  const turn = async (message: Message, signal?: AbortSignal): Promise<TurnResult> => {
+    checkOpen();
+    checkMessage(message, "prompt");
+    checkFree("wait for its end, or give it the message with steer()");
+    preparing = true;
+    const given = messageBlocks(message, signal ?? new AbortController().signal);
+    const content = await given.finally(() => {
+      preparing = false;
+    });
+    checkOpen();
     const before = { at: log.events().length, costUsd: spending(log.events()).cost };
     const signals = [deadline.signal, ...(signal ? [signal] : [])];
     const reason = await conversation.prompt(content, AbortSignal.any(signals));
@@ -78,24 +93,63 @@ function agentOver(conversation: Conversation, { permission }: AgentOptions): Ag
   return {
     ...{ sessionId: run.sessionId, folder: run.folder, log: { events: log.events }, interrupt },
     follow: (listener) => follow(apart(listener)),
-    prompt: (text, { signal } = {}) => turnOf(turn(text, signal), follow),
-    steer(text) {
+    prompt: (message, { signal } = {}) => turnOf(turn(message, signal), follow),
+    async steer(message) {
       checkOpen();
-      return conversation.steer(contentOf(text, "steer"));
-    },
-    setMode(mode) {
+      checkMessage(message, "steer");
+      const content = await messageBlocks(message, new AbortController().signal);
       checkOpen();
-      if (!permission)
-        throw new UsageError("setMode needs the option permission: nobody is asked without it");
-      chosen.mode = mode;
-      run.judgeAgain();
+      return conversation.steer(content);
     },
+    ...choicesOf(conversation, options, { checkOpen, checkFree }),
     close() {
       deadline.clear();
       closing ??= conversation.close();
       return closing;
     },
   };
+}
+
+/** The choices of a session, and how a program changes them. */
+function choicesOf(
+  { run, chosen }: Conversation,
+  options: AgentOptions,
+  { checkOpen, checkFree }: { checkOpen(): void; checkFree(instead: string): void },
+): Pick<Agent, "choices" | "setMode" | "setModel" | "setEffort"> {
+  const { log } = run.agent;
+  const between = "its model and effort change between turns";
+  const place = {
+    ...{ flags: sessionOptions(options), env: options.env ?? process.env, chosen },
+    cwd: started(log.events()).cwd,
+  };
+  return {
+    choices() {
+      const { model, effort } = currentModel(log.events());
+      return { model: model.id, ...(effort ? { effort } : {}), mode: chosen.mode ?? run.mode };
+    },
+    setMode(mode) {
+      checkOpen();
+      checkChoice("setMode", mode, permissionModes);
+      chosen.mode = mode;
+      run.judgeAgain();
+    },
+    async setModel(model) {
+      checkFree(between);
+      checkModel(model, "setModel: the model");
+      const { take } = await findModel(model, run, place);
+      checkFree(between);
+      take();
+    },
+    setEffort(effort) {
+      checkFree(between);
+      if (effort !== undefined) checkChoice("setEffort", effort, efforts);
+      setEffort(run, effort);
+    },
+  };
+}
+
+function checkChoice(method: string, value: string, values: readonly string[]): void {
+  if (!values.includes(value)) throw new UsageError(`${method} takes ${values.join(", ")}, not ${value}`);
 }
 
 /** An error that a listener throws is the program's, and stops no turn. */
@@ -109,13 +163,6 @@ function apart<T>(listener: (value: T) => void): (value: T) => void {
       });
     }
   };
-}
-
-/** Throws `UsageError` for a message that says nothing. */
-function contentOf(text: string, name: string) {
-  if (typeof text !== "string" || text.trim() === "")
-    throw new UsageError(`${name} needs a text that says something`);
-  return [{ type: "text" as const, text: text.toWellFormed() }];
 }
 
 /** `signal` is aborted at a time in milliseconds since 1970; never without one. */

@@ -3,6 +3,7 @@
 import type { SessionOptions } from "../app/options.ts";
 import { permissionModes } from "../core/decision.ts";
 import { UsageError } from "../core/errors.ts";
+import type { Model } from "../core/ports.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { sandboxChoices } from "../core/sandbox.ts";
 import { closedObject, violations } from "../core/schema.ts";
@@ -36,10 +37,16 @@ export function checkOptions(options: AgentOptions): void {
   const { model, permission } = options;
   if (permission !== undefined && typeof permission !== "function")
     throw new UsageError("createAgent: options.permission must be a function");
-  if (model === undefined || typeof model === "string") return;
-  if (typeof model?.send !== "function" || typeof model.encode !== "function" || !model.card)
+  if (model !== undefined) checkModel(model, "createAgent: options.model");
+}
+
+/** Throws `UsageError` for what is neither a name nor a model. `called`: how the sentence names it. */
+export function checkModel(model: unknown, called: string): void {
+  if (typeof model === "string") return;
+  const { send, encode, card } = (model ?? {}) as Partial<Model>;
+  if (typeof send !== "function" || typeof encode !== "function" || !card)
     throw new UsageError(
-      'createAgent: options.model must be a name such as "anthropic/claude-sonnet-5-5", or a model with card, encode and send (see defineModel)',
+      `${called} must be a name such as "anthropic/claude-sonnet-5-5", or a model with card, encode and send (see defineModel)`,
     );
 }
 

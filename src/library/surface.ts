@@ -5,13 +5,13 @@ import type { PermissionMode, RuleScope } from "../core/decision.ts";
 import type { LogEvent, TurnEnd } from "../core/events.ts";
 import type { ModelCard, Prices } from "../core/model-card.ts";
 import type { Happening, Model, ModelPart, ModelReply } from "../core/ports.ts";
-import type { JsonSchema, ModelRequest } from "../core/request.ts";
+import type { Effort, JsonSchema, ModelRequest } from "../core/request.ts";
 
 export type { AssistantBlock, ImageBlock, TextBlock, ToolUseBlock, UserBlock } from "../core/blocks.ts";
 export type { EventOf, LogEvent, ModelErrorKind, TurnEnd } from "../core/events.ts";
 export type { ModelCard, Usage } from "../core/model-card.ts";
 export type { Happening, Model, ModelPart, ModelReply } from "../core/ports.ts";
-export type { JsonSchema, ModelRequest } from "../core/request.ts";
+export type { Effort, JsonSchema, ModelRequest } from "../core/request.ts";
 
 /** A call that rules and mode leave open. */
 export type PermissionQuestion = {
@@ -78,6 +78,15 @@ export type TurnResult = { reason: TurnEnd; text: string; costUsd: number; detai
 /** A running turn: await it for its result, or iterate for what happens in it, from then on to its end. */
 export type Turn = Promise<TurnResult> & AsyncIterable<Happening>;
 
+/** A picture of a message: PNG, JPEG, GIF or WebP. A large one is scaled down. `name`: for the model, and for errors. */
+export type Picture = { type: "image"; data: Uint8Array; name?: string };
+
+/** A message: a text, or texts and pictures in their order. */
+export type Message = string | readonly ({ type: "text"; text: string } | Picture)[];
+
+/** The choices in force. `model`: its id. `effort`: absent where the model's maker decides. */
+export type Choices = { model: string; effort?: string; mode: PermissionMode };
+
 /** One session. */
 export type Agent = {
   sessionId: string;
@@ -88,16 +97,28 @@ export type Agent = {
     events(): readonly LogEvent[];
   };
   /**
-   * Says a message and runs the turn to its end. Rejects while another turn runs, and after `close`. `signal` interrupts
-   * this turn.
+   * Says a message and runs the turn to its end. Rejects while another turn runs, after `close`, and for a picture that
+   * cannot be shown. `signal` interrupts this turn.
    */
-  prompt(text: string, options?: { signal?: AbortSignal }): Turn;
-  /** Gives a message to the running turn: the model reads it at its next step. Returns false when none runs. */
-  steer(text: string): boolean;
+  prompt(message: Message, options?: { signal?: AbortSignal }): Turn;
+  /**
+   * Gives a message to the running turn: the model reads it at its next step. Resolves to false when none runs. Rejects
+   * after `close`, and for a picture that cannot be shown.
+   */
+  steer(message: Message): Promise<boolean>;
   /** Ends the running turn, if any; resolves once nothing of it runs. */
   interrupt(): Promise<void>;
-  /** Changes what runs without a question, from the next call on. Only with a permission callback. */
+  /** Returns the model, effort and mode in force. */
+  choices(): Choices;
+  /** Changes what runs without a question, from the next call on, also in a running turn. */
   setMode(mode: PermissionMode): void;
+  /**
+   * Goes on with another model: a name, or one of the program's own. Rejects with `UsageError` while a turn runs, for a
+   * model that cannot be used, and where the context does not fit its window; then nothing is changed.
+   */
+  setModel(model: string | Model): Promise<void>;
+  /** Changes how hard the model thinks; undefined: as its maker means it. Throws while a turn runs. */
+  setEffort(effort: Effort | undefined): void;
   /** Calls the listener with whatever happens from now on; returns how to stop that. */
   follow(listener: (happening: Happening) => void): () => void;
   /** Interrupts, ends every process of the session, and closes its log. Idempotent. */

@@ -5,7 +5,7 @@ import { fileText, type RemoteTool } from "./catalogue.ts";
 import type { ServerConfiguration } from "./configuration.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { CallFailed, notConnected, signInText } from "./failures.ts";
-import { argumentViolations } from "./foreign-schema.ts";
+import { argumentViolations, withDefaults } from "./foreign-schema.ts";
 import type { SessionServers } from "./servers.ts";
 import { shownLine } from "./shown.ts";
 
@@ -33,10 +33,11 @@ export async function callServer(
   const { connection, configuration } = ready;
   const tool = servers.toolOf(call.server, call.tool);
   if (!tool) return { failure: noSuchTool(call, connection, servers) };
-  const wrong = argumentViolations(tool.inputSchema, call.arguments ?? {});
+  const input = withDefaults(tool.inputSchema, call.arguments ?? {});
+  const wrong = argumentViolations(tool.inputSchema, input);
   if (wrong.length > 0) return { failure: `Wrong arguments: ${wrong.join("; ")}.\n${schemaText(tool)}` };
   return answered(configuration, io, {
-    run: (options) => connection.call(tool.name, call.arguments ?? {}, options),
+    run: (options) => connection.call(tool.name, input, options),
     invalid: (why) => `Wrong arguments: ${why}\n${schemaText(tool)}`,
   });
 }

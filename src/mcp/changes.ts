@@ -5,9 +5,15 @@ import { shown } from "./shown.ts";
 
 /** Returns true when a tool is new or described otherwise, or the server's words about itself are. One that is gone is no danger. */
 export function isChanged(before: Catalogue, after: Catalogue): boolean {
+  // As a rule nothing is, and that is seen sooner.
+  if (offerText(before) === offerText(after)) return false;
   if (shown(before.instructions) !== shown(after.instructions)) return true;
   const known = new Map(before.tools.map((tool) => [tool.name, claimsOf(tool)]));
   return after.tools.some((tool) => known.get(tool.name) !== claimsOf(tool));
+}
+
+function offerText({ instructions, tools }: Catalogue): string {
+  return JSON.stringify([instructions, tools]);
 }
 
 /** Returns the difference in lines that begin with `+`, `-` or a blank; a line without names the tool. */

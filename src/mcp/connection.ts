@@ -4,6 +4,8 @@ import {
   type CallToolResult,
   Client,
   deserializeMessage,
+  type ElicitRequest,
+  type ElicitResult,
   type GetPromptResult,
   type JsonSchemaValidator,
   type PriorDiscovery,
@@ -21,7 +23,7 @@ import { noteMissingRights, storedTokens } from "./oauth/stored-tokens.ts";
 import { type Offers, offersOf } from "./offers.ts";
 import { patienceFor } from "./patience.ts";
 import type { ServerProcess } from "./process.ts";
-import { callFailure, connectFailure, wordsOf } from "./sdk-errors.ts";
+import { callFailure, connectFailure, pagesNeeded, wordsOf } from "./sdk-errors.ts";
 
 export type Connection = {
   catalogue: Catalogue;
@@ -94,7 +96,7 @@ function stillGood(verdict: Verdict | undefined): PriorDiscovery | undefined {
 
 async function attempt(options: ConnectOptions, prior: PriorDiscovery | undefined): Promise<Connection> {
   const channel = await open(options);
-  const asking = { open: 0 };
+  const asking = askingBy(options.elicit);
   const client = clientOf(options, asking);
   client.onerror = () => {};
   const close = async (): Promise<void> => {
@@ -139,10 +141,28 @@ async function open({ target }: ConnectOptions): Promise<Channel> {
   }
 }
 
-/** Questions to the person that are open: the time of a call does not run meanwhile. */
-type Asking = { open: number };
+/** Asks the person. While a question is open, the time of a call does not run. */
+type Asking = {
+  ask(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
+  isOpen(): boolean;
+};
 
-function clientOf({ target, version, onChanged, elicit }: ConnectOptions, asking: Asking): Client {
+function askingBy(elicit: Elicit): Asking {
+  let open = 0;
+  return {
+    async ask(params, signal) {
+      open += 1;
+      try {
+        return await elicitationOf(params, elicit, signal);
+      } finally {
+        open -= 1;
+      }
+    },
+    isOpen: () => open > 0,
+  };
+}
+
+function clientOf({ target, version, onChanged }: ConnectOptions, asking: Asking): Client {
   const changed = {
     autoRefresh: false,
     onChanged: () =>
@@ -167,15 +187,26 @@ function clientOf({ target, version, onChanged, elicit }: ConnectOptions, asking
       listChanged: { tools: changed, resources: changed, prompts: changed },
     },
   );
-  client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
-    asking.open += 1;
-    try {
-      return await elicitationOf(params, elicit, mcpReq.signal);
-    } finally {
-      asking.open -= 1;
-    }
-  });
+  client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+    asking.ask(params, mcpReq.signal),
+  );
   return client;
+}
+
+/** A call is made again this often after pages were opened for it. */
+const mostPages = 3;
+
+/** Makes a call; one that a server refuses until pages were opened is made again once the person has done so. */
+async function afterPages<T>(run: () => Promise<T>, asking: Asking, signal: AbortSignal): Promise<T> {
+  for (let left = mostPages; ; left--) {
+    try {
+      return await run();
+    } catch (error) {
+      const pages = left > 0 ? pagesNeeded(error) : [];
+      if (pages.length === 0) throw error;
+      for (const page of pages) if ((await asking.ask(page, signal)).action !== "accept") throw error;
+    }
+  }
 }
 
 type Calls = Pick<Connection, "call" | "read" | "prompt">;
@@ -186,16 +217,17 @@ function callsOf(
 ): Calls {
   const made = async <T>(call: CallOptions, run: (options: RequestOptions) => Promise<T>): Promise<T> => {
     const { signal, timeoutMs, onProgress } = call;
-    const patience = patienceFor(timeoutMs, signal, () => asking.open > 0);
+    const patience = patienceFor(timeoutMs, signal, asking.isOpen);
     try {
-      return await run({
+      const sdk: RequestOptions = {
         signal: patience.signal,
         timeout: unlimited,
         onprogress({ progress, total, message }) {
           patience.renew();
           onProgress(`${message ?? ""} ${progress}${total === undefined ? "" : ` of ${total}`}`.trim());
         },
-      });
+      };
+      return await afterPages(() => run(sdk), asking, patience.signal);
     } catch (error) {
       const kind = signal.aborted ? "cancelled" : patience.isOver() ? "timeout" : callFailure(error);
       channel.heard?.(error);

@@ -1,31 +1,17 @@
 /** Questions of a server to the person: forms, and pages to open. */
 
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
+import type { FormChoice, FormContent, FormEntry, FormField, TextFormat } from "../core/form/fields.ts";
 import { shown, shownLine } from "./shown.ts";
-
-/** A field of a form. `choices`: the values with what to show for each. */
-export type ElicitField = {
-  key: string;
-  title: string;
-  description: string;
-  required: boolean;
-  /** The value that stands there before the person changes it, as text. */
-  initial: string;
-} & (
-  | { type: "text" | "number" | "integer" }
-  | { type: "yes_no" }
-  | { type: "one" | "some"; choices: { value: string; title: string }[] }
-);
 
 /** A question: a form to fill in, or a page that the person opens in a browser. All words are fit to be shown. */
 export type Elicitation =
-  | { kind: "form"; message: string; fields: ElicitField[] }
+  | { kind: "form"; message: string; fields: FormField[] }
   | { kind: "url"; message: string; url: string };
 
-export type ElicitValue = string | number | boolean | string[];
 /** `decline`: the person says no; `cancel`: the person looked away. */
 export type ElicitAnswer =
-  | { action: "accept"; content?: Record<string, ElicitValue> }
+  | { action: "accept"; content?: FormContent }
   | { action: "decline" }
   | { action: "cancel" };
 
@@ -68,16 +54,23 @@ type Schema = {
   title?: string;
   description?: string;
   default?: unknown;
+  minLength?: number;
+  maxLength?: number;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
   enum?: unknown[];
   enumNames?: unknown[];
   oneOf?: { const?: unknown; title?: unknown }[];
   items?: { enum?: unknown[]; anyOf?: { const?: unknown; title?: unknown }[] };
 };
 
-function fieldOf(key: string, schema: Schema, required: boolean): ElicitField | undefined {
+function fieldOf(key: string, schema: Schema, required: boolean): FormField | undefined {
+  const { title = key, description = "" } = schema;
   const common = {
-    ...{ key, required, title: shownLine(schema.title ?? key, 100) },
-    description: shownLine(schema.description ?? "", 300),
+    ...{ key, required, title: shownLine(title, 100), description: shownLine(description, 300) },
     initial: initialOf(schema.default),
   };
   switch (schema.type) {
@@ -85,23 +78,42 @@ function fieldOf(key: string, schema: Schema, required: boolean): ElicitField | 
       return { ...common, type: "yes_no" };
     case "number":
     case "integer":
-      return { ...common, type: schema.type };
+      return { ...common, type: schema.type, ...limits(schema, "minimum", "maximum") };
     case "array": {
       const { items } = schema;
       const choices = choicesOf(items?.enum, undefined, items?.anyOf);
-      return choices && { ...common, type: "some", choices };
+      const initial = Array.isArray(schema.default) ? schema.default.map(String) : [];
+      return (
+        choices && { ...common, type: "some", choices, initial, ...limits(schema, "minItems", "maxItems") }
+      );
     }
     case "string": {
       const choices = choicesOf(schema.enum, schema.enumNames, schema.oneOf);
-      return choices ? { ...common, type: "one", choices } : { ...common, type: "text" };
+      if (choices) return { ...common, type: "one", choices };
+      const format = formats.find((one) => one === schema.format);
+      return {
+        ...{ ...common, type: "text", ...limits(schema, "minLength", "maxLength") },
+        ...(format ? { format } : {}),
+      };
     }
     default:
       return undefined;
   }
 }
 
-function initialOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(String).join(", ");
+/** Formats that are checked; a text of another is taken as it is. */
+const formats: TextFormat[] = ["email", "uri", "date", "date-time"];
+
+type Limit = "minLength" | "maxLength" | "minimum" | "maximum" | "minItems" | "maxItems";
+
+/** Returns the limits that a schema has; those that are no numbers are none. */
+function limits<K extends Limit>(schema: Schema, ...keys: K[]): Partial<Record<K, number>> {
+  const found: Partial<Record<K, number>> = {};
+  for (const key of keys) if (Number.isFinite(schema[key])) found[key] = schema[key];
+  return found;
+}
+
+function initialOf(value: unknown): FormEntry {
   return ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
 }
 
@@ -109,7 +121,7 @@ function choicesOf(
   values: unknown[] | undefined,
   names: unknown[] | undefined,
   titled: { const?: unknown; title?: unknown }[] | undefined,
-): { value: string; title: string }[] | undefined {
+): FormChoice[] | undefined {
   if (titled)
     return titled.map(({ const: value, title }) => ({
       ...{ value: String(value), title: shownLine(String(title ?? value), 100) },

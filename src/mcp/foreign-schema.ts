@@ -12,6 +12,22 @@ export function argumentViolations(schema: unknown, value: unknown): string[] {
   return violations(knownPart(schema, 0), value, "arguments");
 }
 
+/**
+ * Adds what a schema requires and has a default for. Servers that describe their tools by what they make of arguments
+ * require such fields, and take calls without them.
+ */
+export function withDefaults(schema: unknown, given: Record<string, unknown>): Record<string, unknown> {
+  if (!isObject(schema) || !isObject(schema.properties)) return given;
+  const { properties, required } = schema;
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const added = names.flatMap((name) => {
+    const one = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!isObject(one) || (Object.hasOwn(given, name) && given[name] !== undefined)) return [];
+    return "default" in one ? [[name, one.default] as const] : [];
+  });
+  return added.length === 0 ? given : { ...given, ...Object.fromEntries(added) };
+}
+
 /** Leaves out what we do not check, so that it refuses nothing: several types, references, alternatives. */
 function knownPart(schema: unknown, depth: number): JsonSchema {
   if (typeof schema !== "object" || schema === null || depth > deepest) return {};

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withoutTerminals } from "../disk/without-terminals.ts";
 import type { ProgramServer } from "./configuration.ts";
 
 /** A running server: bytes in, bytes out. */
@@ -54,12 +55,10 @@ type Child = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readabl
 /** Starts the program. Rejects with a sentence when it cannot be started. */
 export function startOnMachine({ configuration, cwd, env, errors }: Start): Promise<ServerProcess> {
   const { command, args } = configuration;
-  const child: Child = spawn(command, args, {
-    cwd: configuration.cwd ?? cwd,
-    env,
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const folder = configuration.cwd ?? cwd;
+  const child = withoutTerminals(["pipe", "pipe", "pipe"], (stdio) =>
+    spawn(command, args, { cwd: folder, env, detached: true, stdio }),
+  ) as Child;
   for (const end of [child.stdin, child.stdout, child.stderr]) end.on("error", () => {});
   const lastWords = keepErrors(child.stderr, errors);
   return new Promise((resolve, reject) => {
@@ -90,10 +89,13 @@ function keepErrors(stderr: Readable, file: string): () => string {
   return () => lastLine(tail.toString("utf8"));
 }
 
+/** Lines that Node prints after an error: where it came from, and the version. */
+const afterError = /^(at .+|Node\.js v[\d.]+)$/;
+
 /** Returns the last line that says something. */
 export function lastLine(text: string): string {
-  const lines = text.split("\n").map((line) => line.trim());
-  return lines.findLast((line) => line !== "") ?? "";
+  const lines = text.split("\n").flatMap((line) => line.trim() || []);
+  return lines.findLast((line) => !afterError.test(line)) ?? lines.at(-1) ?? "";
 }
 
 function whyNotStarted(command: string, error: NodeJS.ErrnoException): string {

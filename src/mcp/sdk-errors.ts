@@ -1,6 +1,7 @@
 /** Reads the errors of the SDK: what went wrong, in a word and in words. */
 
 import {
+  type ElicitRequestURLParams,
   InsufficientScopeError,
   ProtocolError,
   ProtocolErrorCode,
@@ -8,6 +9,7 @@ import {
   SdkErrorCode,
   SdkHttpError,
   UnauthorizedError,
+  UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
 import type { CallFailure, ConnectFailure } from "./failures.ts";
 import { brokenOff } from "./http/bounded-fetch.ts";
@@ -39,6 +41,11 @@ export function connectFailure(error: unknown, hasEnded: boolean): ConnectFailur
   return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed ? "refused" : "other";
 }
 
+/** Returns the pages that a server wants to be opened before it takes a call. */
+export function pagesNeeded(error: unknown): ElicitRequestURLParams[] {
+  return error instanceof UrlElicitationRequiredError ? error.elicitations : [];
+}
+
 function needsSignIn(error: unknown): boolean {
   if (error instanceof SdkHttpError) return error.status === 401;
   return (
@@ -56,6 +63,8 @@ export function wordsOf(error: unknown): string {
     if (error.status >= 300 && error.status < 400) return shownLine(error.message, 500);
     return `answered with HTTP ${error.status}${text}`;
   }
+  const pages = pagesNeeded(error).map(({ url }) => url);
+  if (pages.length > 0) return shownLine(`a person has to open ${pages.join(" and ")} first`, 1000);
   const chain = causes(error);
   const innermost = chain.at(-1);
   const last = innermost instanceof AggregateError ? innermost.errors[0] : innermost;

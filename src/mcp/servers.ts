@@ -1,7 +1,7 @@
 /** The servers of a session: started at their first call, and told to the model as facts that are appended. */
 
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Catalogue,
@@ -53,8 +53,10 @@ export type SeenOffers = {
 export type SessionServers = {
   names: readonly string[];
   configuration(name: string): ServerConfiguration | undefined;
-  /** Returns the lines for the first message, and writes the files that they name. */
+  /** Returns the lines for the first message. The files that they name wait for `writeFiles`. */
   firstLines(): string[];
+  /** Writes the files that lines name and that are not there yet: before the first call, which could look at them. */
+  writeFiles(): void;
   /** Returns what changed since the model was told, in sentences. */
   takeNotices(): string[];
   /** Connects, in the background, to the servers that were never connected to. */
@@ -105,10 +107,14 @@ type Server = {
   why: string | undefined;
   /** A newer offer, which nobody has seen. */
   unseen: Catalogue | undefined;
+  /** The offer of the last connection is known, and so are the two above and below. */
+  isRecalled: boolean;
   /** How it is connected to: the protocol that it speaks, once that is known. */
   prior: unknown;
   /** The model has not been told of the catalogue as it is. */
   untold: boolean;
+  /** The catalogue that the model was told of, while no file holds it. */
+  unwritten: Catalogue | undefined;
   /** Notes about changes so far. */
   notes: number;
   /** The last failure to start it, at milliseconds since 1970. */
@@ -136,20 +142,20 @@ export function createServers(given: ServersOptions): SessionServers {
     },
     warn: (text) => void (isClosed || given.warn(text)),
   };
-  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const servers = new Map(options.configurations.map((one) => [one.name, serverOf(one, options)]));
   const all = () => [...servers.values()];
   let isClosed = false;
   const find = (name: string): Server => {
     const server = servers.get(name);
     if (!server) throw new Error(`there is no server ${name}`);
-    return server;
+    return recalled(server, options);
   };
   return {
     names: [...servers.keys()],
     configuration: (name) => servers.get(name)?.configuration,
     firstLines: () => firstLines(all()),
-    takeNotices: () => all().flatMap((server) => noticesOf(server)),
+    writeFiles: () => writeFiles(all(), options),
+    takeNotices: () => all().flatMap((server) => noticesOf(server, options)),
     connectNew() {
       for (const server of all()) if (!server.catalogue) connectFirst(server, options);
     },
@@ -157,7 +163,7 @@ export function createServers(given: ServersOptions): SessionServers {
     toolsOf: (server) => servers.get(server)?.catalogue?.tools,
     promptsOf(name) {
       const server = servers.get(name);
-      const known = server && newest(server);
+      const known = server && newest(recalled(server, options));
       return known && (known.prompts ?? []);
     },
     connection: (name) => connected(find(name), options),
@@ -170,10 +176,11 @@ export function createServers(given: ServersOptions): SessionServers {
       const server = find(name);
       if (server.unseen) take(server, server.unseen, options);
     },
-    states: () => all().map(stateOf),
+    states: () => all().map((server) => stateOf(recalled(server, options))),
     restart: (name) => restarted(find(name), options),
     async close() {
       isClosed = true;
+      writeFiles(all(), given);
       await Promise.all(all().map((server) => closed(server)));
     },
     kill() {
@@ -184,11 +191,10 @@ export function createServers(given: ServersOptions): SessionServers {
 
 function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: ServersOptions): Server {
   const { name, hash } = configuration;
-  const newest = readCatalogue(cache, hash);
-  const catalogue = seen.isFree(name) ? newest : (seen.of(name) ?? newest);
-  const unseen = newest && catalogue && isChanged(catalogue, newest) ? newest : undefined;
+  const offer = seen.isFree(name) ? undefined : seen.of(name);
+  const catalogue = offer ?? readCatalogue(cache, hash);
   return {
-    ...{ unseen, isRunning: false, why: undefined },
+    ...{ unseen: undefined, isRecalled: offer === undefined, isRunning: false, why: undefined },
     ...{ configuration, catalogue, folder: join(folder, configuration.name) },
     ...{
       started: new Set<ServerProcess>(),
@@ -197,9 +203,20 @@ function serverOf(configuration: ServerConfiguration, { folder, cache, seen }: S
       failure: undefined,
       failed: undefined,
     },
-    prior: newest?.prior,
-    ...{ untold: catalogue !== undefined, notes: 0 },
+    prior: catalogue?.prior,
+    ...{ untold: catalogue !== undefined, unwritten: undefined, notes: 0 },
   };
+}
+
+/** Reads the offer of the last connection, which the first request does not wait for. Returns the server. */
+function recalled(server: Server, { cache }: ServersOptions): Server {
+  if (server.isRecalled) return server;
+  server.isRecalled = true;
+  const { catalogue, configuration } = server;
+  const last = readCatalogue(cache, configuration.hash);
+  server.prior = last?.prior;
+  server.unseen = last && catalogue && isChanged(catalogue, last) ? last : undefined;
+  return server;
 }
 
 function listed({ configuration: { name }, folder, catalogue }: Server): Listed {
@@ -209,21 +226,35 @@ function listed({ configuration: { name }, folder, catalogue }: Server): Listed 
 function firstLines(servers: Server[]): string[] {
   for (const server of servers) {
     if (!server.catalogue) continue;
-    writeToolFiles(server.folder, server.catalogue);
+    server.unwritten = server.catalogue;
     server.untold = false;
   }
   return serverLines(servers.map(listed));
 }
 
+function writeFiles(servers: Server[], { warn }: ServersOptions): void {
+  for (const server of servers) {
+    const { unwritten, folder, configuration } = server;
+    server.unwritten = undefined;
+    try {
+      if (unwritten) writeToolFiles(folder, unwritten);
+    } catch (error) {
+      // A full disk ends no session.
+      warn(`the schemas of MCP server ${configuration.name} cannot be written: ${(error as Error).message}`);
+    }
+  }
+}
+
 /** Bytes of a note about a server that is ready. */
 const noteBytes = 2000;
 
-function noticesOf(server: Server): string[] {
+function noticesOf(server: Server, options: ServersOptions): string[] {
   const { failure, catalogue, folder } = server;
   server.failure = undefined;
   if (failure !== undefined) return [failure];
   if (!catalogue || !server.untold) return [];
   server.untold = false;
+  writeFiles([server], options);
   const isKnown = wasTold(folder);
   const difference = writeToolFiles(folder, catalogue);
   if (!isKnown) return [`MCP server ${serverLine(listed(server), noteBytes)}`];
@@ -337,6 +368,7 @@ function targetOf(server: Server, { start, credentials }: ServersOptions): Targe
   return {
     kind: "program",
     async start() {
+      mkdirSync(dirname(server.folder), { recursive: true, mode: 0o700 });
       server.process = await start(configuration);
       server.started.add(server.process);
       return server.process;

@@ -22,9 +22,14 @@ const filed = data.cards as FiledCard[];
 /** Where the figures come from. `date`: of the figures, as year-month-day. */
 export const cardSource: { package: string; version: string; date: string } = data.source;
 
+/** Ids of the known models, in the order of the file. */
+export function cardIds(): string[] {
+  return filed.map(({ id }) => id);
+}
+
 /** All known models, in the order of the file. */
 export function listCards(): ModelCard[] {
-  return filed.map(wholeCard);
+  return filed.map((card) => withSearch(wholeCard(card), rowOf(card.id)));
 }
 
 function wholeCard(filedCard: FiledCard): ModelCard {
@@ -66,7 +71,7 @@ export function findCard(
   const override = (overrides[id] ?? {}) as object;
   const wrong = overrideProblem({ [id]: override });
   if (wrong) throw new UsageError(`${wrong}: correct or remove it in settings`);
-  const made = { ...(known ?? unknownCard(id, row)), id };
+  const made = { ...(known ? withSearch(known, row) : unknownCard(id, row)), id };
   const base = given?.wire === "responses" ? overResponses(made, given) : made;
   const card = merge(merge(base, withReply(base, told)), override) as ModelCard;
   const facts = { ...told, ...override };
@@ -139,6 +144,12 @@ function makersName(id: string): string {
     .replace(/[-@]\d{8}$/, "");
 }
 
+/** Adds the price of a search where the maker's own server has one; hosts of others need not. */
+function withSearch(card: ModelCard, row: Provider | undefined): ModelCard {
+  if (row?.webSearch === undefined || row.wire !== "messages") return card;
+  return { ...card, prices: { ...card.prices, webSearch: row.webSearch } };
+}
+
 /** A plan is not billed by the token. */
 function ofPlan(card: ModelCard): ModelCard {
   return { ...card, prices: { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 } };
@@ -195,6 +206,7 @@ export const priceFields: Record<string, JsonSchema> = {
   cacheRead: price,
   cacheWrite5m: price,
   cacheWrite1h: price,
+  webSearch: price,
 };
 
 const overrideSchema = closedObject({

@@ -23,6 +23,8 @@ export type Provider = {
   /** Set where models without a card have the card of the same model at its maker. */
   borrows?: true;
   asks?: Asking;
+  /** Dollars for 1,000 searches of its own server, where Sawtooth uses them: for the models that have a card of their own. */
+  webSearch?: number;
   /** Set where a ChatGPT plan pays, with the token of a sign-in as its key. */
   plan?: true;
   /** Signs its requests by another scheme than a key in a header. */
@@ -42,6 +44,8 @@ export const providers: readonly Provider[] = [
     ...claude,
     ...{ name: "anthropic", title: "Anthropic", url: "https://api.anthropic.com" },
     keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+    // A third party's figure (integrations.md, section 8), not checked at the API.
+    webSearch: 10,
   },
   {
     ...{
@@ -96,7 +100,7 @@ export const providers: readonly Provider[] = [
     ...{ keys: ["CEREBRAS_API_KEY"] },
   },
   {
-    ...{ ...chat, name: "openrouter", title: "OpenRouter", url: "https://openrouter.ai/api/v1" },
+    ...{ ...carried, name: "openrouter", title: "OpenRouter", url: "https://openrouter.ai/api/v1" },
     ...{ keys: ["OPENROUTER_API_KEY"], asks: "models" },
   },
   { ...local, name: "ollama", title: "Ollama", url: "http://127.0.0.1:11434/v1", asks: "ollama" },

@@ -73,7 +73,7 @@ export function deniedWrite(
   const inGit = git < 0 ? [] : parts.slice(git + 1);
   if (inGit.some((part) => canBe(part, "hooks"))) return "git hooks must not be written";
   const last = inGit.at(-1) ?? "";
-  if (canBe(last, "config") || canBe(last, "config.worktree"))
+  if (["config", "config.worktree", "commondir"].some((name) => canBe(last, name)))
     return "a repository's git configuration must not be written directly";
   if (
     canReach(

@@ -12,14 +12,20 @@ export type PluginSource = { kind: "folder" | "git" | "npm"; from: string; commi
 /** An accepted plug-in. `inner`: the path of its root in its folder. */
 export type Installed = { name: string; source: PluginSource; hash: string; inner: string };
 
-/** Absolute folders: of all plug-ins, and of their data. */
-export type PluginFolders = { plugins: string; data: string };
+/** Absolute paths: folders of all plug-ins and of their data, and the file of known hashes. */
+export type PluginFolders = { plugins: string; data: string; hashes: string };
 
-const limits = { files: 5000, bytes: 64 * 1024 * 1024 };
+/** Most files of a plug-in, folders included. */
+export const mostFiles = 5000;
+const limits = { files: mostFiles, bytes: 64 * 1024 * 1024 };
 
 /** Returns the folders. */
 export function pluginFolders({ config, state }: { config: string; state: string }): PluginFolders {
-  return { plugins: join(config, "plugins"), data: join(state, "plugin-data") };
+  return {
+    plugins: join(config, "plugins"),
+    data: join(state, "plugin-data"),
+    hashes: join(state, "plugin-hashes.json"),
+  };
 }
 
 /** Returns the SHA-256 over all files of a plug-in. Throws `PluginError`. */

@@ -6,6 +6,8 @@ import type { Closing } from "./mount-inside.ts";
 
 /** The path inside of the terminal of a session. */
 export const terminalInside = "/dev/sawtooth-tty";
+/** The folder of devices, of which bubblewrap makes a new one: nothing of the machine's is left in it. */
+export const devices = "/dev";
 /** Descriptors of bubblewrap: where it reports its child, where it reads the filter, and where its guard listens. */
 export const descriptors = { info: 3, filter: 4, guard: 5 };
 
@@ -56,7 +58,7 @@ export function bubblewrapArguments(plan: SandboxPlan, setup: BubblewrapSetup): 
     ...["--unshare-user", "--unshare-pid", "--unshare-ipc", ...(network === "off" ? ["--unshare-net"] : [])],
     ...["--cap-drop", "ALL", ...(forbidsNamespaces ? ["--disable-userns"] : [])],
     ...["--die-with-parent", "--new-session", "--as-pid-1"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--ro-bind", "/", "/", "--dev", devices, "--proc", "/proc"],
     // Root needs no capability for most settings of the kernel, and bubblewrap leaves them open beside --disable-userns.
     ...["--ro-bind", "/proc/sys", "/proc/sys"],
     ...(terminal === undefined ? [] : ["--dev-bind", terminal, terminalInside]),
@@ -101,7 +103,8 @@ function mountsOf(plan: SandboxPlan, setup: BubblewrapSetup): Mount[] {
     ...temps.filter(open).map((path) => ({ path, arguments: ["--bind", temp, path], rank: ranks.replaced })),
     ...emptied.filter(open).map((path) => ({ path, arguments: ["--tmpfs", path], rank: ranks.replaced })),
   ];
-  const isGone = (path: string) => replaced.some((one) => isInside(path, one.path));
+  const isGone = (path: string) =>
+    isInside(path, devices) || replaced.some((one) => isInside(path, one.path));
   const bound = (option: string, rank: number) => (path: string) => ({
     path,
     arguments: [option, path, path],

@@ -6,32 +6,25 @@ import { realTarget } from "../disk/real-path.ts";
 import { canBe, hasGlob, isInside, plain } from "../permissions/paths.ts";
 import type { Found, Repository } from "../permissions/sandbox/plan.ts";
 import { boundSockets, pathsOf } from "./late-sockets.ts";
+import { skippedFolders } from "./new-repositories.ts";
 
 /** Nested repositories are looked for this deep, in this many folders, and so many are protected. */
 const limits = { depth: 4, folders: 4_000, repositories: 60, names: 2_000 };
-/** Folders that hold what package managers put there, where nobody works in a repository. */
-const skipped = new Set([
-  "node_modules",
-  ".git",
-  ".venv",
-  "venv",
-  "target",
-  "dist",
-  "build",
-  "__pycache__",
-  ".cache",
-]);
-
 export type Look = {
   workspace: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   home: string;
+  /** Lists the paths that the settings in a git folder lead to, by it and the folder of its files. */
+  namedByGit?: ((data: string, tree: string, home: string) => string[]) | undefined;
 };
 /** `more`: repositories that were found beyond the limit. */
 export type Findings = Found & { more: number };
 
 /** Looks at the machine. `programs`: files and folders of Sawtooth and Node. */
-export function lookAround({ workspace, env, home }: Look, programs: readonly string[]): Findings {
+export function lookAround(
+  { workspace, env, home, namedByGit }: Look,
+  programs: readonly string[],
+): Findings {
   const around = workspace.flatMap((folder) => enclosing(folder) ?? []);
   const nested = workspace.flatMap(nestedRepositories);
   const all = [...new Map([...around, ...nested].map((one) => [one.folder, one])).values()];
@@ -40,7 +33,10 @@ export function lookAround({ workspace, env, home }: Look, programs: readonly st
     realPath: (path) => safely(() => realTarget(path)) ?? path,
     matches: namesMatching,
     names: (folder) => entriesOf(folder).map(({ name }) => name),
-    repositories: all.slice(0, limits.repositories),
+    repositories: all.slice(0, limits.repositories).map((one) => ({
+      ...one,
+      named: one.gitFolders.flatMap((data) => namedByGit?.(data, one.folder, home) ?? []),
+    })),
     more: Math.max(0, all.length - limits.repositories),
     programs,
     sockets: socketsOfMachine(),
@@ -71,7 +67,7 @@ function nestedRepositories(root: string): Repository[] {
       looked += 1;
       if (looked > limits.folders) return [];
       return entriesOf(folder)
-        .filter((entry) => entry.isDirectory() && !skipped.has(entry.name))
+        .filter((entry) => entry.isDirectory() && !skippedFolders.has(entry.name))
         .map(({ name }) => join(folder, name));
     });
     found.push(...level.flatMap((folder) => repositoryAt(folder) ?? []));
@@ -144,7 +140,7 @@ function foldersBelow(root: string): string[] {
   for (let at = waiting.pop(); at !== undefined && found.length <= limits.names; at = waiting.pop()) {
     const folder = at;
     const below = entriesOf(folder)
-      .filter((entry) => entry.isDirectory() && !skipped.has(entry.name))
+      .filter((entry) => entry.isDirectory() && !skippedFolders.has(entry.name))
       .map(({ name }) => join(folder, name));
     found.push(...below);
     waiting.push(...below);

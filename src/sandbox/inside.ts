@@ -4,17 +4,17 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { PermissionMode } from "../core/decision.ts";
 import type { Box, Sandbox, SandboxPlan } from "../core/sandbox.ts";
-import { isDoor, withheldNames } from "../core/secrets/secrets.ts";
-import { realTarget } from "../disk/real-path.ts";
+import { withheldNames } from "../core/secrets/secrets.ts";
 import { parseRule } from "../permissions/parse-rule.ts";
 import { isInside } from "../permissions/paths.ts";
-import { hiddenLater, protectionOf, sandboxPlan } from "../permissions/sandbox/plan.ts";
+import { hiddenLater, sandboxPlan } from "../permissions/sandbox/plan.ts";
 import { withoutTokens } from "../permissions/sandbox/protected-paths.ts";
+import { activityIn } from "./activity.ts";
 import { type BoxStart, startBox } from "./box.ts";
-import { bubblewrapArguments, closingMounts, terminalInside } from "./bubblewrap.ts";
+import { bubblewrapArguments, closingMounts, devices, terminalInside } from "./bubblewrap.ts";
 import type { Bubblewrap, Engine } from "./engine.ts";
-import { kindOf, lookAround, ownPrograms } from "./found.ts";
-import { sessionGitSettings } from "./git-settings.ts";
+import { environmentInside, isShut, isWritable } from "./environment-inside.ts";
+import { kindOf, type Look, lookAround, ownPrograms } from "./found.ts";
 import {
   canHide,
   entriesOf,
@@ -58,10 +58,17 @@ export type InsideOptions = {
   onFailed?: (() => void) | undefined;
   /** Called with each plan that a sandbox is started with. `hides`: the engine hides all that the plan does. */
   onPlan(plan: SandboxPlan, hides: boolean): void;
+  /**
+   * Called often while a command runs (`during`), and else where something in the sandbox has run since the last time:
+   * to look at what it left behind.
+   */
+  onLook?: ((during: boolean) => void) | undefined;
   /** Shows one line to the person. */
   warn?: (text: string) => void;
   /** Serves names inside; without it there is no network. */
   network?: BoxNetwork | undefined;
+  /** Lists the paths that the settings in a git folder lead to, by it, the folder of its files and the home. */
+  namedByGit?: Look["namedByGit"];
 };
 
 /** The network of a sandbox as the engine sees it. */
@@ -97,7 +104,7 @@ export function sandboxOf(options: InsideOptions): Sandbox {
     isCurrent: (box) => state.plans.get(box) === planKey(options),
     closeLate: async (box) => state.watches.get(box)?.look(),
     calm: (box) => state.watches.get(box)?.calm(),
-    hostPath: (path) => hostPath(options, path),
+    hostPath: (path) => hostPath(options, state.newest?.plan, path),
   };
 }
 
@@ -132,7 +139,7 @@ async function openBox(state: State, { terminal, env }: Parameters<Sandbox["open
       : bubblewrapStart(engine, plan, options, terminal);
   let served: Promise<void> | undefined;
   const starting = startBox({
-    ...{ ...start, env: environmentInside(env, plan, options) },
+    ...{ ...start, env: environmentInside(env, plan, environmentOptions(options)) },
     // The network is there before the walls are.
     onPid(pid) {
       served = network?.serve(pid, starting);
@@ -178,7 +185,7 @@ type Opened = {
 function watchOf(box: Box, { before, plan, walls, onGone, onHidden }: Opened, options: InsideOptions): Watch {
   const { pass } = plan.sockets;
   const shown = [...shownFolders(options), ...plan.writable];
-  const own = [...temps, ...emptied, ...plan.hidden];
+  const own = [...temps, ...emptied, devices, ...plan.hidden];
   const deepest = (path: string, roots: readonly string[]) =>
     Math.max(-1, ...roots.filter((root) => isInside(path, root)).map((root) => root.length));
   const both = { pid: box.pid, isAlive: box.isAlive };
@@ -190,8 +197,12 @@ function watchOf(box: Box, { before, plan, walls, onGone, onHidden }: Opened, op
     box.kill();
   };
   const lost = lostMounts(walls, { ...both, onGone, onHidden, warn, onFailure });
+  const activity = activityIn(box.pid);
   return watchBox({
-    look: (during) => Promise.all([sockets.look(), lost(during)]),
+    look: (during) => Promise.all([sockets.look(), lost(() => during || activity.hasMore())]),
+    onTurn(during) {
+      if (options.onLook && (during || activity.hasRun())) options.onLook(during);
+    },
     isAlive: box.isAlive,
     onEnd: sockets.close,
   });
@@ -212,7 +223,7 @@ function planKey({ mode, rules }: InsideOptions): string {
 type Planned = { plan: SandboxPlan; later: string[] };
 
 function planOf(options: InsideOptions): Planned {
-  const { workspace, home, own, places, mode, rules, main, env } = options;
+  const { workspace, home, own, places, mode, rules, main, env, namedByGit } = options;
   const { allow, deny } = rules();
   const input = {
     ...{ mode: mode(), allow: allow.map(parseRule), deny: deny.map(parseRule), workspace, home, own },
@@ -220,7 +231,7 @@ function planOf(options: InsideOptions): Planned {
       readable: [...places.readable, places.copies],
       writable: [...places.writable, places.temp, places.caches],
     },
-    found: lookAround({ workspace, env, home }, ownPrograms(main, workspace)),
+    found: lookAround({ workspace, env, home, namedByGit }, ownPrograms(main, workspace)),
   };
   const plan = sandboxPlan(input);
   const { pass, drop } = plan.environment;
@@ -230,15 +241,14 @@ function planOf(options: InsideOptions): Planned {
   return { plan: { ...plan, environment }, later: hiddenLater(input) };
 }
 
-function hasOwnWorld({ engine }: InsideOptions): boolean {
-  return engine.name === "namespaces";
+function environmentOptions(options: InsideOptions): Parameters<typeof environmentInside>[2] {
+  const { env: whole, places, home } = options;
+  const isOwn = hasOwnWorld(options);
+  return { whole, places, home, temp: (isOwn ? temps[0] : undefined) ?? places.temp, hasOwnWorld: isOwn };
 }
 
-/** Returns true for a variable that leads to a socket that is not inside, or to a proxy of the machine. */
-function isShut({ sockets }: SandboxPlan, name: string, value = ""): boolean {
-  // The machine's proxy is out of reach inside, and ours to use: names lead to where they should by themselves.
-  if (/^(https?|ftp|all|no)_proxy$/i.test(name)) return true;
-  return isDoor(name) && !sockets.pass.some((path) => value.includes(path));
+function hasOwnWorld({ engine }: InsideOptions): boolean {
+  return engine.name === "namespaces";
 }
 
 type WalledStart = Omit<BoxStart, "env"> & { walls: readonly Closing[] };
@@ -315,76 +325,15 @@ function copied(path: string, copy: string): string {
   }
 }
 
-/** Variables that point package managers at the caches of the session, by folder. */
-const cacheVariables: Readonly<Record<string, string>> = {
-  npm_config_cache: "npm",
-  // Not as npm_config_…: npm warns of each variable of that name that it does not know.
-  npm_package_config_node_gyp_devdir: "node-gyp",
-  PNPM_HOME: "pnpm",
-  YARN_CACHE_FOLDER: "yarn",
-  PIP_CACHE_DIR: "pip",
-  UV_CACHE_DIR: "uv",
-  GOMODCACHE: "go/mod",
-  GOCACHE: "go/build",
-  DENO_DIR: "deno",
-  CCACHE_DIR: "ccache",
-};
-
-/**
- * Keeps package managers from asking for news of themselves, which no host on the list gives, and npm and pip from
- * waiting 10 to 60 seconds before they try a host again that was refused. In milliseconds.
- */
-const offList: Readonly<Record<string, string>> = {
-  npm_config_update_notifier: "false",
-  NO_UPDATE_NOTIFIER: "1",
-  PIP_DISABLE_PIP_VERSION_CHECK: "1",
-  npm_config_fetch_retry_mintimeout: "100",
-  npm_config_fetch_retry_maxtimeout: "1000",
-  // At once, and after half a second.
-  PIP_RETRIES: "2",
-};
-
-function environmentInside(
-  env: Readonly<Record<string, string>>,
-  plan: SandboxPlan,
-  options: InsideOptions,
-): Record<string, string> {
-  const { env: whole, places, home } = options;
-  const [settings = places.temp] = places.writable;
-  const isHidden = (path: string) => protectionOf(plan, realOf(path)) === "hidden";
-  const kept = Object.entries(env).filter(
-    ([name, value]) => !hasOwnWorld(options) || !isShut(plan, name, value),
-  );
-  const passed = plan.environment.pass.flatMap((name) =>
-    whole[name] === undefined ? [] : [[name, whole[name]]],
-  );
-  const caches = Object.entries(cacheVariables).filter(([name]) => !isWritable(plan, env[name]));
-  return Object.fromEntries([
-    ...(hasOwnWorld(options) ? Object.entries(offList) : []),
-    ...kept.filter(([name]) => !plan.environment.drop.includes(name)),
-    ...passed,
-    ...caches.map(([name, folder]) => [name, join(places.caches, folder)]),
-    ["GIT_CONFIG_GLOBAL", sessionGitSettings(settings, { env: whole, home, isHidden })],
-    ...["TMPDIR", "TMP", "TEMP"].map((name) => [name, hasOwnWorld(options) ? temps[0] : places.temp]),
-  ]);
-}
-
-function realOf(path: string): string {
-  try {
-    return realTarget(path);
-  } catch {
-    return path;
-  }
-}
-
-function isWritable(plan: SandboxPlan, path: string | undefined): boolean {
-  return path !== undefined && plan.writable.some((root) => isInside(path, root));
-}
-
 /** Returns where a file inside lies on the machine: temporary files are the session's own. */
-function hostPath({ engine, workspace, home, places }: InsideOptions, path: string): string {
+function hostPath(
+  { engine, workspace, home, places }: InsideOptions,
+  plan: Pick<SandboxPlan, "writable" | "readOnly"> | undefined,
+  path: string,
+): string {
   if (engine.name !== "namespaces") return path;
-  const shown = [...workspace, home, ...places.readable, ...places.writable, places.caches];
+  const planned = plan ? [...plan.writable, ...plan.readOnly] : [];
+  const shown = [...workspace, home, ...places.readable, ...places.writable, places.caches, ...planned];
   const folder = temps.find((one) => isInside(path, one));
   if (folder === undefined || shown.some((one) => isInside(path, one) || isInside(folder, one))) return path;
   return join(places.temp, path.slice(folder.length));

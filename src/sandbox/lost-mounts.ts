@@ -27,13 +27,13 @@ export type LostOptions = {
 };
 
 /**
- * Returns a look that closes what was lost since the one before. `during`: a command has been
- * running since.
+ * Returns a look that closes what was lost since the one before. `mayWrite`: tells, when
+ * something was lost, whether something ran that could have written it.
  */
 export function lostMounts(
   walls: readonly Closing[],
   options: LostOptions,
-): (during: boolean) => Promise<void> {
+): (mayWrite: () => boolean) => Promise<void> {
   const { pid, isAlive, onGone, onHidden, warn, onFailure, folders } = options;
   const byPath = new Map(walls.map((wall) => [wall.path, wall]));
   const inChanged = pathsInChanged([...byPath.keys()]);
@@ -46,7 +46,7 @@ export function lostMounts(
     return !isSame;
   };
   let closing: Promise<void> = Promise.resolve();
-  return (during) => {
+  return (mayWrite) => {
     const changed = inChanged().filter(isNew);
     if (changed.length === 0) return closing;
     const mounted = mountPoints(procText(`${pid}/mountinfo`) ?? "");
@@ -64,7 +64,7 @@ export function lostMounts(
     const closed = mountInside(pid, fresh, folders).then(
       () => {
         const opened = fresh.flatMap(({ how, path }) => (how === "readOnly" ? [path] : []));
-        if (during && opened.length > 0) warn(openedText(opened));
+        if (opened.length > 0 && mayWrite()) warn(openedText(opened));
       },
       ({ message }: Error) => {
         if (isAlive()) onFailure(failureText(fresh, message));
@@ -76,7 +76,7 @@ export function lostMounts(
 }
 
 function openedText(paths: readonly string[]): string {
-  return `sandbox: another program replaced ${paths.join(", ")} while a command ran, which could write it for a moment; look at it before you use it`;
+  return `sandbox: another program replaced ${paths.join(", ")} while commands ran, which could write it for a moment; look at it before you use it`;
 }
 
 function failureText(walls: readonly Closing[], reason: string): string {

@@ -30,29 +30,65 @@ export function presentNames(paths: readonly string[]): () => string[] {
   return () => [...places].flatMap(([folder, names]) => look(folder, names));
 }
 
+/** Remembers by whose stamp a folder was judged last: its own, or, while it is missing, that of `at` above it. */
+type Told = { at: string; stamp: string | undefined; isMissing: boolean };
+
 /**
  * Returns a function that lists those of `paths` in whose folder a name may have been added or taken away since its last
  * call.
  */
 export function pathsInChanged(paths: readonly string[]): () => string[] {
   const places = Map.groupBy(new Set(paths), dirname);
-  const stamps = new Map<string, string | undefined>();
-  const isExact = exactnessByDevice();
-  return () =>
-    [...places].flatMap(([folder, names]) => {
-      const stamp = stampOf(folder, isExact);
-      const isSame = stamp !== undefined && stamp === stamps.get(folder);
-      stamps.set(folder, stamp);
-      return isSame ? [] : names;
+  const told = new Map<string, Told>();
+  const stampOf = folderStamp();
+  return () => {
+    const stampNow = memoized(stampOf);
+    return [...places].flatMap(([folder, names]) => {
+      const before = told.get(folder);
+      const stamp = before && stampNow(before.at);
+      if (stamp !== undefined && stamp === before?.stamp) return [];
+      const now = toldOf(folder, stampNow);
+      told.set(folder, now);
+      return before?.isMissing && now.isMissing ? [] : names;
     });
+  };
 }
+
+/** Looks for the lowest folder above a missing one, whose stamp changes before anything can appear in that one. */
+function toldOf(folder: string, stampNow: (folder: string) => string | undefined): Told {
+  const own = stampNow(folder);
+  if (own !== gone) return { at: folder, stamp: own, isMissing: false };
+  let [name, at] = [folder, dirname(folder)];
+  while (stampNow(at) === gone) [name, at] = [at, dirname(at)];
+  // A link that leads nowhere can lead somewhere at any time. The stamp is older than this look for the name.
+  return isThere(name)
+    ? { at: folder, stamp: undefined, isMissing: true }
+    : { at, stamp: stampNow(at), isMissing: true };
+}
+
+function memoized(stampOf: (folder: string) => string | undefined): (folder: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  return (folder) => {
+    if (!known.has(folder)) known.set(folder, stampOf(folder));
+    return known.get(folder);
+  };
+}
+
+/** Returns a function that gives what changes with each name in a folder; undefined where nothing does for certain. */
+export function folderStamp(): (folder: string) => string | undefined {
+  const isExact = exactnessByDevice();
+  return (folder) => stampOf(folder, isExact);
+}
+
+/** The stamp of a folder that is missing. */
+const gone = "gone";
 
 /** Returns what changes with each name that is added or removed; undefined where nothing does for certain. */
 function stampOf(folder: string, isExact: Exactness): string | undefined {
   const now = Date.now();
   try {
     const stats = statSync(folder, { throwIfNoEntry: false });
-    if (stats === undefined) return "gone";
+    if (stats === undefined) return gone;
     const { dev, ino, ctimeMs } = stats;
     // Nor where the clock was set back.
     return now - ctimeMs > settledMs && isExact(folder, dev) ? `${dev} ${ino} ${ctimeMs}` : undefined;

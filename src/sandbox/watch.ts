@@ -10,6 +10,8 @@ export type Watch = {
 export type WatchOptions = {
   /** Closes what appeared since it was called last; never rejects. `during`: a command has been running since. */
   look(during: boolean): Promise<unknown>;
+  /** Called before each look by itself, for what need not be known before a command. `during`: one runs. */
+  onTurn(during: boolean): void;
   /** False once the sandbox has ended, and with it the watch. */
   isAlive(): boolean;
   /** Called when it has ended. */
@@ -18,11 +20,20 @@ export type WatchOptions = {
 
 /** Milliseconds between two looks by itself, while a command runs and else. */
 const [busyMs, calmMs] = [25, 250];
-/** The least of the time that is left for other work, for each part that looking takes. */
+/** The least of the time that is left for other work, for each part that looking takes of a processor. */
 const rest = 100;
 
+/**
+ * Returns the milliseconds that this process has had of a processor. How long something took would count others too: on a
+ * busy machine the next look would come late.
+ */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Watches from now on. */
-export function watchBox({ look, isAlive, onEnd }: WatchOptions): Watch {
+export function watchBox({ look, onTurn, isAlive, onEnd }: WatchOptions): Watch {
   let isBusy = false;
   let timer: NodeJS.Timeout | undefined;
   const again = (cost: number): void => {
@@ -31,9 +42,10 @@ export function watchBox({ look, isAlive, onEnd }: WatchOptions): Watch {
   };
   const turn = (): void => {
     if (!isAlive()) return void onEnd();
-    const began = performance.now();
+    const before = processorMs();
+    onTurn(isBusy);
     void look(isBusy);
-    again(performance.now() - began);
+    again(processorMs() - before);
   };
   again(0);
   return {

@@ -1,5 +1,7 @@
 /** Errors of opening a session: sentences for the user, each with the remedy. */
 
+import { type Holder, inWords } from "../disk/claim.ts";
+
 /** Thrown when there is no such session, the id is ambiguous, or the log cannot be read. */
 export class SessionError extends Error {
   override readonly name = "SessionError";
@@ -10,11 +12,11 @@ export class SessionError extends Error {
 export class SessionLocked extends Error {
   override readonly name = "SessionLocked";
   readonly exitCode = 2;
-  readonly pid: number;
 
-  constructor(id: string, pid: number) {
-    super(`session ${id} is in use by process ${pid}: branch from it with --fork, or end that process first`);
-    this.pid = pid;
+  constructor(id: string, holder: Holder) {
+    super(
+      `session ${id} is in use by ${inWords(holder)}: branch from it with --fork, or end that process first`,
+    );
   }
 }
 

@@ -13,6 +13,8 @@ export type FileLogOptions = {
   nextSeq: number;
   /** True when the file's last line still lacks its newline. */
   unended: boolean;
+  /** False once another machine took the session: from then on nothing is written. */
+  isOurs(): boolean;
   clock: Clock;
   warn: (text: string) => void;
 };
@@ -27,20 +29,33 @@ const bookkeeping: readonly LogEvent["type"][] = ["session_started", "model_requ
  * Creates a log that appends to a file. When the disk refuses, it warns once, continues in memory and retries. What is
  * appended after `close` stays in memory: by then the descriptor may be that of another file.
  */
-export function fileLog({ fd, events, nextSeq, unended, clock, warn }: FileLogOptions) {
+export function fileLog({ fd, events, nextSeq, unended, isOurs, clock, warn }: FileLogOptions) {
   const listeners = new Set<(event: LogEvent) => void>();
   let unsaved = unended ? "\n" : "";
   let warned = false;
+  let lost = false;
   let closed = false;
 
   const save = (sync: boolean): void => {
     if (closed) return;
+    if (!isOurs()) {
+      warnOfLoss();
+      return;
+    }
     const refusal = appendLines(fd, unsaved, sync);
     if (!refusal) unsaved = "";
     if (refusal?.torn && !unsaved.startsWith("\n")) unsaved = `\n${unsaved}`;
     if (!refusal || warned) return;
     warned = true;
     warn(`the session cannot be saved (${refusal.code}); continuing without saving, and retrying`);
+  };
+
+  const warnOfLoss = (): void => {
+    if (!lost)
+      warn(
+        "another machine continues this session, because this one was silent for too long: what follows here is not saved; end it",
+      );
+    lost = true;
   };
 
   const log: EventLog = {

@@ -15,11 +15,11 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { EventOf, LogEvent } from "../core/events.ts";
 import type { Artifacts, Clock, EventLog } from "../core/ports.ts";
+import { type Claim, claimFolder, holderOf } from "../disk/claim.ts";
 import { makeFolders } from "../disk/make-folders.ts";
 import { artifactsIn } from "./artifacts.ts";
-import { isErrno, SessionError } from "./errors.ts";
+import { isErrno, SessionError, SessionLocked } from "./errors.ts";
 import { findSession, logFile, type SessionChoice, slugOf } from "./listing.ts";
-import { holderOf, lockFolder } from "./lock.ts";
 import { fileLog } from "./log.ts";
 import { readLog, type StoredLog } from "./read.ts";
 
@@ -37,8 +37,8 @@ type Warn = (text: string) => void;
 type Outside = { clock: Clock; warn: Warn };
 
 /** Creates a session of `cwd`; when `root` cannot be written, in a private temp folder and with a warning. */
-export function createSession(options: { root: string; cwd: string } & Outside): OpenSession {
-  return writable(resolve(options.root), options.warn, (root) => {
+export function createSession(options: { root: string; cwd: string } & Outside): Promise<OpenSession> {
+  return writable(resolve(options.root), options.warn, async (root) => {
     const folder = newFolder(root, options.cwd, options.clock());
     writeFileSync(logFile(folder), "", { flag: "wx", mode: 0o600 });
     return opened(folder, options, readLog);
@@ -46,9 +46,9 @@ export function createSession(options: { root: string; cwd: string } & Outside):
 }
 
 /** Opens a stored session to continue it. Throws `SessionError`, or `SessionLocked` when another process has it. */
-export function openSession(options: SessionChoice & Outside): OpenSession {
+export async function openSession(options: SessionChoice & Outside): Promise<OpenSession> {
   const stored = findSession({ ...options, root: resolve(options.root) });
-  return writable(stored, options.warn, (target) => {
+  return writable(stored, options.warn, async (target) => {
     const folder = target === stored ? stored : copied(stored, target);
     return opened(folder, options, readResumable);
   });
@@ -72,10 +72,10 @@ type ForkOptions = SessionChoice &
   };
 
 /** Opens a new session that begins with the events of a stored one. Throws `SessionError`. */
-export function forkSession(options: ForkOptions): OpenSession {
+export async function forkSession(options: ForkOptions): Promise<OpenSession> {
   const source = readSession(options);
   refuseDelegate(source.start);
-  return writable(resolve(options.root), options.warn, (root) => {
+  return writable(resolve(options.root), options.warn, async (root) => {
     const folder = newFolder(root, source.start.cwd, options.clock());
     const start = { ...source.start, sessionId: basename(folder), folder, parent: source.id };
     const events = [start, ...source.events.slice(1)].slice(0, options.events);
@@ -110,27 +110,31 @@ export function readSession(options: SessionChoice & { warn: Warn }): {
 }
 
 /** Removes a stored session with everything in its folder. Throws `SessionLocked` while another process has it open. */
-export function removeSession(folder: string): void {
-  lockFolder(folder, basename(folder));
+export async function removeSession(folder: string): Promise<void> {
+  await claimed(folder, () => {});
   rmSync(folder, { recursive: true, force: true });
 }
 
 /** Runs `make` for `folder`, and for a private temp folder when the operating system refuses `folder`. */
-function writable<T>(folder: string, warn: Warn, make: (target: string) => T): T {
+async function writable<T>(folder: string, warn: Warn, make: (target: string) => Promise<T>): Promise<T> {
   try {
-    return make(folder);
+    return await make(folder);
   } catch (error) {
     if (!isErrno(error)) throw error;
     const elsewhere = mkdtempSync(join(tmpdir(), "sawtooth-sessions-"));
-    const made = make(elsewhere);
+    const made = await make(elsewhere);
     warn(`cannot write to ${folder} (${error.code}): this session is kept in ${elsewhere}`);
     return made;
   }
 }
 
-function opened(folder: string, { clock, warn }: Outside, read: (file: string) => StoredLog): OpenSession {
+async function opened(
+  folder: string,
+  { clock, warn }: Outside,
+  read: (file: string) => StoredLog,
+): Promise<OpenSession> {
   const id = basename(folder);
-  const release = lockFolder(folder, id);
+  const { release, isHeld } = await claimed(folder, warn);
   try {
     const { events, nextSeq, wholeBytes, unended, warnings } = read(logFile(folder));
     const fd = openSync(logFile(folder), constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW);
@@ -138,12 +142,22 @@ function opened(folder: string, { clock, warn }: Outside, read: (file: string) =
     ftruncateSync(fd, wholeBytes);
     const artifacts = artifactsIn(join(folder, "artifacts"), warn);
     for (const warning of warnings) warn(warning);
-    const file = fileLog({ fd, events, nextSeq, unended, clock, warn });
+    const file = fileLog({ fd, events, nextSeq, unended, clock, warn, isOurs: () => isHeld(true) });
     return { id, folder, log: file.log, artifacts, close: closing(folder, file, release) };
   } catch (error) {
     release();
     throw error;
   }
+}
+
+/** Claims the folder of a session. Throws `SessionLocked` while another process has it. */
+async function claimed(folder: string, warn: Warn): Promise<Claim> {
+  const id = basename(folder);
+  const claim = await claimFolder(folder, (host, ms) =>
+    warn(`session ${id} was in use on ${host}: it is opened here if it stays silent for ${ms / 1000} s`),
+  );
+  if ("host" in claim) throw new SessionLocked(id, claim);
+  return claim;
 }
 
 function closing(folder: string, file: ReturnType<typeof fileLog>, release: () => void): () => void {

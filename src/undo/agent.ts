@@ -111,10 +111,11 @@ function labelOf(access: Access): string {
       return `mcp ${access.server}/${access.tool}`.slice(0, 200).toWellFormed();
     case "program":
       return "a tool of the program";
+    case "delegate":
+      return "a sub-agent";
     case "read":
     case "session":
     case "fetch":
-    case "delegate":
       return access.kind;
   }
 }

@@ -21,12 +21,14 @@ type Choice = {
 };
 
 /** Opens them. Throws `SessionError`, or `SessionLocked` when another process has the session. */
-export function openStoredSnapshots(choice: Choice): OpenSession & { cwd: string; snapshots: Snapshots } {
+export async function openStoredSnapshots(
+  choice: Choice,
+): Promise<OpenSession & { cwd: string; snapshots: Snapshots }> {
   const { root, cwd, clock, warn } = choice;
   const id =
     choice.id ?? listSessions(resolve(root), cwd).find(({ folder }) => existsSync(placeOf(folder)))?.id;
   if (id === undefined) throw new SessionError(`no session of ${cwd} changed files: nothing to undo`);
-  const session = openSession({ root, id, clock, warn });
+  const session = await openSession({ root, id, clock, warn });
   const options = { folder: placeOf(session.folder), roots: [], except: [resolve(root)], clock, warn };
   return { ...session, cwd: started(session.log.events()).cwd, snapshots: openSnapshots(options) };
 }

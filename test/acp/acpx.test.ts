@@ -62,7 +62,9 @@ test("exec: a question allowed, and one denied", async () => {
   await until(() => agentsOf(workspace).length === 0);
 });
 
-test("two sessions at once, cancel in a running command, mode and model, list, and resume after kill -9", async () => {
+test("two sessions at once, cancel in a running command, mode and model, list, and resume after kill -9", {
+  timeout: 300_000,
+}, async () => {
   const { workspace, server } = await serve((body) => {
     const said = JSON.stringify(body.messages);
     if (said.includes("third")) return { text: "still here" };

@@ -19,6 +19,8 @@ export type Update = Json & {
 };
 export type Failure = { code: number; message: string; data?: unknown };
 export type Reply = { result?: Json; error?: Failure };
+/** Fills in a form: what the client sends back; undefined: it cannot show forms. */
+export type Filler = ((request: Json) => Json) | undefined;
 /** Chooses one of the options by its kind, or `cancelled`; undefined: the question stays open. */
 export type Chooser = (request: Asked) => string | undefined;
 export type Asked = {
@@ -62,6 +64,8 @@ function check(message: Json, method: string | undefined): void {
 const usual = { session: { compaction: {}, notices: {} }, auth: { terminal: true } };
 
 type Seen = {
+  /** Forms that the agent asked for. */
+  forms: Json[];
   asked: Asked[];
   told: { sessionId: string; update: Update }[];
   /** Errors of this client: a message that is not as the schema has it. */
@@ -71,8 +75,8 @@ type Seen = {
 };
 
 /** Reads and checks what the agent says, and answers its questions by `chooser`. */
-function connect(run: Started, chooser: { choose: Chooser }) {
-  const seen: Seen = { asked: [], told: [], faults: [], strays: [] };
+function connect(run: Started, chooser: { choose: Chooser; fill: Filler }) {
+  const seen: Seen = { asked: [], told: [], faults: [], strays: [], forms: [] };
   const waiting = new Map<unknown, { method: string; resolve(reply: Reply): void }>();
   let lastId = 0;
   const write = (message: object | string): void =>
@@ -92,7 +96,10 @@ function connect(run: Started, chooser: { choose: Chooser }) {
       check(message, request?.method);
       if (message.method === "session/update") seen.told.push(message.params as Seen["told"][0]);
       else if (message.method === "session/request_permission") answer(message.id, message.params as Asked);
-      else if (request) request.resolve(message);
+      else if (message.method === "elicitation/create") {
+        seen.forms.push(message.params as Json);
+        write({ jsonrpc: "2.0", id: message.id, result: chooser.fill?.(message.params as Json) ?? {} });
+      } else if (request) request.resolve(message);
       else if (typeof message.method !== "string") seen.strays.push(message);
     } catch (error) {
       seen.faults.push(error);
@@ -115,10 +122,15 @@ function connect(run: Started, chooser: { choose: Chooser }) {
 export async function editor(
   workspace: Workspace,
   words: string[] = [],
-  { capabilities = usual as Json, choose = (() => "allow_once") as Chooser, env = {} } = {},
+  {
+    capabilities = usual as Json,
+    choose = (() => "allow_once") as Chooser,
+    fill = undefined as Filler,
+    env = {},
+  } = {},
 ) {
   const run = start(workspace, ["acp", ...words], { input: "open", env });
-  const chooser = { choose };
+  const chooser = { choose, fill };
   const wire = connect(run, chooser);
   const { told, request } = wire;
   /** Returns the result. Throws when there is an error. */
@@ -131,7 +143,9 @@ export async function editor(
     run.child.kill("SIGKILL");
     await run.ended;
   });
-  const greeting = await call("initialize", { protocolVersion: 1, clientCapabilities: capabilities });
+  const elicitation = fill ? { elicitation: { form: {} } } : {};
+  const clientCapabilities = { ...capabilities, ...elicitation };
+  const greeting = await call("initialize", { protocolVersion: 1, clientCapabilities });
   return {
     ...{ ...run, ...wire, greeting, call },
     close(): Promise<Ended> {
@@ -152,6 +166,9 @@ export async function editor(
       }),
     answerWith(next: Chooser): void {
       chooser.choose = next;
+    },
+    fillWith(next: Filler): void {
+      chooser.fill = next;
     },
     async until(found: (update: Update) => boolean): Promise<Update> {
       await until(() => told.some(({ update }) => found(update)), "an update");

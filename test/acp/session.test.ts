@@ -130,27 +130,6 @@ test("cancel closes an open question, and so does a mode that answers it", async
   expect(existsSync(join(workspace.cwd, "two.txt"))).toBe(true);
 });
 
-test("a second prompt steers the running turn, and both end with it", async () => {
-  const { workspace, server } = await serve([
-    { calls: [bash("touch begun; until [ -e heard ]; do sleep 0.1; done")] },
-    { text: "with tabs" },
-  ]);
-  const one = await editor(workspace, auto);
-  const id = await one.open();
-  const first = one.say(id, "begin");
-  await until(() => existsSync(join(workspace.cwd, "begun")));
-  const second = one.say(id, "use tabs");
-  // Answered in order: so the prompt before it was taken.
-  await one.call("session/list", {});
-  writeFileSync(join(workspace.cwd, "heard"), "");
-  expect(await Promise.all([first, second])).toMatchObject([
-    { result: { stopReason: "end_turn" } },
-    { result: { stopReason: "end_turn" } },
-  ]);
-  expect(server.requests).toHaveLength(2);
-  expect(server.rawBodies[1]).toContain("use tabs");
-});
-
 test("two sessions work at once, each with its own folder, model output and mode", async () => {
   const { workspace } = await serve((body) => {
     const said = JSON.stringify(body.messages);

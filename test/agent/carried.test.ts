@@ -10,6 +10,7 @@ import type { Model } from "../../src/core/ports.ts";
 import { allOf, lastOf } from "../../src/core/questions.ts";
 import { anthropicModel } from "../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../src/models/cards.ts";
+import { type Dialect, dialects } from "../../src/models/openai/dialects.ts";
 import { openaiModel } from "../../src/models/openai/openai.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { memoryLog, user } from "../support/logs.ts";
@@ -17,24 +18,43 @@ import type { Maker } from "../support/mock-carried.ts";
 import { type OpenaiTurn, startMakersServer } from "../support/mock-openai.ts";
 import { startMockServer } from "../support/mock-server.ts";
 
-const cards: Record<"deepseek" | "moonshot" | "gemini", ModelCard> = {
+const cards: Record<Exclude<Maker, "openai">, ModelCard> = {
   deepseek: findCard("openai/deepseek-flash").card,
   moonshot: { ...findCard("openai/glm-5.3").card, id: "openai/kimi-k3" },
   gemini: findCard("openai/gemini-3.5-pro").card,
+  mistral: findCard("mistral/devstral-latest").card,
+  devstral: findCard("vllm/mistralai/Devstral-Small-2-24B").card,
+  openrouter: findCard("openrouter/google/gemini-3.5-pro").card,
 };
+const makers = Object.keys(cards) as (keyof typeof cards)[];
 
 /** A step with a call each; every third without a thought of its own, every fifth with two calls. */
 function turnOf(maker: Maker, index: number): OpenaiTurn {
   const calls = Array.from({ length: index % 5 === 4 ? 2 : 1 }, (_, at) => ({
-    id: `${maker}_${index}_${at}`,
+    id: maker.endsWith("stral") ? `m${index}x${at}`.padEnd(9, "0") : `${maker}_${index}_${at}`,
     name: "bash",
     args: JSON.stringify({ command: `make ${index}`, content: "x = 1\n".repeat(60) }),
     ...(maker === "gemini" && at === 0
       ? { extra: { google: { thought_signature: `sig+/${index}==` } } }
       : {}),
   }));
-  const thinking = maker === "gemini" ? {} : { thinking: index % 3 === 1 ? "" : `thought ${index} – \ud83e` };
-  return { ...thinking, text: index % 2 ? `looking ${index}` : "", calls };
+  const thinks = maker !== "gemini" && !maker.endsWith("stral");
+  const thinking = thinks ? { thinking: index % 3 === 1 ? "" : `thought ${index} – \ud83e` } : {};
+  const details = maker === "openrouter" ? { details: detailsOf(index, calls[0]?.id ?? "") } : {};
+  return { ...thinking, ...details, text: index % 2 ? `looking ${index}` : "", calls };
+}
+
+/** Details as OpenRouter streams them: text in pieces, and the signature at the first call. */
+function detailsOf(index: number, id: string): object[] {
+  const thought = (text: string) => ({ type: "reasoning.text", text, format: "google-gemini-v1", index: 0 });
+  const signature = {
+    type: "reasoning.encrypted",
+    data: `sig+/${index}==`,
+    id,
+    format: "google-gemini-v1",
+    index: 1,
+  };
+  return [...(index % 3 === 1 ? [] : [thought(`thought ${index}`), thought(" goes on")]), signature];
 }
 
 async function start(maker: keyof typeof cards, steps: number, context: string) {
@@ -55,14 +75,19 @@ async function start(maker: keyof typeof cards, steps: number, context: string) 
 }
 
 function modelOf(maker: keyof typeof cards, baseUrl: string): Model {
-  const dialect = { official: false, signedCalls: maker === "gemini" };
+  const own: Partial<Record<Maker, Dialect>> = {
+    gemini: dialects.chat_signed,
+    mistral: dialects.chat_mistral,
+    openrouter: dialects.chat_openrouter,
+  };
+  const dialect = own[maker] ?? dialects.chat;
   return openaiModel({ card: cards[maker], apiKey: "sk-test", baseUrl, dialect });
 }
 
 const refusals = ({ received }: { received: { refused?: string }[] }) =>
   received.flatMap(({ refused }) => refused ?? []);
 
-test.each(["deepseek", "moonshot", "gemini"] as const)(
+test.each(makers)(
   "40 steps of %s with edits and summaries, of which half after a resume, are never refused",
   async (maker) => {
     const { agent, log, server } = await start(maker, 20, "economist");
@@ -85,7 +110,7 @@ test.each(["deepseek", "moonshot", "gemini"] as const)(
   },
 );
 
-test.each(["deepseek", "gemini"] as const)(
+test.each(["deepseek", "gemini", "mistral", "devstral", "openrouter"] as const)(
   "%s, then Claude, then the first again: each gets what it made, and nothing of the other",
   async (maker) => {
     const { agent, log, server, model } = await start(maker, 6, "raw");

@@ -51,9 +51,36 @@ function randomTurns(seed: number, steps: number): (body: WireBody, index: numbe
   };
 }
 
-async function session(modelId: string, context: string, seed: number) {
+/** The same session with searches of the provider in it: whole ones, some that wait beside calls, and pauses. */
+function searchingTurns(seed: number, steps: number): ReturnType<typeof randomTurns> {
+  const turns = randomTurns(seed, steps);
+  const random = seededRandom(seed + 1);
+  const one = (waits: boolean) => ({
+    query: `how to make ${Math.floor(random() * 20)}`,
+    ...(random() < 0.1 ? { error: "unavailable" } : {}),
+    found: Array.from({ length: Math.floor(random() * 6) }, (_, at) => `https://site${at}.example/${seed}`),
+    ...(waits ? { waits } : {}),
+  });
+  let paused = 0;
+  return (body, index) => {
+    const turn = turns(body, index - paused);
+    if (!turn.calls) return turn;
+    const roll = random();
+    if (roll < 0.15) {
+      paused += 1;
+      const { thinking } = turn;
+      const searches = [one(false), ...(random() < 0.5 ? [one(true)] : [])];
+      return { ...(thinking ? { thinking } : {}), searches, stop: "pause_turn" };
+    }
+    if (roll < 0.3) return { ...turn, searches: [one(false), ...(random() < 0.5 ? [one(true)] : [])] };
+    return turn;
+  };
+}
+
+async function session(modelId: string, context: string, seed: number, turnsOf = randomTurns) {
   const card = findCard(`anthropic/${modelId}`).card;
-  server = await startMockServer({ turns: randomTurns(seed, sized(45, 70)) });
+  const searches = turnsOf === searchingTurns;
+  server = await startMockServer({ turns: turnsOf(seed, sized(45, 70)) });
   const output = (input: Record<string, unknown>) => {
     const lines = Number(input.lines ?? 80);
     return { content: "src/a.ts:12: something happened here\n".repeat(lines), isError: lines % 7 === 1 };
@@ -64,7 +91,9 @@ async function session(modelId: string, context: string, seed: number) {
     tools,
     context,
     realCard: card,
-    engine: { window: sized(9_000, 12_000) },
+    ...(searches ? { webSearch: { maxUses: 3, blockedDomains: [] } } : {}),
+    // What a search found cannot be masked: the same share of the window is for the rest.
+    engine: { window: searches ? sized(14_000, 18_000) : sized(9_000, 12_000) },
   });
   const { agent, log } = made;
   tools.push(
@@ -79,23 +108,28 @@ async function session(modelId: string, context: string, seed: number) {
   return { agent, log, server };
 }
 
+const stacks = contextNames.filter((name) => !["raw", "ingest"].includes(name));
+const kinds = [
+  ["a long session", randomTurns],
+  ["a long session with searches of the provider", searchingTurns],
+] as const;
+const rows = kinds.flatMap(([what, turnsOf]) => stacks.map((context) => [what, context, turnsOf] as const));
+
 describe.each(["claude-sonnet-4-6", "claude-sonnet-5-5"])("on %s", (modelId) => {
-  test.each(contextNames.filter((name) => !["raw", "ingest"].includes(name)))(
-    "a long session under %s never makes a request that the API refuses",
-    async (context) => {
-      const { agent, log, server } = await session(modelId, context, context.length + modelId.length);
-      const refused = server.exchanges.filter((exchange) => exchange.status !== 200);
-      expect(refused.map((exchange) => exchange.error)).toEqual([]);
-      expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([]);
-      expect(lastOf(log.events(), "turn_ended")?.reason).toBe("completed");
-      expect(allOf(log.events(), "context_edited").length).toBeGreaterThan(1);
-      const bodies = server.rawBodies.filter((body) => !body.includes("Write a handoff."));
-      bodies.forEach((body, index) => {
-        const composed = requestOfStep(log.events(), index + 1);
-        expect(composed && agent.model.encode(composed.request)).toBe(body);
-      });
-      const last = bodies.at(-1) ?? "";
-      expect(last).toContain("FIX-33");
-    },
-  );
+  test.each(rows)("%s under %s never makes a request that the API refuses", async (_, context, turnsOf) => {
+    const seed = context.length + modelId.length;
+    const { agent, log, server } = await session(modelId, context, seed, turnsOf);
+    const refused = server.exchanges.filter((exchange) => exchange.status !== 200);
+    expect(refused.map((exchange) => exchange.error)).toEqual([]);
+    expect(allOf(log.events(), "warning").map((event) => event.text)).toEqual([]);
+    expect(lastOf(log.events(), "turn_ended")?.reason).toBe("completed");
+    expect(allOf(log.events(), "context_edited").length).toBeGreaterThan(1);
+    const bodies = server.rawBodies.filter((body) => !body.includes("Write a handoff."));
+    bodies.forEach((body, index) => {
+      const composed = requestOfStep(log.events(), index + 1);
+      expect(composed && agent.model.encode(composed.request)).toBe(body);
+    });
+    const last = bodies.at(-1) ?? "";
+    expect(last).toContain("FIX-33");
+  });
 });

@@ -7,10 +7,10 @@ import { sessionsUnder } from "../../src/app/stored-sessions.ts";
 import type { EventBody } from "../../src/core/events.ts";
 import { hello, makeStoreFixture } from "../session/store-fixture.ts";
 
-test("the resume picker redacts the values of .env in titles, names and the end of a session", () => {
+test("the resume picker redacts the values of .env in titles, names and the end of a session", async () => {
   const fixture = makeStoreFixture();
   onTestFinished(() => fixture.clean());
-  const session = fixture.create();
+  const session = await fixture.create();
   session.log.append({
     ...hello,
     content: [{ type: "text", text: "deploy with canary-7d1f0c9a3b52 now" }],

@@ -30,11 +30,15 @@ test("a masking preset is taken from settings and from the command line, and cha
   expect(currentEngine(events())).toEqual({ context: "hybrid", engine: { maskKeep: 18, maskBatch: 2 } });
 });
 
-test("a preset that is not known is a usage error that says what is", async () => {
-  const { run } = await setUp();
-  const { stderr, code } = await run("--context", "masking:tall", "go");
-  expect(code).toBe(2);
-  expect(stderr).toContain("also with :short, :medium, :long");
+test("a number of the engine is taken from the command line, and a wrong one is a usage error that names its range", async () => {
+  const { run, events } = await setUp({ engine: { caution: 2 } });
+  const { stderr, code } = await run("--context", "economist:caution=x", "go");
+  expect([code, stderr]).toEqual([
+    2,
+    'sawtooth: --context economist:caution=x: caution must be a number of at least 0, not "x"\n',
+  ]);
+  expect((await run("--context", "economist:caution=8", "go")).code).toBe(0);
+  expect(currentEngine(events())).toEqual({ context: "economist", engine: { caution: 8 } });
 });
 
 test("a model of another provider cannot write the summaries", async () => {

@@ -1,73 +1,28 @@
 /** Sub-agents through the whole program: bill, limits, rights, depth, ends. The strict server plays both models. */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import type { LogEvent } from "../../src/core/events.ts";
+import { schemaText } from "../../src/cli/schema/schema.ts";
 import { spending } from "../../src/core/questions.ts";
-import type { ScriptedReply } from "../../src/models/playback/script.ts";
-import type { MockServer } from "../support/mock-server.ts";
-import type { WireBody } from "../support/mock-wire.ts";
-import { jsonLines, sawtooth, start, type Workspace, writeSettings } from "../support/sawtooth.ts";
+import { jsonLines, sawtooth, start, writeSettings } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
 import { until } from "../support/until.ts";
-
-const auto = ["--permission-mode", "auto", "--output-format", "stream-json"];
-const offered = [...auto, "--allow", "delegate"];
-const delegate = (brief: string) => ({ delegate: { brief, want: "the answer" } });
-const report = (learned: string): ScriptedReply => ({
-  calls: [{ report_back: { attempted: "looked", learned, outcome: "found" } }],
-});
-
-/** Returns the brief that a request is about; undefined for the session that delegates. */
-function briefOf({ system, messages }: WireBody): string | undefined {
-  if (!JSON.stringify(system).includes("You are a sub-agent")) return undefined;
-  return /brief \w+/.exec(JSON.stringify(messages))?.[0];
-}
-
-/** Number of replies that the request has behind it. */
-const repliesIn = ({ messages }: WireBody) => messages.filter(({ role }) => role === "assistant").length;
-
-type Parts = { parent: ScriptedReply[]; child(brief: string, step: number): ScriptedReply };
-
-/** Plays the parent by a list, and each sub-agent by its brief and step. */
-const turnsOf =
-  ({ parent, child }: Parts) =>
-  (body: WireBody): ScriptedReply => {
-    const brief = briefOf(body);
-    return (
-      (brief === undefined ? parent[repliesIn(body)] : child(brief, repliesIn(body))) ?? { text: "done" }
-    );
-  };
-
-/** Folders of the stored sessions, and of the sub-agents of each. */
-function foldersIn(root: string): string[] {
-  if (!existsSync(root)) return [];
-  return readdirSync(root).flatMap((slug) => readdirSync(join(root, slug)).map((id) => join(root, slug, id)));
-}
-
-function sessionsOf({ home }: Workspace): { parent: string; children: string[] } {
-  const [parent = ""] = foldersIn(join(home, "sawtooth", "state", "sessions"));
-  return { parent, children: foldersIn(join(parent, "delegates")) };
-}
-
-function logOf(folder: string): LogEvent[] {
-  const lines = readFileSync(join(folder, "events.jsonl"), "utf8").trimEnd().split("\n");
-  return lines.map((line) => JSON.parse(line) as LogEvent);
-}
-
-const costIn = (folder: string) => spending(logOf(folder)).cost;
-
-/** The result of the call of the parent with this place, as its model read it. */
-function results({ requests }: MockServer): string[] {
-  const last = requests.findLast((body) => briefOf(body) === undefined);
-  return (last?.messages ?? []).flatMap(({ content }) =>
-    Array.isArray(content)
-      ? content.flatMap((block) => (block.type === "tool_result" ? [String(block.content)] : []))
-      : [],
-  );
-}
+import {
+  auto,
+  briefOf,
+  costIn,
+  delegate,
+  logOf,
+  offered,
+  report,
+  results,
+  sessionsOf,
+  turnsOf,
+} from "./delegates.ts";
 
 test("only a session that begins with a rule for it declares the tool; others are not a byte longer", async () => {
   const { workspace, server } = await serve(() => ({ text: "done" }));
@@ -196,6 +151,86 @@ test("a budget stops sub-agents and their parent before the call that would pass
   expect(server.requests.filter((body) => briefOf(body) === undefined)).toHaveLength(1);
 });
 
+test("with $0.10 left a parent stops itself and its sub-agents before the call that would pass it", async () => {
+  const words = Array.from({ length: 400 }, (_, at) => `fact ${at * at}`).join(" ");
+  const turns = turnsOf({
+    parent: [
+      { calls: [bash("true")] },
+      { calls: ["one", "two", "three"].map((name) => delegate(`brief ${name}`)) },
+    ],
+    child: (_, step) => ({ text: `${step} ${words}`, calls: [bash(`echo ${step}`)] }),
+  });
+  const first = await serve(turns);
+  await sawtooth(first.workspace, ["-p", "go", ...offered, "--max-turns", "2"]);
+  const before = costIn(sessionsOf(first.workspace).parent);
+  const { workspace, server } = await serve(turns);
+  const budget = before + 0.1;
+  const { code } = await sawtooth(workspace, ["-p", "go", ...offered, "--max-budget-usd", String(budget)]);
+  expect(code).toBe(3);
+  const { parent, children } = sessionsOf(workspace);
+  const log = logOf(parent);
+  expect(costIn(parent)).toBeLessThanOrEqual(budget);
+  // Something was left to spend, and it went to the sub-agents alone.
+  expect(costIn(parent) - before).toBeGreaterThan(0.02);
+  expect(server.requests.filter((body) => briefOf(body) === undefined)).toHaveLength(2);
+  expect(children).toHaveLength(3);
+  for (const folder of children) expect(logOf(folder).at(-1)).toMatchObject({ reason: "max_budget" });
+  expect(log.at(-1)).toMatchObject({ type: "turn_ended", reason: "max_budget" });
+});
+
+test("undo takes back what a sub-agent changed as one step, with the editor and in the shell, and says so", async () => {
+  const create = { str_replace_editor: { command: "create", path: "{{cwd}}/made.txt", file_text: "x" } };
+  const { workspace, server } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }, { text: "I see." }],
+      child: (_, step) =>
+        [{ calls: [create] }, { calls: [bash("echo new > kept.txt; echo y > other.txt")] }][step] ??
+        report("x"),
+    }),
+  );
+  const kept = join(workspace.cwd, "kept.txt");
+  writeFileSync(kept, "old");
+  await sawtooth(workspace, ["-p", "go", ...auto, "--allow", "delegate(write)"]);
+  expect(readdirSync(workspace.cwd).sort()).toEqual(["kept.txt", "made.txt", "other.txt"]);
+  const listed = await sawtooth(workspace, ["undo", "--list"]);
+  expect(listed.stdout).toContain("before a sub-agent");
+  const undone = await sawtooth(workspace, ["undo"]);
+  expect(undone.code, undone.stderr).toBe(0);
+  expect(readdirSync(workspace.cwd)).toEqual(["kept.txt"]);
+  expect(readFileSync(kept, "utf8")).toBe("old");
+  await sawtooth(workspace, ["-p", "and now", "-c", ...auto]);
+  expect(JSON.stringify(server.requests.at(-1)?.messages)).toMatch(/undid|undone|restored/i);
+  await sawtooth(workspace, ["undo", "--redo"]);
+  expect(readFileSync(kept, "utf8")).toBe("new\n");
+});
+
+test("programs that read the stream and people that read the export see each sub-agent, its role and its price", async () => {
+  const { workspace } = await serve(
+    turnsOf({
+      parent: [{ calls: [delegate("brief one")] }, { text: "done" }],
+      child: (_, step) => (step === 0 ? { calls: [bash("ls")] } : report("of brief one")),
+    }),
+  );
+  const { stdout } = await sawtooth(workspace, ["-p", "go", ...offered]);
+  const lines = jsonLines(stdout).filter(({ type }) => type === "delegate");
+  const fits = new Ajv2020({ allErrors: true }).compile(JSON.parse(schemaText(["events"])));
+  expect(lines.filter((line) => !fits(line))).toEqual([]);
+  const [child = ""] = sessionsOf(workspace).children;
+  const of = { delegate: basename(child) };
+  expect(lines).toMatchObject([
+    { subtype: "started", ...of, folder: child, writes: false },
+    { subtype: "called", ...of, usage: { output_tokens: expect.any(Number) } },
+    { subtype: "called", ...of },
+    { subtype: "ended", ...of, reason: "completed", calls: 2 },
+  ]);
+  expect(lines.at(-1)?.cost_usd).toBeCloseTo(costIn(child), 10);
+  for (const format of ["html", "md"]) {
+    const exported = await sawtooth(workspace, ["sessions", "export", "--format", format]);
+    expect(exported.stdout).toContain("Learned: of brief one");
+    expect(exported.stdout).toMatch(new RegExp(`sub-agent ${basename(child)} reported: 2 model calls, \\$`));
+  }
+});
+
 test("the model calls of sub-agents count as the parent's", async () => {
   const { workspace, server } = await serve(
     turnsOf({
@@ -209,21 +244,30 @@ test("the model calls of sub-agents count as the parent's", async () => {
 });
 
 test("three run at once; a fourth waits for one of them", async () => {
-  let [now, most] = [0, 0];
+  const names = ["a", "b", "c", "d", "e"];
+  const begun: string[] = [];
+  let [ended, most] = [0, 0];
   const { workspace, server } = await serve(
     turnsOf({
-      parent: [
-        { calls: ["a", "b", "c", "d", "e"].map((name) => delegate(`brief ${name}`)) },
-        { text: "done" },
-      ],
-      child: (_, step) => {
-        if (step === 0) most = Math.max(most, ++now);
-        else now -= 1;
-        return step === 0 ? { calls: [bash("sleep 0.2")] } : report("x");
+      parent: [{ calls: names.map((name) => delegate(`brief ${name}`)) }, { text: "done" }],
+      child: (brief, step) => {
+        const name = brief.slice("brief ".length);
+        if (step === 0) begun.push(name);
+        else ended += 1;
+        most = Math.max(most, begun.length - ended);
+        return step === 0 ? { calls: [bash(`cat {{cwd}}/${name}.pipe`)] } : report("x");
       },
     }),
   );
-  await sawtooth(workspace, ["-p", "go", ...offered]);
+  // Each works until its pipe is written.
+  const pipe = (name = "") => join(workspace.cwd, `${name}.pipe`);
+  execFileSync("mkfifo", names.map(pipe));
+  const run = sawtooth(workspace, ["-p", "go", ...offered]);
+  for (let at = 0; at < names.length; at++) {
+    await until(() => begun.length >= Math.min(names.length, at + 3), "three at work");
+    await writeFile(pipe(begun[at]), "");
+  }
+  await run;
   expect(results(server)).toHaveLength(5);
   expect(sessionsOf(workspace).children).toHaveLength(5);
   expect(most).toBe(3);

@@ -25,6 +25,7 @@ const settings: Record<keyof Settings, true> = {
   window: true,
   focus: true,
   summaryModel: true,
+  delegateModels: true,
   engine: true,
   models: true,
   providers: true,
@@ -35,6 +36,8 @@ const settings: Record<keyof Settings, true> = {
   egress: true,
   mcpServers: true,
   hooks: true,
+  webSearch: true,
+  notify: true,
 };
 
 test("configuration.md has a row for each setting, and its examples are settings that are taken", () => {
@@ -56,7 +59,7 @@ test("configuration.md has each number of the engine with its default", () => {
 
 /** Read to know the machine, not to be set for Sawtooth. */
 const machine =
-  /^(HOME|PATH|TERM|LANG|LC_\w+|DISPLAY|WAYLAND_DISPLAY|SSH_CONNECTION|XTERM_VERSION|GIT_CONFIG_COUNT)$/;
+  /^(HOME|PATH|TERM|LANG|LC_\w+|DISPLAY|WAYLAND_DISPLAY|TMUX|SSH_CONNECTION|XTERM_VERSION|GIT_CONFIG_COUNT)$/;
 
 test("configuration.md names each environment variable that the source reads", () => {
   const sources = globSync("{src,bin}/**/*.{ts,js}", { cwd: root }).map((path) =>

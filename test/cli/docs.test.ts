@@ -28,6 +28,7 @@ const notRun: [beginning: string, why: string][] = [
   ["OPENAI_BASE_URL=http://localhost:11434", "there is no server on that port here"],
   ["sawtooth login", "test/cli/login.test.ts and chatgpt-plan.test.ts store keys and sign in"],
   ["sawtooth report --serve", "it ends with a session: test/cli/report-serve.test.ts runs it with one"],
+  ["sawtooth update", "it asks a registry: test/cli/update.test.ts runs it with one of its own"],
   ["sawtooth logout", "test/cli/login.test.ts removes keys and signs out"],
   ["pass show", "pass holds secrets of the person at this machine"],
   ["sawtooth --model chatgpt/", "test/cli/chatgpt-plan.test.ts plays the issuer and the API of a plan"],
@@ -35,6 +36,19 @@ const notRun: [beginning: string, why: string][] = [
   ['sawtooth -p "$(cat prompts/triage.md)"', "test/cli/fix/docs.test.ts records and plays a run"],
   ['echo "the text of an issue"', "test/cli/structured.test.ts runs it with an answer that fits"],
   ["sawtooth batch --summary", "test/cli/batch/examples.test.ts adds results up"],
+  ["sawtooth batch tasks.jsonl --context", "test/cli/compare/compare.test.ts runs two contexts"],
+  ["sawtooth batch compare", "test/cli/compare/compare.test.ts compares them"],
+  ['cp -r "$(npm root', "npm run test:cluster runs it on a Slurm: it needs a global install"],
+  ["sbatch slurm.sh", "npm run test:cluster submits it to a real Slurm"],
+  ["squeue", "npm run test:cluster looks at a real Slurm"],
+  ["gh ", "it needs an account at GitHub"],
+  [
+    "git add .github",
+    "it pushes to GitHub: test/cli/batch/examples.test.ts runs the commands of the workflow",
+  ],
+  ["npm pack sawtooth", "it asks a registry"],
+  ["docker build", "there is no engine of containers here"],
+  ["kubectl", "there is no cluster here: test/cli/batch/examples.test.ts runs the commands of the Job"],
   ["cat results/part-", "test/cli/batch/examples.test.ts puts results together"],
   ["sh examples/batch/harbor", "it packs a Node of 46 MB"],
   ["harbor run", "Harbor needs containers: its adapter is run by test/cli/batch/examples.test.ts"],
@@ -54,6 +68,7 @@ function wordsOf(line: string): string[] {
 }
 
 function isInteractive(line: string): boolean {
+  if (!/(?:^|\s)sawtooth(?:\s|$)/.test(line)) return false;
   const command = parseCommand(wordsOf(line));
   return command.name === "run" && !command.flags.print && !line.includes("|");
 }
@@ -111,7 +126,7 @@ async function open(workspace: Workspace, line: string): Promise<void> {
 
 describe("the commands of", () => {
   const withCommands = pages.filter(({ text }) => commandsOf(text).length > 0);
-  test.for(withCommands)("$path run as they are shown", async ({ text }) => {
+  test.for(withCommands)("$path run as they are shown", { timeout: 300_000 }, async ({ text }) => {
     const workspace = await prepareWorkspace();
     for (const line of commandsOf(text)) {
       if (notRun.some(([beginning]) => line.startsWith(beginning))) continue;

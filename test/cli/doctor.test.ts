@@ -124,7 +124,7 @@ test("what a killed agent left is told, and ended with --clean", async () => {
   expect((await doctor()).stdout).toMatch(/ok {4}processes +no processes left/);
   const stored = join(workspace.home, "sawtooth", "state", "sessions");
   expect(
-    readdirSync(stored, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("lock.")),
+    readdirSync(stored, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("claim.")),
   ).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 /** Hooks in real sessions: they block, add context, gate the end, and cannot allow what rules deny. */
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -160,6 +161,17 @@ describe("the turn", () => {
     expect(refused.code).toBe(5);
     expect(JSON.stringify(refused.result)).toContain("no secrets please");
   });
+});
+
+test("a refused task ends a repair before it is sent", async () => {
+  const served = await serve([done]);
+  const { workspace } = served;
+  const hooks = { UserPromptSubmit: hook("echo not today >&2; exit 2") };
+  writeSettings(workspace, { hooks });
+  execFileSync("git", ["init", "--quiet"], { cwd: workspace.cwd });
+  const { code, stdout } = await sawtooth(workspace, ["fix", "--check", "false", "--output-format", "json"]);
+  expect(served.server.requests).toEqual([]);
+  expect({ code, told: stdout.includes("not today") }).toEqual({ code: 5, told: true });
 });
 
 test("hooks of the project are data", async () => {

@@ -2,13 +2,13 @@
 
 import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { spawn as spawnInTerminal } from "@lydell/node-pty";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-const launcher = join(import.meta.dirname, "../../bin/sawtooth.js");
+const launcher = join(import.meta.dirname, "../../bin");
 const oldNode = findOldNode();
 
 /** Prints what reached it, and does what its first argument says. */
@@ -19,6 +19,7 @@ if (act === "echo") {
   console.log(JSON.stringify({ node: process.version, args: process.argv.slice(2), stdin: readFileSync(0, "utf8") }));
   process.exitCode = 7;
 }
+if (act === "parts") console.log(JSON.stringify(process.moduleLoadList));
 if (act === "die") process.kill(process.pid, "SIGKILL");
 if (act === "count") {
   let signals = [];
@@ -33,9 +34,8 @@ if (act === "count") {
 let folder = "";
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "sawtooth-launcher-"));
-  for (const name of ["bin", "dist", "node_modules/node/bin"])
-    mkdirSync(join(folder, name), { recursive: true });
-  copyFileSync(launcher, join(folder, "bin/sawtooth.js"));
+  for (const name of ["dist", "node_modules/node/bin"]) mkdirSync(join(folder, name), { recursive: true });
+  cpSync(launcher, join(folder, "bin"), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   writeFileSync(join(folder, "dist/main.js"), program);
   symlinkSync(process.execPath, join(folder, "node_modules/node/bin/node"));
@@ -51,6 +51,13 @@ describe("under a Node that is new enough", () => {
       stdin: "from a pipe",
     });
     expect([run.stderr, run.status]).toEqual(["", 7]);
+  });
+
+  test("the launcher loads no part of Node that it does not use", () => {
+    const parts: string[] = JSON.parse(launch(process.execPath, ["parts"]).stdout);
+    expect(parts).toContain("NativeModule module");
+    const unused = /NativeModule (child_process|dgram|net)$/;
+    expect(parts.filter((name) => unused.test(name))).toEqual([]);
   });
 
   test.runIf(process.platform === "linux")("a state folder that cannot be made holds nothing up", () => {

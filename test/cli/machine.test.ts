@@ -7,15 +7,17 @@ import { until } from "../support/until.ts";
 test.each([
   ["a long run", { fault: { delayMs: 800 }, text: "hello" }],
   ["a run that is over at once", { text: "hello" }],
-])("processes that a killed run left are reported once by %s, with how to end them", async (_what, turn) => {
-  const { workspace } = await serve([{ calls: [{ bash: { command: "setsid sleep 300.25" } }] }, turn]);
+])("processes that a killed run left are reported once by %s, with how to end them", async (what, turn) => {
+  // One of another test, or of another run of the tests, is none of this one.
+  const left = `sleep 30${what.length}${process.pid}`;
+  const { workspace } = await serve([{ calls: [{ bash: { command: `setsid ${left}` } }] }, turn]);
   const run = start(workspace, ["-p", "go", "--permission-mode", "auto", "--output-format", "stream-json"]);
-  await until(() => running("sleep 300.25"), "the process");
+  await until(() => running(left), "the process");
   run.child.kill("SIGKILL");
   await run.ended;
   const { stderr, code } = await sawtooth(workspace, ["-p", "hi"]);
   expect(code).toBe(0);
-  const pid = Number(/left processes:.*?(\d+) sleep 300.25/.exec(stderr)?.[1]);
+  const pid = Number(new RegExp(`left processes:.*?(\\d+) ${left}`).exec(stderr)?.[1]);
   expect(pid).toBeGreaterThan(1);
   expect(stderr.match(/doctor --clean/g)).toHaveLength(1);
   process.kill(pid, "SIGKILL");

@@ -184,7 +184,7 @@ test("a setting of models that makes no sense is one line with the key and what 
   mkdirSync(config, { recursive: true });
   const models = { "a/b": { prices: { inptu: 3 } } };
   writeFileSync(join(config, "settings.json"), JSON.stringify({ models }));
-  const words = `${join(config, "settings.json")}: models.a/b.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, tier: correct or remove it`;
+  const words = `${join(config, "settings.json")}: models.a/b.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, webSearch, tier: correct or remove it`;
   for (const command of [["-p", "go"], ["models"]])
     expect(await sawtooth(workspace, command)).toMatchObject({ code: 2, stderr: `sawtooth: ${words}\n` });
   const { stdout } = await sawtooth(workspace, ["doctor"]);
@@ -222,8 +222,8 @@ test("a model without a card is told with the nearest one", async () => {
 
 test("a model of a server that is not there is no line about its window: the request says what is wrong", async () => {
   const env = { OLLAMA_HOST: "http://127.0.0.1:9" };
-  const words = ["-p", "go", "--model", "ollama/qwen3", "--max-time", "200ms"];
-  const { stderr } = await sawtooth(tempWorkspace(), words, { env });
-  expect(stderr).toContain("ECONNREFUSED");
-  expect(stderr).not.toContain("window");
+  const run = start(tempWorkspace(), ["-p", "go", "--model", "ollama/qwen3"], { env });
+  await until(() => run.stderr().includes("ECONNREFUSED"), "what is wrong");
+  run.child.kill();
+  expect((await run.ended).stderr).not.toContain("window");
 });

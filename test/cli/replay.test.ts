@@ -61,6 +61,32 @@ describe("sawtooth replay", () => {
     expect(policies[0]?.refused).toBeGreaterThan(0);
   });
 
+  test("with --reuse tells how long each kind of observation stays in use, as table, JSON, CSV and picture", async () => {
+    const { code, stdout } = await replay("--reuse", "one.jsonl", "two.jsonl", "--html", "reuse.html");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\n2 recordings\n {2}read +\d/);
+    expect(stdout).toMatch(/^claude-code$[\s\S]*^pi$[\s\S]*^one$[\s\S]*^two$/m);
+    const page = readFileSync(join(workspace.cwd, "reuse.html"), "utf8");
+    expect(page).toContain("How long observations stay in use, by kind</title>");
+    expect(page).not.toMatch(/<script|<h1>Replay/);
+    const json = await replay("--reuse", "one.jsonl", "--format", "json");
+    const { reuse } = JSON.parse(json.stdout) as { reuse: { by: string; kind: string }[] };
+    expect(new Set(reuse.map(({ by }) => by))).toEqual(new Set(["all", "agent", "recording"]));
+    const csv = await replay("--reuse", "one.jsonl", "--format", "csv");
+    expect(csv.stdout).toMatch(/^by,group,kind,observations,tokens,used_above_age,share,token_share\nall,/);
+  });
+
+  test("takes one of --reuse, --tune and --permissions, and tells of a file that cannot be measured", async () => {
+    const both = await replay("one.jsonl", "--reuse", "--tune");
+    expect(both.code).toBe(2);
+    expect(both.stderr).toContain("--tune and --reuse: take one at a time");
+    writeFileSync(join(workspace.cwd, "bad.jsonl"), "nothing\n");
+    const bad = await replay("--reuse", "bad.jsonl", "one.jsonl");
+    expect(bad.stderr).toContain("bad.jsonl is damaged");
+    expect(bad.code).toBe(1);
+    expect((await replay("--reuse", "bad.jsonl")).code).toBe(2);
+  });
+
   test("goes on after a file that is no good and says so with its exit code", async () => {
     writeFileSync(join(workspace.cwd, "bad.jsonl"), "nothing\n");
     const { code, stdout, stderr } = await replay(".", "--context", "raw");
@@ -92,7 +118,7 @@ describe("sawtooth replay", () => {
 
   test.each([
     [[], /replay needs recordings/],
-    [["one.jsonl", "--context", "wild"], /--context wild: must be of/],
+    [["one.jsonl", "--context", "wild"], /--context wild: must be one of economist, /],
     [["one.jsonl", "--prices", "gold"], /--prices gold: must be of/],
     [["one.jsonl", "--gaps", "none"], /--gaps none: must be one of recorded, ignore/],
     [["one.jsonl", "--format", "xml"], /--format xml: must be one of table, json, csv/],

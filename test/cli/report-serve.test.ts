@@ -14,9 +14,9 @@ let session: OpenSession;
 let program: Started;
 let url = "";
 
-beforeEach(() => {
+beforeEach(async () => {
   workspace = makeWorkspace();
-  session = createSession({
+  session = await createSession({
     root: join(workspace.home, "sessions"),
     cwd: workspace.cwd,
     clock: Date.now,
@@ -171,8 +171,7 @@ describe("sawtooth report --serve", () => {
     await until(() => pages.at(-1)?.heard() !== "", "the reason");
     expect(pages.at(-1)?.heard()).toContain("16 pages follow this session already: close one of them");
     pages[0]?.response.destroy();
-    let status = 503;
-    while (status === 503) status = (await follow(`updates?from=${from}`)).status;
+    await until(async () => (await follow(`updates?from=${from}`)).status !== 503, "room for a page");
     for (const page of pages) page.response.destroy();
   });
 
@@ -222,28 +221,29 @@ describe.skipIf(!hasBrowser)("in a browser (package chromium)", () => {
       const before = [await rows("steps"), await bars()];
       expect(await rows("edits")).toBe(0);
       for (const event of events.slice(half)) append(event);
-      while ((await text("last")) !== "62");
-      while (!(await text("session")).includes("completed"));
-      while ((await rows("edits")) < 4);
+      await until(async () => (await text("last")) === "62", "the last step");
+      await until(async () => (await text("session")).includes("completed"), "the end of the turn");
+      await until(async () => (await rows("edits")) >= 4, "the edits");
       expect(await rows("steps")).toBe(62);
       expect(await rows("marks")).toBe(4);
       expect(await bars()).toBeGreaterThan(before[1] ?? 0);
       expect(await text("live")).toContain("Live");
       await page.run(`document.querySelector('[data-edit="1"]').focus()`);
       expect(await text("readout")).toMatch(
-        /^Before step 34, economist: .* Worth [+-]\$0\.\d+ in hindsight\.$/,
+        /^Before step \d+, economist: .* Worth [+-]\$0\.\d+ in hindsight\.$/,
       );
       await page.run("show(62)");
-      while (!(await text("request")).includes("the exact body"));
+      await until(async () => (await text("request")).includes("the exact body"), "the request");
       const grown = await page.run<string>(`document.querySelector(".facts").textContent`);
+      await page.run("window.isOld = true");
       await page.run("location.reload()").catch(() => {});
-      while (
-        (await page.run<string>(`document.getElementById("live")?.textContent ?? ""`).catch(() => "")) !==
-        "Live: this page grows while the session works."
-      );
+      // Until the new page is there, the old one answers.
+      const live = `window.isOld ? "" : (document.getElementById("live")?.textContent ?? "")`;
+      const growing = "Live: this page grows while the session works.";
+      await until(async () => (await page.run<string>(live).catch(() => "")) === growing, "the new page");
       expect(await page.run(`document.querySelector(".facts").textContent`)).toBe(grown);
       session.close();
-      while (!(await text("live")).includes("The session has ended"));
+      await until(async () => (await text("live")).includes("The session has ended"), "the end");
       expect(page.complaints).toEqual([]);
     } finally {
       await browser.close();

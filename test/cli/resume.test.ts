@@ -57,7 +57,9 @@ describe("kill -9", () => {
     { text: "a pause", calls: [bash("sleep 0.3; echo $RANDOM")], fault: { pauseMs: 20 } },
   ];
 
-  test(`at ${rounds} random moments of one session: nothing that was told is lost, and it goes on each time`, async () => {
+  test(`at ${rounds} random moments of one session: nothing that was told is lost, and it goes on each time`, {
+    timeout: 300_000,
+  }, async () => {
     const { workspace, server } = await serve((_, index) => kinds[index % kinds.length] ?? { text: "" });
     const random = seededRandom(rounds);
     let told: unknown[] = [];

@@ -93,7 +93,7 @@ test("as JSON it is the log", async () => {
 test("a session is named in the list and in what it is exported as", async () => {
   const other = makeWorkspace();
   const root = join(other.home, "sawtooth", "state", "sessions");
-  const session = createSession({ root, cwd: other.cwd, clock: Date.now, warn: () => {} });
+  const session = await createSession({ root, cwd: other.cwd, clock: Date.now, warn: () => {} });
   for (const event of [started(), user("hello"), result("none")]) session.log.append(event);
   session.log.append({ type: "session_named", name: "the\u001b[2J parser" });
   session.close();

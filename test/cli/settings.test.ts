@@ -35,8 +35,11 @@ const ending = ({ ended, events }: Seen) => [ended.code, lastOf(events, "turn_en
 const cost = ({ ended }: Seen) => (JSON.parse(ended.stdout) as { total_cost_usd: number }).total_cost_usd;
 const free = { input: 0, output: 1000, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
 
-/** Typed so that no setting can be without its case. `egress` has its own in test/network/session.test.ts. */
-const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
+/**
+ * Typed so that no setting can be without its case. `egress` has its own in test/network/session.test.ts, `delegateModels`
+ * in roles.test.ts, `notify` in test/tui/away.test.ts.
+ */
+const cases: Record<Exclude<keyof Settings, "egress" | "delegateModels" | "notify">, Case> = {
   model: { value: "anthropic/claude-haiku-5-5", shows: (seen) => body(seen).model, as: "claude-haiku-5-5" },
   effort: { value: "low", shows: (seen) => body(seen).output_config, as: { effort: "low" } },
   permissionMode: { value: "auto", turns: touch, shows: isMade, as: true },
@@ -116,6 +119,11 @@ const cases: Record<Exclude<keyof Settings, "egress">, Case> = {
     shows: isMade,
     as: false,
   },
+  webSearch: {
+    value: true,
+    shows: (seen) => (body(seen).tools as { name: string }[]).some(({ name }) => name === "web_search"),
+    as: true,
+  },
   shellTimeoutSeconds: {
     value: 1,
     words: ["--permission-mode", "auto"],
@@ -153,8 +161,17 @@ test.each(Object.entries(cases))(
 );
 
 test.each([
-  [{ engine: { maskKep: 3 } }, /settings\.json: engine\.maskKep is not known: use maskKeep, /],
+  [{ engine: { maskKep: 3 } }, /settings\.json: engine\.maskKep is not known: did you mean maskKeep\?/],
   [{ engine: { pressure: 90 } }, /settings\.json: engine\.pressure must be a share from 0 to 1, not 90/],
+  [
+    { engine: { caution: "x" } },
+    /engine\.caution must be a number of at least 0, not "x": correct or remove it/,
+  ],
+  [{ engine: { caution: -1 } }, /engine\.caution must be a number of at least 0, not -1/],
+  [
+    { context: "economist:caution=x" },
+    /json: context economist:caution=x: caution must be a number of at least 0/,
+  ],
   [{ context: "forgetful" }, /settings\.json: context forgetful: must be /],
   [{ maxTime: "soon" }, /settings\.json: maxTime soon: must be a time such as 90s, 10m or 1h/],
   [{ effort: "huge" }, /effort must be one of low, medium, high, xhigh, max/],

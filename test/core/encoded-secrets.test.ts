@@ -11,7 +11,8 @@ const recordings = join(import.meta.dirname, "../../../shared/trajectories");
 const secret = "s3cr3t/Canary+7f3a?~=tail";
 const redact = redactor([{ name: "MY_KEY", value: secret }]);
 const sh = (command: string): string =>
-  execFileSync("bash", ["-c", command], {
+  // Bash whose input is a socket reads the `.bashrc` of whoever runs the tests.
+  execFileSync("bash", ["--norc", "-c", command], {
     encoding: "utf8",
     env: { PATH: process.env.PATH, S: secret, LC_ALL: "C.UTF-8" },
   });

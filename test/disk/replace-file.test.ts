@@ -18,6 +18,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { rememberTrust, trusted } from "../../src/config/trust.ts";
 import { whyUnwritable } from "../../src/disk/error-words.ts";
 import { makeFolders } from "../../src/disk/make-folders.ts";
+import { ownName } from "../../src/disk/process-name.ts";
 import { makerOf, replaceFile, replaceWith, saveFile, temporaryName } from "../../src/disk/replace-file.ts";
 
 let folder = "";
@@ -122,6 +123,6 @@ test("folders are made with their mode; where none can be made the system's erro
 });
 
 test("temporary files say which process made them", () => {
-  expect(makerOf(temporaryName())).toBe(process.pid);
+  expect(makerOf(temporaryName())).toBe(ownName());
   expect(makerOf(".sawtooth-settings.tmp")).toBeUndefined();
 });

@@ -1,11 +1,20 @@
 /** The one runner of git in hostile repositories: what they name does not run, and git gets no secret. */
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { openTree } from "../../src/git/frozen-tree.ts";
+import { openTree, type TreeChange } from "../../src/git/frozen-tree.ts";
 import { listFiles, listIgnoredFolders } from "../../src/git/list-files.ts";
 import { gitIn } from "../../src/git/run.ts";
 import { gitFolderOf } from "../../src/git/work-tree.ts";
@@ -122,6 +131,47 @@ describe("what a repository names is not run when its files are frozen, compared
     hostile.git("status");
     expect(hostile.ran()).toBeDefined();
   });
+});
+
+test("the configuration is listed once for each state, and all changed files are read by two commands", async () => {
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const log = join(root, "commands");
+  mkdirSync(join(root, "bin"));
+  const program = `#!/bin/sh\nprintf '%s\\n' "$*" >>'${log}'\nexec '${real}' "$@"\n`;
+  writeFileSync(join(root, "bin/git"), program, { mode: 0o755 });
+  const tree = await openTree(work, { ...env(), PATH: `${join(root, "bin")}:${env().PATH}` }, () => {});
+  onTestFinished(() => tree.close());
+  const commands = async (work: () => Promise<unknown>) => {
+    writeFileSync(log, "");
+    await work();
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    return lines.map((line) =>
+      line
+        .replaceAll(/-c \S+ /g, "")
+        .split(" ")
+        .slice(0, 2)
+        .join(" "),
+    );
+  };
+  const before = await tree.take();
+  for (const name of ["a.txt", "b.txt", "é\n.txt"]) hostile.write(name, `${name}\n`);
+  hostile.write("c.bin", "\0");
+  let after = "";
+  const taking = await commands(async () => {
+    after = await tree.take();
+  });
+  expect(taking).toEqual(["ls-files -z", "config --list", "ls-files -z", "update-index -z", "write-tree"]);
+  let changes: TreeChange[] = [];
+  const comparing = await commands(async () => {
+    changes = await tree.changes(before, after);
+  });
+  expect(comparing).toEqual(["diff-tree -r", "cat-file --batch-check", "cat-file --batch"]);
+  expect(changes).toEqual([
+    { path: "a.txt", status: "M", before: "one\n", after: "a.txt\n" },
+    { path: "b.txt", status: "A", before: undefined, after: "b.txt\n" },
+    { path: "c.bin", status: "A", before: undefined, after: undefined },
+    { path: "é\n.txt", status: "A", before: undefined, after: "é\n.txt\n" },
+  ]);
 });
 
 test("files are listed without running anything", async () => {

@@ -159,7 +159,7 @@ describe("the program of a hook", () => {
     const stopped = run(`sleep ${marker}`, { signal: stop.signal });
     stop.abort();
     expect(await stopped).toEqual({ type: "cancelled" });
-    const left = await run(`sleep 0.2; pgrep -fx 'sleep ${marker}' || echo none`);
+    const left = await run(`while pgrep -fx 'sleep ${marker}' >/dev/null; do sleep 0.02; done; echo none`);
     expect(left).toMatchObject({ stdout: "none" });
   });
 

@@ -50,7 +50,7 @@ describe.skipIf(!there)("real recordings (skipped where ../shared/trajectories i
     expect(rows.flatMap(({ broken }) => broken)).toEqual([]);
   });
 
-  test("cost under masking and the economist what was to be expected", async () => {
+  test("cost under masking and the economist what was to be expected", { timeout: 300_000 }, async () => {
     const contexts = ["raw", "masking", "masking:maskBatch=20", "economist"];
     const { rows, problems } = await replayFiles({
       ...replaying,

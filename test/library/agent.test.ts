@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Happening } from "../../src/core/ports.ts";
@@ -7,6 +7,7 @@ import { createAgent, defineModel, ModelError, UsageError } from "../../src/libr
 import type { Agent, AgentOptions, AgentTool } from "../../src/library/surface.ts";
 import type { Turns } from "../../src/models/playback/script.ts";
 import { scriptedCard, scriptedModel } from "../../src/models/playback/scripted.ts";
+import { pngOfRows } from "../support/image-fuzz.ts";
 import { bash, tempWorkspace } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -57,6 +58,18 @@ test("a turn is awaited for its result, and iterated for what happens in it", as
   expect(stored).toHaveLength(agent.log.events().length);
 });
 
+test("a message of a program names no files of the machine, also where it steers", async () => {
+  const { env, cwd } = tempWorkspace();
+  writeFileSync(join(cwd, "shot.png"), pngOfRows(40, 30, 0));
+  let agent: Agent | undefined;
+  const tool = weather({ run: async () => String(await agent?.steer("and @shot.png")) });
+  const turns = asked();
+  agent = await agentWith({ turns, cwd, env, tools: [tool], permission: () => ({ decision: "allow" }) });
+  await agent.prompt("look at @shot.png");
+  const said = agent.log.events().flatMap((event) => (event.type === "user_message" ? event.content : []));
+  expect(said.map(({ type }) => type)).toEqual(["text", "text"]);
+});
+
 test("leaving the loop does not end the turn", async () => {
   const agent = await agentWith({ turns: [{ text: "One. Two. Three." }] });
   const turn = agent.prompt("Count.");
@@ -92,7 +105,7 @@ test("a second prompt at once, an empty one and one after the end are refused", 
   await expect(agent.prompt("Go on.")).rejects.toThrow("a turn is running");
   await first;
   await expect(agent.prompt(" ")).rejects.toThrow("needs a text");
-  expect(agent.steer("Faster.")).toBe(false);
+  expect(await agent.steer("Faster.")).toBe(false);
   await Promise.all([agent.close(), agent.close()]);
   await expect(agent.prompt("Go.")).rejects.toThrow("the agent is closed");
   await expect(
@@ -100,7 +113,7 @@ test("a second prompt at once, an empty one and one after the end are refused", 
       for await (const _ of agent.prompt("Go.")) break;
     })(),
   ).rejects.toThrow("the agent is closed");
-  expect(() => agent.steer("Go.")).toThrow("the agent is closed");
+  await expect(agent.steer("Go.")).rejects.toThrow("the agent is closed");
 });
 
 test("a tool of the program runs, and says what went wrong", async () => {
@@ -211,16 +224,26 @@ test("a signal and the time end a turn, and a message steers it", async () => {
   expect((await turn).reason).toBe("interrupted");
   const late = await agentWith({ turns: asked(), tools: [hangs], maxTimeMs: 500 });
   expect((await late.prompt("How is the weather?")).reason).toBe("max_time");
+  const picture = { type: "image" as const, data: pngOfRows(40, 30, 0) };
+  const steer = async () => {
+    await expect(steered.steer([{ ...picture, data: new Uint8Array(9) }])).rejects.toThrow("picture 1");
+    await expect(steered.steer(" ")).rejects.toThrow("steer needs a text");
+    return String(await steered.steer([{ type: "text", text: "In Uri, please." }, picture]));
+  };
   const steered: Agent = await agentWith({
     turns: asked(),
-    tools: [weather({ readOnly: true, run: () => String(steered.steer("In Uri, please.")) })],
+    tools: [weather({ readOnly: true, run: steer })],
   });
   await steered.prompt("How is the weather?");
   expect(results(steered)).toEqual(["true"]);
   const said = steered.log
     .events()
     .flatMap((event) => (event.type === "user_message" ? [event.content] : []));
-  expect(said[1]).toEqual([{ type: "text", text: "In Uri, please." }]);
+  expect(said[1]).toMatchObject([
+    { type: "text", text: "In Uri, please." },
+    { type: "text", text: expect.stringContaining("40x30") },
+    { type: "image" },
+  ]);
 });
 
 test("two agents in one process work apart, and a session is resumed by its id", async () => {
@@ -257,8 +280,89 @@ test("the mode changes while the agent is open", async () => {
   await agent.prompt("How is it?");
   expect(results(agent)[0]).toMatch(/^Not permitted/);
   expect(results(agent)[1]).toBe("sunny in Bern");
-  const headless = await agentWith({ turns: [] });
-  expect(() => headless.setMode("auto")).toThrow("needs the option permission");
+  expect(() => agent.setMode("yolo" as never)).toThrow(
+    "setMode takes ask, accept-edits, plan, auto, not yolo",
+  );
+  const headless = await agentWith({ turns: [...(asked() as []), ...(asked() as [])], tools: [weather()] });
+  await headless.prompt("How is the weather?");
+  headless.setMode("auto");
+  await headless.prompt("How is it?");
+  expect(results(headless)).toEqual([expect.stringMatching(/^Not permitted/), "sunny in Bern"]);
+});
+
+test("model and effort change between turns, and what cannot be used changes nothing", async () => {
+  const { env, cwd } = tempWorkspace();
+  const echo = (id: string, window = 50_000) =>
+    defineModel({
+      ...{ id, window },
+      send: async ({ effort }) => ({ content: [{ type: "text", text: `${id} ${effort ?? "as it is"}` }] }),
+    });
+  const script = join(cwd, "one.yaml");
+  writeFileSync(script, "turns:\n  - text: of the script\n    repeat: 9\n");
+  const agent = await createAgent({ env, cwd, model: echo("mine/one"), effort: "low" });
+  onTestFinished(() => agent.close());
+  expect(agent.choices()).toEqual({ model: "mine/one", effort: "low", mode: "ask" });
+  const first = agent.prompt("Hello.");
+  expect(() => agent.setEffort("high")).toThrow("a turn is running");
+  await expect(agent.setModel(echo("mine/two"))).rejects.toThrow("its model and effort change between turns");
+  expect((await first).text).toBe("mine/one low");
+  await agent.setModel(echo("mine/two"));
+  agent.setEffort("high");
+  expect((await agent.prompt("Hello.")).text).toBe("mine/two high");
+  agent.setEffort(undefined);
+  expect((await agent.prompt("Hello.")).text).toBe("mine/two as it is");
+  for (const [model, why] of [
+    ["nonsense", "unknown model nonsense"],
+    ["anthropic/claude-sonnet-5-5", "credentials"],
+    [{} as never, "see defineModel"],
+    [echo("mine/tiny", 100), "window"],
+  ] as const)
+    await expect(agent.setModel(model), why).rejects.toThrow(why);
+  expect(agent.choices()).toEqual({ model: "mine/two", mode: "ask" });
+  await agent.setModel(`scripted/${script}`);
+  expect((await agent.prompt("Hello.")).text).toBe("of the script");
+  expect(() => agent.setEffort("enormous" as never)).toThrow("setEffort takes low");
+  await agent.close();
+  await expect(agent.setModel("mine/one")).rejects.toThrow("the agent is closed");
+});
+
+test("a message holds pictures, which are checked and scaled; what is none is refused before it is said", async () => {
+  const agent = await agentWith({ turns: [{ text: "A picture." }] });
+  const data = pngOfRows(40, 30, 0);
+  const large = pngOfRows(3000, 20, 0);
+  const said = () => agent.log.events().filter(({ type }) => type === "user_message");
+  for (const [message, why] of [
+    [[], "needs a text that says something, or a picture"],
+    [[{ type: "text", text: " " }], "needs a text that says something, or a picture"],
+    [
+      [{ type: "image", data: new Uint8Array([1, 2, 3]), name: "a.bin" }],
+      "a.bin is no PNG, JPEG, GIF or WebP",
+    ],
+    [[{ type: "image", data: data.subarray(0, 60) }], "picture 1 is a damaged or incomplete image"],
+    [[{ type: "image", data: "iVBOR" }], "part 1 of the message needs data, a Uint8Array"],
+    [[{ type: "audio" }], "prompt: the message"],
+    [[{ type: "text" }], "part 1 of the message needs text"],
+    [7, "prompt: the message"],
+  ] as const)
+    await expect(agent.prompt(message as never), why).rejects.toThrow(why);
+  expect(said()).toEqual([]);
+  const message = [
+    { type: "text", text: "Compare" },
+    { type: "image", data: new Uint8Array(data), name: "small.png" },
+    { type: "image", data: large },
+  ] as const;
+  const turn = agent.prompt(message);
+  await expect(agent.prompt("Go on.")).rejects.toThrow("a turn is running");
+  expect((await turn).text).toBe("A picture.");
+  const [event] = said();
+  const content = event?.type === "user_message" ? event.content : [];
+  expect(content.map((block) => (block.type === "text" ? block.text : block.source.media_type))).toEqual([
+    "Compare",
+    `small.png: png image, 40x30, ${data.length} bytes`,
+    "image/png",
+    expect.stringMatching(/^picture 3: png image, 3000x20, \d+ bytes; shown at 2000x13$/),
+    "image/png",
+  ]);
 });
 
 test("a function is a model, and its failures end the turn", async () => {

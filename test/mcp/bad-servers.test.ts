@@ -2,16 +2,16 @@
 
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { noBubblewrap } from "../network/inside.ts";
+import { testProgram } from "../support/programs.ts";
 import { sawtooth, writeSettings } from "../support/sawtooth.ts";
 import { until } from "../support/until.ts";
 import { mcp, testServer, withServers } from "./session.ts";
 
 const auto = ["--permission-mode", "auto"];
-const raw = fileURLToPath(new URL("../support/mcp-raw.ts", import.meta.url));
+const raw = testProgram("mcp-raw");
 const calls = (...each: ReturnType<typeof mcp>[]): ScriptedReply[] => [
   ...each.map((call) => ({ calls: [call] })),
   { text: "on" },
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
 async function resultsOf(program: string, kind: string, tools: string[], more: object = {}) {
   const seen = await withServers(calls(...tools.map((tool) => mcp("bad", tool))), {});
   const notes = join(seen.workspace.home, "notes");
-  const entry = { command: process.execPath, args: [program, kind, notes], timeoutSeconds: 2, ...more };
+  const entry = { command: process.execPath, args: [program, kind, notes], ...more };
   writeSettings(seen.workspace, { mcpServers: { bad: entry } });
   const { stdout } = await seen.run(...auto);
   expect(stdout).toBe("on\n");
@@ -41,25 +41,32 @@ async function resultsOf(program: string, kind: string, tools: string[], more: o
   return { results: seen.results(), notes: readFileSync(notes, "utf8"), seen };
 }
 
+test("one that throws at its start is told by its error, not by what Node prints below", async () => {
+  const seen = await withServers(calls(mcp("bad", "go")), {
+    bad: { command: process.execPath, args: ["-e", "throw new Error('no key')"] },
+  });
+  await seen.run(...auto);
+  expect(seen.results()).toEqual([
+    "MCP server bad cannot be started: ended with exit code 1; its last words: Error: no key",
+  ]);
+});
+
 test("an answer to a call that was not made is told with the missing one", async () => {
-  const { results } = await resultsOf(raw, "wrong-id", ["go"]);
+  const { results } = await resultsOf(raw, "wrong-id", ["go"], { timeoutSeconds: 5 });
   expect(results[0]).toMatch(
-    /^\[no answer and no progress for 2 s: cancelled; it answered the call 10\d\d, which was not made\]$/,
+    /^\[no answer and no progress for 5 s: cancelled; it answered the call 10\d\d, which was not made\]$/,
   );
 });
 
 test("notifications without end are stopped, and the next call starts it again", async () => {
-  const { results } = await resultsOf(raw, "notifies", ["go"], { timeoutSeconds: 60 });
+  const { results } = await resultsOf(raw, "notifies", ["go"]);
   expect(results[0]).toBe(
     "MCP server bad sent 20,000 notifications within 10 s and was stopped. The next call starts it again.",
   );
 });
 
 test("tools that change all the time do not flood the session", async () => {
-  const { results, seen } = await resultsOf(raw, "changes", ["go", "go"], {
-    timeoutSeconds: 20,
-    changes: "trusted",
-  });
+  const { results, seen } = await resultsOf(raw, "changes", ["go", "go"], { changes: "trusted" });
   expect(results).toEqual(["went", "went"]);
   const notes = seen.server.rawBodies.at(-1)?.match(/has other tools now/g) ?? [];
   expect(notes.length).toBeLessThanOrEqual(2);
@@ -81,9 +88,7 @@ test("one that dies at each start is started once a call after the first, and it
 });
 
 test("30 MB of standard error are 10 MB on the disk, and calls work", async () => {
-  const { results, seen } = await resultsOf(testServer().args[0] ?? "", "stderr", ["old"], {
-    timeoutSeconds: 20,
-  });
+  const { results, seen } = await resultsOf(testServer().args[0] ?? "", "stderr", ["old"]);
   expect(results).toEqual(["here"]);
   expect(statSync(join(seen.folder(), "mcp/bad.stderr.txt")).size).toBeLessThanOrEqual(10_000_000);
 });

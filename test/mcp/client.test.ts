@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientProgram } from "../../src/mcp/shell/client.ts";
 import { type Listener, listenForCommands, type Started } from "../../src/mcp/shell/listener.ts";
+import { until } from "../support/until.ts";
 
 const base = mkdtempSync(join(tmpdir(), "sawtooth-client-"));
 const tempFolder = () => mkdtempSync(join(base, "t-"));
@@ -15,13 +16,14 @@ const folder = join(tempFolder(), "x".repeat(120), "bin");
 const bin = tempFolder();
 let listener: Listener;
 let seen: Started[] = [];
-let ended = 0;
+/** The signal of each command, in order: aborted when it has ended. */
+let ends: AbortSignal[] = [];
 
 beforeAll(async () => {
   mkdirSync(folder, { recursive: true });
   listener = await listenForCommands(folder, async (started, signal) => {
     seen.push(started);
-    signal.addEventListener("abort", () => ended++);
+    ends.push(signal);
     const [word] = started.words;
     if (word === "wait") await new Promise((resolve) => signal.addEventListener("abort", resolve));
     if (word === "other") return { out: "", errors: "no other\n", code: 3, pass: true };
@@ -70,6 +72,7 @@ describe.each(["perl", "python3", "node"])("in %s", (language) => {
     writeFileSync(program, clientProgram(folders(language)));
     chmodSync(program, 0o755);
     seen = [];
+    ends = [];
   });
 
   test("hands over words and input, prints both streams, and ends with the code", async () => {
@@ -102,13 +105,12 @@ describe.each(["perl", "python3", "node"])("in %s", (language) => {
   });
 
   test("its end is heard", async () => {
-    const before = seen.length;
-    const { child, ended: over } = run(program, ["wait"]);
-    await expect.poll(() => seen.length, { timeout: 10_000 }).toBe(before + 1);
-    const heard = ended;
+    const { child, ended } = run(program, ["wait"]);
+    await until(() => seen.at(-1)?.words[0] === "wait", "the command");
+    expect(ends.at(-1)?.aborted).toBe(false);
     child.kill("SIGTERM");
-    await over;
-    await expect.poll(() => ended, { timeout: 10_000 }).toBe(heard + 1);
+    await ended;
+    await until(() => ends.at(-1)?.aborted === true, "its end");
   });
 });
 

@@ -2,15 +2,17 @@
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { elicitByPerson } from "../../src/app/mcp/elicit.ts";
 import type { Person } from "../../src/app/session.ts";
 import { serversOf } from "../../src/mcp/configuration.ts";
 import { type CallOptions, connect } from "../../src/mcp/connection.ts";
 import type { Elicitation } from "../../src/mcp/elicitation.ts";
 import { startOnMachine } from "../../src/mcp/process.ts";
+import type { Answer } from "../../src/tui/ports/session.ts";
+import { drive } from "../support/pty-drive.ts";
 import { tempWorkspace } from "../support/served.ts";
-import { published, testServer } from "./session.ts";
+import { mcp, published, testServer, withServers } from "./session.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const never = new AbortController().signal;
@@ -25,37 +27,130 @@ const form: Elicitation = {
 type Asked = Parameters<Person["ask"]>[0];
 
 /** A person who answers the same to everything. */
-function personWho(decision: "allow" | "deny") {
+function personWho(answer: Answer) {
   const asked: Asked[] = [];
-  const told: string[] = [];
   const ask: Person["ask"] = async (question) => {
     asked.push(question);
-    return decision === "allow" ? { decision } : { decision, say: "" };
+    return answer;
   };
-  return { asked, told, elicit: elicitByPerson(ask, (text) => void told.push(text)) };
+  return { asked, elicit: elicitByPerson(ask, () => {}) };
 }
 
-test("a page is shown with its address and a form with what stands in it; yes accepts and no declines", async () => {
-  const yes = personWho("allow");
-  expect(await yes.elicit("shop", page, never)).toEqual({ action: "accept", content: {} });
+test("a page is shown with its address and a form with its fields; yes accepts, no declines, Escape cancels", async () => {
+  const yes = personWho({ decision: "allow", content: { name: "two" } });
   expect(await yes.elicit("shop", form, never)).toEqual({ action: "accept", content: { name: "two" } });
-  expect(yes.asked.map(({ elicitation }) => elicitation?.lines)).toEqual([
-    ["Sign in", "https://pay.example/x"],
-    ["Book it?", "Name: two"],
+  await yes.elicit("shop", page, never);
+  expect(yes.asked.map(({ elicitation }) => elicitation)).toMatchObject([
+    { lines: ["Book it?"], fields: [{ key: "name", initial: "two" }] },
+    { lines: ["Sign in", "https://pay.example/x"], url: "https://pay.example/x" },
   ]);
-  const no = personWho("deny");
+  const no = personWho({ decision: "deny", say: "" });
   expect(await no.elicit("shop", page, never)).toEqual({ action: "decline" });
+  const away = personWho({ decision: "deny", say: "", dismissed: true });
+  expect(await away.elicit("shop", form, never)).toEqual({ action: "cancel" });
 });
 
-test("without a person everything is declined; a form that must be typed into is declined and told", async () => {
-  expect(await elicitByPerson(undefined, () => {})("shop", page, never)).toEqual({ action: "decline" });
-  const person = personWho("allow");
-  const empty: Elicitation = { kind: "form", message: "Who?", fields: [{ ...field, type: "text" }] };
-  expect(await person.elicit("shop", empty, never)).toEqual({ action: "decline" });
-  expect(person.asked).toEqual([]);
-  expect(person.told).toEqual([
-    "MCP server shop asked for what only typing could answer, and was declined: Who?",
-  ]);
+test("in a run without a person a question is declined, and one line says of whom and what about", async () => {
+  const call = mcp("everything", "trigger-elicitation-request");
+  const seen = await withServers([{ calls: [call] }, { text: "on" }], {
+    everything: published("everything", "stdio"),
+  });
+  const { stderr } = await seen.run("--permission-mode", "auto");
+  expect(seen.results()[0]).toContain("User declined");
+  expect(stderr).toContain(
+    "MCP server everything asked a person, and nobody is here to answer: declined: Please provide inputs for the following fields:",
+  );
+});
+
+test("a form is filled in on the screen: what is wrong is told, and the server gets values of the right kinds", async () => {
+  const call = mcp("everything", "trigger-elicitation-request");
+  const seen = await withServers([{ calls: [call] }, { text: "final" }], {
+    everything: published("everything", "stdio"),
+  });
+  const terminal = drive(seen.workspace, ["--permission-mode", "auto"], { rows: 40, columns: 100 });
+  onTestFinished(() => terminal.kill());
+  await terminal.until("›");
+  terminal.send("go\r");
+  await terminal.until(/everything asks[\s\S]*❯ String \*/);
+  terminal.send("\r");
+  await terminal.until("String is required");
+  terminal.send("Ada\r");
+  await terminal.until("❯ Boolean");
+  // Keys that come at once are a paste.
+  const press = async (keys: string[], wanted: string | RegExp) => {
+    for (const key of keys) {
+      terminal.send(key);
+      await terminal.drawn();
+    }
+    await terminal.until(wanted);
+  };
+  await press(["y", "\r", "\r", "ada\r"], "must be an email address");
+  await press(["@example.org\r", "\r", "\r"], "❯ Integer");
+  await press(["\x7f", "\x7f", "7\r", "\r"], /❯ Untitled Single Select Enum +‹Monica›/);
+  await press(["\x1b[C", "\r", "2", "\r", "\r", "\r", "\r"], "❯ Send");
+  terminal.send("\r");
+  await terminal.until("final");
+  const [, raw = ""] = /Raw result: ([\s\S]*)/.exec(seen.results()[0] ?? "") ?? [];
+  const content = { name: "Ada", check: true, email: "ada@example.org", integer: 7, number: 3.14 };
+  expect(JSON.parse(raw)).toMatchObject({
+    action: "accept",
+    content: {
+      ...{ ...content, untitledSingleSelectEnum: "Rachel", untitledMultipleSelectEnum: ["Guitar", "Piano"] },
+      ...{
+        titledSingleSelectEnum: "hero-1",
+        titledMultipleSelectEnum: ["fish-1"],
+        legacyTitledEnum: "pet-1",
+      },
+    },
+  });
+  expect(raw).not.toContain("homepage");
+});
+
+test("a page that a server needs first is shown and not opened; after the yes the call is made again", async () => {
+  const url = "https://pay.example/x";
+  const call = mcp("everything", "trigger-url-elicitation", { arguments: { url, errorPath: true } });
+  const seen = await withServers(
+    [{ calls: [call] }, { text: "first" }, { calls: [call] }, { text: "second" }],
+    {
+      everything: published("everything", "stdio"),
+    },
+  );
+  const terminal = drive(seen.workspace, ["--permission-mode", "auto"], { rows: 40, columns: 100 });
+  onTestFinished(() => terminal.kill());
+  await terminal.until("›");
+  terminal.send("go\r");
+  await terminal.until(/wants you to open a page[\s\S]*https:\/\/modelcontextprotocol\.io\//);
+  terminal.send("y");
+  await terminal.until(url);
+  terminal.send("y");
+  await terminal.until("first");
+  expect(seen.results()[0]).toContain("User completed the URL elicitation flow");
+  terminal.send("go\r");
+  await terminal.until("wants you to open a page");
+  terminal.send("n");
+  await terminal.until("second");
+  expect(seen.results()[1]).toBe(
+    "MCP server everything refused the call: a person has to open https://modelcontextprotocol.io first",
+  );
+});
+
+test("--plain asks for one field after the other, then whether to send", async () => {
+  const seen = await withServers([{ calls: [mcp("test", "greet")] }, { text: "final" }], {
+    test: testServer("rich"),
+  });
+  const terminal = drive(seen.workspace, ["--plain", "--permission-mode", "auto"]);
+  onTestFinished(() => terminal.kill());
+  await terminal.until("/help");
+  terminal.send("go\r");
+  await terminal.until(/Who is there\?\s+Name \(required\)\s+Type it\./);
+  terminal.send("\r");
+  await terminal.until("Name is required");
+  terminal.send("Ada\r");
+  await terminal.until(/Name: Ada\s+1 Send\s+2 Decline/);
+  terminal.send("1\r");
+  await terminal.until("final");
+  expect(seen.results()).toEqual(["Hello Ada"]);
+  expect(terminal.raw()).not.toContain("\x1b");
 });
 
 test.each([
@@ -71,13 +166,13 @@ test.each([
     target: { kind: "program", start: () => startOnMachine({ configuration, cwd: root, env, errors }) },
     ...{ prior: undefined, version: "0", onChanged() {}, onEnded() {} },
     async elicit(question) {
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await new Promise((resolve) => setTimeout(resolve, 3500));
       const fields = question.kind === "form" ? question.fields : [];
       const wanted = fields.filter(({ required }) => required);
       return { action: "accept", content: Object.fromEntries(wanted.map(({ key }) => [key, "Ada"])) };
     },
   });
-  const options: CallOptions = { signal: never, timeoutMs: 300, onProgress() {} };
+  const options: CallOptions = { signal: never, timeoutMs: 3000, onProgress() {} };
   const result = await connection.call(tool, {}, options);
   await connection.close();
   expect(JSON.stringify(result.content)).toContain(said);

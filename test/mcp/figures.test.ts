@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { noUsage } from "../../src/core/model-card.ts";
+import { testProgram } from "../support/programs.ts";
 import { writeSettings } from "../support/sawtooth.ts";
 import { mcp, type Seen, testServer, withServers } from "./session.ts";
 
 const fixtures = fileURLToPath(new URL("../fixtures/mcp-servers.json", import.meta.url));
-const program = fileURLToPath(new URL("../support/mcp-recorded.ts", import.meta.url));
+const program = testProgram("mcp-recorded");
 type Recorded = Record<
   string,
   { package: string; version: string; license: string; tools: { name: string }[] }

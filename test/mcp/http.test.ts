@@ -2,16 +2,15 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Asked, serveMcp } from "../support/mcp-http.ts";
+import { testProgram } from "../support/programs.ts";
+import { until } from "../support/until.ts";
 import { mcp, withServers } from "./session.ts";
 
 const auto = ["--permission-mode", "auto"];
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const add = mcp("web", "add", { arguments: { a: 20, b: 22 } });
 const calls = (...each: ReturnType<typeof mcp>[]): ScriptedReply[] => [
   ...each.map((call) => ({ calls: [call] })),
@@ -22,7 +21,7 @@ const variable = (name: string) => `$${`{${name}}`}`;
 /** The result of one call of a server that answers like this. */
 async function resultWith(behave: Parameters<typeof serveMcp>[0], more: object = {}, call = add) {
   const { url, asked } = await serveMcp(behave);
-  const seen = await withServers(calls(call), { web: { type: "http", url, timeoutSeconds: 2, ...more } });
+  const seen = await withServers(calls(call), { web: { type: "http", url, ...more } });
   const { stdout } = await seen.run(...auto);
   expect(stdout).toBe("on\n");
   return { result: seen.results()[0] ?? "", asked, url, seen };
@@ -49,7 +48,7 @@ describe("a server at an address", () => {
 
   test("the published server of the older protocol: a sum, progress, and the end of its session", async () => {
     const port = await freePort();
-    const server = spawn(join(root, "node_modules/.bin/mcp-server-everything"), ["streamableHttp"], {
+    const server = spawn(process.execPath, [testProgram("everything"), "streamableHttp"], {
       env: { ...process.env, PORT: String(port) },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -59,14 +58,14 @@ describe("a server at an address", () => {
       said += String(data);
     });
     await once(server.stderr, "data");
-    const long = mcp("web", "trigger-long-running-operation", { arguments: { duration: 2, steps: 4 } });
+    const long = mcp("web", "trigger-long-running-operation", { arguments: { duration: 6, steps: 12 } });
     const seen = await withServers(calls(mcp("web", "get-sum", { arguments: { a: 2, b: 3 } }), long), {
-      web: { type: "streamable-http", url: `http://127.0.0.1:${port}/mcp`, timeoutSeconds: 1 },
+      web: { type: "streamable-http", url: `http://127.0.0.1:${port}/mcp`, timeoutSeconds: 5 },
     });
     await seen.run(...auto);
     expect(seen.results()[0]).toContain("5");
     expect(seen.results()[1]).toContain("Long running operation completed");
-    expect(said).toContain("session termination");
+    await until(() => said.includes("session termination"), "the end of the session");
   });
 });
 
@@ -115,8 +114,9 @@ describe("a server at an address that fails", () => {
   });
 
   test("an answer that drips ends with the time of the call", async () => {
-    const { result } = await resultWith((asked) =>
-      isCall(asked) ? dripping("application/json") : undefined,
+    const { result } = await resultWith(
+      (asked) => (isCall(asked) ? dripping("application/json") : undefined),
+      { timeoutSeconds: 2 },
     );
     expect(result).toBe("[no answer and no progress for 2 s: cancelled]");
   });
@@ -132,17 +132,13 @@ describe("a server at an address that fails", () => {
   });
 
   test("an answer without end is bounded", async () => {
-    const { result } = await resultWith(
-      (asked) => (isCall(asked) ? endless("application/json") : undefined),
-      { timeoutSeconds: 60 },
-    );
+    const { result } = await resultWith((asked) => (isCall(asked) ? endless("application/json") : undefined));
     expect(result).toContain("sent a message of more than 64 MB");
   });
 
   test("an event without end is bounded", async () => {
-    const { result } = await resultWith(
-      (asked) => (isCall(asked) ? endless("text/event-stream") : undefined),
-      { timeoutSeconds: 60 },
+    const { result } = await resultWith((asked) =>
+      isCall(asked) ? endless("text/event-stream") : undefined,
     );
     expect(result).toContain("broke off its answer");
   });
@@ -178,12 +174,4 @@ function endless(type: string): Response {
   const chunk = new TextEncoder().encode("x".repeat(1_000_000));
   const body = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
   return new Response(body, { headers: { "content-type": type } });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

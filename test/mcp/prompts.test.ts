@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { readPromptArguments } from "../../src/mcp/prompt-words.ts";
 import { editor } from "../acp/editor.ts";
 import { drive } from "../support/pty-drive.ts";
-import { sawtooth, writeSettings } from "../support/sawtooth.ts";
-import { lastUserText } from "../support/terminal-fixture.ts";
+import { jsonLines, sawtooth, writeSettings } from "../support/sawtooth.ts";
+import { atRest, lastUserText } from "../support/terminal-fixture.ts";
 import { published, testServer, withServers } from "./session.ts";
 
 const weather = {
@@ -65,6 +65,27 @@ test.each([
   expect(seen.server.requests).toHaveLength(0);
 });
 
+test("a driving program starts a prompt with any message; one that fails ends its turn, not the session", async () => {
+  const seen = await withServers([{ text: "final", repeat: 9 }], rich);
+  const words = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
+  const text = (line: string) => ({ type: "text", text: line });
+  const messages = [[text("/test:weather")], [text("/test:weather city=Oslo"), text("and tomorrow?")]];
+  const lines = messages.map((content) =>
+    JSON.stringify({ type: "user", message: { role: "user", content } }),
+  );
+  const { code, stdout } = await sawtooth(seen.workspace, words, { input: `${lines.join("\n")}\n` });
+  expect(code).toBe(0);
+  const told = jsonLines(stdout).filter(({ type }) => type === "warning" || type === "turn");
+  expect(told).toMatchObject([
+    { type: "warning", message: expect.stringContaining("/test:weather needs city (where)") },
+    { type: "turn", reason: "error", num_turns: 0 },
+    { type: "turn", reason: "completed", result: "final" },
+  ]);
+  const said = seen.events().flatMap((event) => (event.type === "user_message" ? event.content : []));
+  expect(JSON.stringify(said)).toContain("What is the weather in Oslo?");
+  expect(said.at(-1)).toEqual(text("and tomorrow?"));
+});
+
 test("a line that names no server of the session is said as it stands", async () => {
   const seen = await withServers([{ text: "final" }], rich);
   expect((await sawtooth(seen.workspace, ["-p", "/other:weather city=Oslo"])).code).toBe(0);
@@ -98,6 +119,7 @@ test("the screen completes the prompts that are known, asks for what is missing,
   await terminal.until("/test:weather needs city (where). Usage: /test:weather city=… [tone=…]");
   terminal.send("/test:weather city=Oslo\r");
   await terminal.until("final");
+  await atRest(terminal);
   expect(lastUserText(seen.server)).toContain("What is the weather in Oslo?\n</mcp_prompt>");
   terminal.send("/test:storm\r");
   await terminal.until("Unknown command /test:storm");
@@ -125,5 +147,9 @@ test("an editor is told of the prompts that are known, and starts one", async ()
   expect(JSON.stringify(one.updates(id))).toContain("/test:weather needs city (where)");
   await one.say(id, "/test:weather city=Oslo");
   expect(lastUserText(seen.server)).toContain("What is the weather in Oslo?\n</mcp_prompt>");
-  expect(JSON.stringify(one.updates(id))).toContain('"test:weather"');
+  await one.until(
+    ({ sessionUpdate, availableCommands }) =>
+      sessionUpdate === "available_commands_update" &&
+      JSON.stringify(availableCommands).includes('"test:weather"'),
+  );
 });

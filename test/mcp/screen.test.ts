@@ -1,11 +1,12 @@
 /** `/mcp` and `/trust` in the screen: how the servers stand, a restart, and those of the project that wait. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { drive } from "../support/pty-drive.ts";
 import { writeSettings } from "../support/sawtooth.ts";
-import { testServer, withServers } from "./session.ts";
+import { until } from "../support/until.ts";
+import { mcp, testServer, withServers } from "./session.ts";
 
 test("/mcp lists the servers with how they stand, and restarts one", async () => {
   const seen = await withServers([{ text: "final" }], {});
@@ -33,6 +34,27 @@ test("/mcp lists the servers with how they stand, and restarts one", async () =>
   );
 });
 
+test("Esc ends a call: the server hears that it is cancelled and serves the next one", async () => {
+  const wait = { calls: [mcp("test", "wait")] };
+  const seen = await withServers([wait, { calls: [mcp("test", "old")] }, { text: "final" }], {});
+  const file = join(seen.workspace.home, "notes");
+  writeSettings(seen.workspace, { mcpServers: { test: testServer("usual", file) } });
+  const terminal = drive(seen.workspace, ["--permission-mode", "auto"], { rows: 50, columns: 120 });
+  onTestFinished(() => terminal.kill());
+  await terminal.until("›");
+  terminal.send("go\r");
+  await until(() => notesIn(file).includes("waiting"), "the call");
+  terminal.send("\x1b");
+  await terminal.until(/interrupted/i);
+  await until(() => notesIn(file).includes("cancelled"), "the cancellation");
+  terminal.send("again\r");
+  await terminal.until("final");
+  expect(seen.results()).toEqual(["[cancelled by user]", "here"]);
+  expect(notesIn(file).match(/started/g)).toHaveLength(1);
+});
+
+const notesIn = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
 test("a server of the project that was put off is allowed by /trust, for the sessions that follow", async () => {
   const seen = await withServers([{ text: "final" }], {});
   writeFileSync(
@@ -51,7 +73,7 @@ test("a server of the project that was put off is allowed by /trust, for the ses
   terminal.send("y");
   await terminal.until("allowed: theirs; the next session uses them");
   terminal.send("/clear\r");
-  await terminal.quiet();
+  await terminal.until(/› \/clear[\s\S]*Sawtooth/);
   terminal.send("/mcp\r");
   await terminal.until("theirs  not started");
 });

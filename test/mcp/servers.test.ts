@@ -98,6 +98,19 @@ describe("the tool", () => {
     expect(nobody).toBe("There is no MCP server github. Servers: test.");
   });
 
+  test("what a schema requires and has a default for may be left out, and the server gets the default", async () => {
+    const recorded = join(import.meta.dirname, "../support/mcp-recorded.ts");
+    const seen = await withServers(
+      [
+        { calls: [mcp("browser", "browser_take_screenshot", { arguments: { type: "png" } })] },
+        { text: "done" },
+      ],
+      { browser: { command: process.execPath, args: [recorded, "playwright"] } },
+    );
+    await seen.run(...auto);
+    expect(seen.results()).toEqual(['{"type":"png","scale":"css"}']);
+  });
+
   test("published servers of the older protocol: sums, an image for the model, progress, structured data", async () => {
     const calls = [
       mcp("everything", "get-sum", { arguments: { a: 2, b: 3 } }),
@@ -166,7 +179,7 @@ const plain = (message: object) =>
   JSON.stringify(message, (key, value) => (key === "cache_control" ? undefined : (value as unknown)));
 
 describe("a server that fails", () => {
-  const broken = (kind: string) => ({ test: { ...testServer(kind), timeoutSeconds: 2 } });
+  const broken = (kind: string) => ({ test: testServer(kind) });
 
   test("one that dies at its start is a result that says how, and the session goes on", async () => {
     const seen = await withServers([{ calls: [mcp("test", "add")] }, { text: "on" }], broken("dies"));
@@ -217,14 +230,17 @@ describe("a server that fails", () => {
   });
 
   test("a call without answer and progress ends after its time, and the server hears it", async () => {
-    const seen = await withServers([{ calls: [mcp("test", "wait")] }, { text: "on" }], {});
+    const heard = { bash: { command: "until grep cancelled ~/notes; do sleep 0.05; done" } };
+    const seen = await withServers(
+      [{ calls: [mcp("test", "wait")] }, { calls: [heard] }, { text: "on" }],
+      {},
+    );
     const file = join(seen.workspace.home, "notes");
     writeSettings(seen.workspace, {
       mcpServers: { test: { ...testServer("usual", file), timeoutSeconds: 1 } },
     });
     await seen.run(...auto);
-    expect(seen.results()).toEqual(["[no answer and no progress for 1 s: cancelled]"]);
-    expect(readFileSync(file, "utf8")).toContain("cancelled");
+    expect(seen.results()).toEqual(["[no answer and no progress for 1 s: cancelled]", "cancelled"]);
   });
 
   test("the first request does not wait for one that never answers, and none is left when the run ends", async () => {

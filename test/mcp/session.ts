@@ -2,22 +2,20 @@
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import { testProgram } from "../support/programs.ts";
 import { type Ended, jsonLines, sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { type Served, serve } from "../support/served.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-
 /** An entry that starts the server of the tests. */
 export function testServer(kind = "usual", ...words: string[]) {
-  return { command: process.execPath, args: [join(root, "test/support/mcp-server.ts"), kind, ...words] };
+  return { command: process.execPath, args: [testProgram("mcp-server"), kind, ...words] };
 }
 
 /** An entry that starts a published server. */
-export function published(name: string, ...words: string[]) {
-  return { command: join(root, "node_modules/.bin", `mcp-server-${name}`), args: words };
+export function published(name: "everything" | "filesystem" | "memory", ...words: string[]) {
+  return { command: process.execPath, args: [testProgram(name), ...words] };
 }
 
 /** A call for scripts. */

@@ -166,13 +166,15 @@ describe("a call that does not end by itself", () => {
 
   test("is cancelled at the server when its process, its command or its session ends", async () => {
     const { seen, notes } = await waiting([
-      bash("timeout 1 mcp test wait; echo $?"),
-      bash("mcp test wait", { timeout_s: 1 }),
+      bash(
+        "mcp test wait & until grep -q waiting ~/notes; do sleep 0.05; done; { kill $!; wait $!; } 2>/dev/null; echo $?",
+      ),
+      bash("mcp test wait", { timeout_s: 5 }),
       { text: "done" },
     ]);
     await seen.run(...auto);
-    expect(seen.results()[0]).toBe("124");
-    expect(seen.results()[1]).toContain("timed out after 1 s");
+    expect(seen.results()[0]).toBe("143");
+    expect(seen.results()[1]).toContain("timed out after 5 s");
     await until(() => notes().match(/cancelled/g)?.length === 2, "both cancellations");
     const outcomes = seen.events().flatMap((event) => (event.type === "mcp_called" ? [event.outcome] : []));
     expect(outcomes).toEqual(["cancelled", "cancelled"]);

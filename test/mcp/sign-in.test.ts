@@ -68,7 +68,7 @@ describe("sawtooth mcp login", () => {
     const { issuer, seen } = await prepared(1);
     const { code, stderr } = await login(seen.workspace, issuer, async (address, { child }) => {
       child.stdin?.write("http://127.0.0.1:1/callback?code=x\n");
-      child.stdin?.write(`${address.replace(/state=\w/, "state=!")}\n`);
+      child.stdin?.write(`${address.replace(/state=./, "state=!")}\n`);
       child.stdin?.write(`${address}\n`);
     });
     expect(code).toBe(0);

@@ -171,7 +171,7 @@ describe("settings", () => {
     [{ prices: { input: "3" } }, `models.${id}.prices.input must be a number, not a string`],
     [
       { prices: { inptu: 3 } },
-      `models.${id}.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, tier`,
+      `models.${id}.prices.inptu is not known: use input, output, cacheRead, cacheWrite5m, cacheWrite1h, webSearch, tier`,
     ],
     [{ prices: { tier: { input: 2 } } }, `models.${id}.prices.tier.aboveTokens is missing`],
     [{ contract: { history: "loose" } }, `models.${id}.contract.history must be one of free, prefix_bound`],
@@ -185,4 +185,16 @@ describe("settings", () => {
       new UsageError(`${message}: correct or remove it in settings`),
     );
   });
+});
+
+test("only a known model of a provider whose own server searches has a price for searches", () => {
+  const priceOf = (id: string) => findCard(id).card.prices.webSearch;
+  expect(priceOf("anthropic/claude-sonnet-5-5")).toBe(10);
+  for (const id of [
+    "anthropic/unknown",
+    "bedrock/anthropic.claude-opus-4-5",
+    "vertex/claude-opus-4-5@20251101",
+    "openai/gpt-5.5",
+  ])
+    expect(priceOf(id)).toBeUndefined();
 });

@@ -110,7 +110,7 @@ def way(name, go):
     except (OSError, ConnectionError) as error:
         print(name, type(error).__name__)
 def connect(kind, address, family=socket.AF_INET, proto=0, say=b"hello"):
-    s = socket.socket(family, kind, proto); s.settimeout(3); s.connect(address)
+    s = socket.socket(family, kind, proto); s.settimeout(60 if kind == socket.SOCK_STREAM else 3); s.connect(address)
     s.send(say); got = s.recv(100)
     if not got: raise ConnectionError("closed")
 for port in (22, 80, 443, 4444): way("tcp %d" % port, lambda: connect(socket.SOCK_STREAM, ("203.0.113.66", port)))
@@ -200,9 +200,9 @@ except OSError as e: print("cut", e)'
       echo 6; curl -sSk -x http://127.0.0.1:3128 --connect-to ::ok.example:443 https://evil.example/
       echo 7; curl -sS -x http://127.0.0.1:3128 -H 'Host: evil.example' http://ok.example/
       echo 8; printf 'GET /1 HTTP/1.1\\r\\nHost: ok.example\\r\\n\\r\\nGET /2 HTTP/1.1\\r\\nHost: evil.example\\r\\n\\r\\n' > /tmp/two
-      exec 3<>/dev/tcp/ok.example/80; cat /tmp/two >&3; timeout 2 cat <&3; exec 3>&-
+      exec 3<>/dev/tcp/ok.example/80; cat /tmp/two >&3; timeout 60 cat <&3; exec 3>&-
       echo 9; printf 'GET / HTTP/1.1\\r\\nHost: ok.example\\r\\nHost: evil.example\\r\\n\\r\\n' > /tmp/two
-      exec 3<>/dev/tcp/ok.example/80; cat /tmp/two >&3; timeout 2 cat <&3; exec 3>&-`);
+      exec 3<>/dev/tcp/ok.example/80; cat /tmp/two >&3; timeout 60 cat <&3; exec 3>&-`);
     expect(said).toContain("ok.example /1");
     expect(said).not.toMatch(/evil.example \//);
     const ledger = inside.entries().filter(({ decision }) => decision === "deny");
@@ -337,14 +337,17 @@ E
   });
 
   test("S43 attribution: each connection belongs to the process that made it, whatever its environment says", async () => {
-    inside.names.set("c.ok.example", ["203.0.113.5"]);
+    // Hosts that no test before it asks: what these did may still be told.
+    const hosts = ["a.ok.example", "b.ok.example", "c.ok.example"];
+    for (const host of hosts) inside.names.set(host, ["203.0.113.5"]);
     inside.rules.push("*.ok.example");
     await inside.run(`
-      python3 -c 'import urllib.request as u; u.urlopen("http://full.example/job").read()' &
-      (export SAWTOOTH_JOB=stolen; curl -sS http://c.ok.example/other) &
-      curl -sS http://ok.example/foreground; wait`);
+      python3 -c 'import urllib.request as u; u.urlopen("http://a.ok.example/job").read()' &
+      (export SAWTOOTH_JOB=stolen; curl -sS http://b.ok.example/other) &
+      curl -sS http://c.ok.example/foreground; wait`);
     const entries = inside
       .entries()
+      .filter(({ host }) => hosts.includes(host))
       .map(({ host, command, program = "" }) => [
         host,
         program.split(/[ /]/).find((word) => /curl|python/.test(word)),
@@ -352,7 +355,7 @@ E
       ]);
     const commands = new Set(entries.map(([, , command]) => command));
     expect(entries.map(([host, program]) => `${host} ${program}`).sort()).toEqual([
-      ...["c.ok.example curl", "full.example python3", "ok.example curl"],
+      ...["a.ok.example python3", "b.ok.example curl", "c.ok.example curl"],
     ]);
     expect(commands.size).toBe(3);
     for (const command of commands) expect(command).toMatch(/^pid \d+$/);

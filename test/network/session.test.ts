@@ -9,6 +9,7 @@ import type { PermissionMode } from "../../src/core/decision.ts";
 import type { EventBody, LogEvent } from "../../src/core/events.ts";
 import type { BackgroundJob, EventLog, Tool, ToolContext } from "../../src/core/ports.ts";
 import type { Answer, Question } from "../../src/tui/ports/session.ts";
+import { patienceMs, until } from "../support/until.ts";
 import { type Counted, counting, noBubblewrap, startBubblewrap } from "./inside.ts";
 
 const missing = noBubblewrap();
@@ -51,11 +52,16 @@ function emptyWorld(egress: EgressSettings): { world: World; log: EventLog } {
 describe.skipIf(missing !== undefined)("the network of a session", () => {
   let web: Counted;
   const worlds: World[] = [];
+  /** The hosts outside answer once this has happened. */
+  let answered = Promise.resolve();
 
   beforeAll(async () => {
     const http = createHttp((message, response) => {
       message.resume();
-      message.on("end", () => response.end(`${message.headers.host} ${message.url}\n`));
+      message.on("end", async () => {
+        await answered;
+        response.end(`${message.headers.host} ${message.url}\n`);
+      });
     });
     web = await counting(http);
   });
@@ -126,6 +132,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
   }
 
   const ledger = (world: World) => world.events.filter((event) => event.type === "egress");
+  const refused = (world: World) => ledger(world).filter(({ decision }) => decision === "deny");
 
   test("S39 live-question: headless refuses with a note that names the rule, and the log has each connection", async () => {
     const world = await open(false);
@@ -187,6 +194,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
 
   test("S39 live-question: a question closes when its program gives up, and is told once as withdrawn", async () => {
     const world = await open(true);
+    world.allow.push("host(go.example)");
     let closed = 0;
     world.answer = (_, signal) =>
       new Promise((resolve) =>
@@ -195,15 +203,17 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
           resolve({ decision: "deny", say: "" });
         }),
       );
+    answered = until(() => world.questions.length === 5, "five questions");
     // Plain, with a body that nobody reads, TLS, by a proxy, and a port where nothing is read before the answer.
     const said = await world.call(`head -c 3000000 /dev/zero > /tmp/body
       for words in http://a.example/ '-T /tmp/body http://b.example/' https://c.example/ '-x 127.0.0.1:3128 https://d.example/'; do
-        curl -sS -m 4 $words & done
-      (timeout 4 bash -c 'exec 3<>/dev/tcp/e.example/22; echo SSH-2.0-x >&3; sleep 9') & wait`);
+        curl -sS $words & asking="$asking $!"; done
+      bash -c 'exec 3<>/dev/tcp/e.example/22; echo SSH-2.0-x >&3; exec sleep 600' & asking="$asking $!"
+      curl -sS http://go.example/when-all-are-asked; kill $asking; wait`);
     expect(world.questions).toHaveLength(5);
     expect(closed).toBe(5);
     expect(
-      ledger(world)
+      refused(world)
         .map((entry) => `${entry.host}:${entry.port} ${entry.reason}`)
         .sort(),
     ).toEqual([
@@ -213,7 +223,7 @@ describe.skipIf(missing !== undefined)("the network of a session", () => {
     expect(said.split("gave up before anybody answered")).toHaveLength(6);
     world.answer = () => ({ decision: "allow" });
     expect(await world.call("curl -sS http://a.example/again")).toContain("a.example /again");
-    expect(ledger(world)).toHaveLength(6);
+    expect(refused(world)).toHaveLength(5);
   });
 
   test("S41 two-of-three: after text from outside and private data, sending is asked about once for each command", async () => {
@@ -280,13 +290,13 @@ while os.fork() == 0:
     const get = () => fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
     await expect(get()).rejects.toThrow();
     world.add(`port(${port})`);
-    expect(await vi.waitFor(get, 20_000)).toBe("from inside");
+    expect(await vi.waitFor(get, patienceMs)).toBe("from inside");
 
     world.allow.push("host(ok.example)");
     const curl = "curl -sS http://ok.example:8443/x";
     expect(await world.call(curl)).not.toContain("ok.example:8443 /x");
     world.add("host(ok.example:8443)");
-    await vi.waitFor(async () => expect(await world.call(curl)).toContain("ok.example:8443 /x"), 20_000);
+    await vi.waitFor(async () => expect(await world.call(curl)).toContain("ok.example:8443 /x"), patienceMs);
   });
 
   test("S43 attribution: connections of a job are the job's, not those of the call that runs meanwhile", async () => {

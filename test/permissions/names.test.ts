@@ -25,6 +25,7 @@ describe("names are compared as a disk compares them that knows no case", () => 
     "app/.GIT/Config",
     "app/.git/modules/sub/config",
     "app/.git/config.worktree",
+    "app/.git/commondir",
     "app/.git/worktrees/x/config.worktree",
     "app/.GIT/Hooks/pre-commit",
   ])("writing %s is refused to commands in every mode", (name) => {

@@ -1,17 +1,29 @@
 /** `sawtooth plugin`, and sessions with what it took: shown first, accepted by hash, and nothing of it run before. */
 
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { acceptedNow } from "../../src/app/plugins/accepted.ts";
 import { schemas } from "../../src/plugins/manifest.ts";
+import { installedPlugins } from "../../src/plugins/store.ts";
 import { mcp } from "../mcp/session.ts";
 import { noBubblewrap } from "../network/inside.ts";
 import { drive } from "../support/pty-drive.ts";
 import { sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { bash, serve, tempWorkspace } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const root = join(import.meta.dirname, "../..");
 const skill = "---\nname: greet\ndescription: Greets people.\n---\nSay HELLO-9 with scripts/hi.sh.\n";
@@ -136,6 +148,36 @@ test("an update shows the difference and keeps the data; remove takes it out", a
   expect((await plugin("list")).stdout).toContain("There are no plug-ins");
   const again = await plugin("remove", "hello");
   expect([again.code, again.stderr]).toEqual([2, "sawtooth: there is no plug-in hello\n"]);
+});
+
+test("a plug-in of many files is not read again while nobody touches it, and one that was is not used", async () => {
+  const workspace = tempWorkspace();
+  const { source, accept } = await withPlugin(workspace);
+  put(
+    source,
+    Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`notes/${index}`, "x".repeat(500)])),
+  );
+  await accept("add", source);
+  const root = join(workspace.home, "sawtooth/config/plugins/hello");
+  const store = join(workspace.home, "sawtooth/state/plugin-hashes.json");
+  const all = { plugins: dirname(root), data: "", hashes: store };
+  const used = () => installedPlugins(all).map((plugin) => typeof acceptedNow(plugin, all));
+  // A file that was just written may be written again with the same time.
+  const note = join(root, "notes/7");
+  writeFileSync(note, "x".repeat(500));
+  expect([used(), existsSync(store)]).toEqual([["object"], false]);
+  await until(() => used().length === 1 && existsSync(store), "files that have settled");
+  const { mtime } = statSync(note);
+  writeFileSync(note, "y".repeat(500));
+  utimesSync(note, mtime, mtime);
+  expect(used()).toEqual(["string"]);
+  writeFileSync(note, "x".repeat(500));
+  expect(used()).toEqual(["object"]);
+  // What it remembers counts: a hash there is believed while the files look the same.
+  const before = readFileSync(store, "utf8");
+  await until(() => used().length === 1 && readFileSync(store, "utf8") !== before, "files that have settled");
+  writeFileSync(store, readFileSync(store, "utf8").replaceAll(/"hash":"\w+"/g, '"hash":"other"'));
+  await until(() => used()[0] === "string", "what is remembered");
 });
 
 test("a person at the terminal is asked; an agent's own shell cannot say yes", async () => {

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { results, run as runBatch, shellScript, writeTasks } from "../cli/batch/batch-workspace.ts";
 import { filesWorkspace, git, small, smallCheck } from "../cli/fix/fix-workspace.ts";
+import { freePort } from "../support/free-port.ts";
 import {
   jsonLines,
   makeWorkspace,
@@ -17,7 +18,7 @@ import {
   writeSettings,
 } from "../support/sawtooth.ts";
 import { bash, serve, tempWorkspace } from "../support/served.ts";
-import { again } from "../support/terminal-fixture.ts";
+import { again, atRest } from "../support/terminal-fixture.ts";
 import { until } from "../support/until.ts";
 import { hasTerminal } from "../tools/bash/shell-fixture.ts";
 import { engine } from "./support.ts";
@@ -122,8 +123,8 @@ describe.skipIf(!engine)("a headless task by default", () => {
 describe.skipIf(!engine || !hasTerminal)("the screen by default", () => {
   test("quarantine is told and accepted, a port opened, a job listed, a question answered at the terminal, and files undone", async () => {
     const appears = "mkdir .vscode && echo {} > .vscode/tasks.json && echo b > a.txt";
-    const server =
-      "const { createServer } = require('http'); createServer((_, a) => a.end('from inside')).listen(18123)";
+    const port = await freePort();
+    const server = `const { createServer } = require('http'); createServer((_, a) => a.end('from inside')).listen(${port})`;
     const { workspace } = await served([
       { calls: [bash(appears)] },
       { text: "first" },
@@ -145,6 +146,7 @@ describe.skipIf(!engine || !hasTerminal)("the screen by default", () => {
     await terminal.until(/accept-edits .* sandbox /);
     terminal.send("/sandbox accept\r");
     await terminal.until("was restored from quarantine");
+    await atRest(terminal);
     expect(readFileSync(join(workspace.cwd, ".vscode/tasks.json"), "utf8")).toBe("{}\n");
     expect(readFileSync(join(workspace.cwd, "a.txt"), "utf8")).toBe("b\n");
     terminal.send("/undo\r");
@@ -152,9 +154,10 @@ describe.skipIf(!engine || !hasTerminal)("the screen by default", () => {
     expect(readFileSync(join(workspace.cwd, "a.txt"), "utf8")).toBe("a\n");
     terminal.send("serve\r");
     await terminal.until("second");
-    terminal.send("/sandbox open 18123\r");
-    await terminal.until("http://127.0.0.1:18123 leads to port 18123 of the sandbox");
-    expect(await answerOf("http://127.0.0.1:18123")).toBe("from inside");
+    await atRest(terminal);
+    terminal.send(`/sandbox open ${port}\r`);
+    await terminal.until(`http://127.0.0.1:${port} leads to port ${port} of the sandbox`);
+    expect(await answerOf(`http://127.0.0.1:${port}`)).toBe("from inside");
     terminal.send("/jobs\r");
     await terminal.until(/\d+ {2}running {2}node -e/);
     terminal.send("ask\r");
@@ -180,6 +183,7 @@ describe.skipIf(!engine || !hasTerminal)("the screen by default", () => {
     await terminal.until("because: it belongs there");
     terminal.send("1");
     await terminal.until("first");
+    await atRest(terminal);
     expect(made()).toEqual(["two"]);
     terminal.send("/sandbox off\r");
     await terminal.until("Switch the sandbox off for this session?");

@@ -48,10 +48,18 @@ describe.skipIf(!engine || !hasTerminal)("a README that orders the agent to send
     await terminal.until("It was not sent.");
     terminal.send("/sandbox\r");
     await terminal.until("variables left out");
-    await terminal.until("denied lately");
-    await terminal.until("no connection to 203.0.113.9:80");
+    await terminal.until(/denied lately[\s\S]*no connection to 203\.0\.113\.9:80/);
     terminal.send("/egress\r");
-    await terminal.until(/collect\.example:443.*not on the list of hosts/);
+    await terminal.until(/› \/egress\n[\s\S]*collect\.example:443.*not on the list of hosts/);
+    // No reason is cut off in a narrow window.
+    await terminal.resize(30, 300);
+    await terminal.drawn();
+    terminal.send("/egress\r");
+    await terminal.until(
+      /› \/egress\n[\s\S]*› \/egress\n[\s\S]*\n {4}collect\.example:443: it is\s+not on the list/,
+    );
+    terminal.send("/sandbox\r");
+    await terminal.until(/› \/egress\n[\s\S]*› \/sandbox\n[\s\S]*built in: ssh keys\s+[\s\S]*denied lately/);
 
     const read = JSON.stringify(server.requests.map(({ messages }) => messages));
     expect(read).not.toContain("canary-of-a-key");

@@ -95,11 +95,10 @@ while True: s.accept()[0].sendall(b"alive")`;
   });
 
   test("S27 pids-told: the pid in a text is the one that kill needs inside", async () => {
-    const left = /left running: (\d+) sleep 9/.exec(await inside("sleep 9 & echo started"))?.[1];
-    expect(await inside(`kill ${left} && echo ended; sleep 0.1; kill -0 ${left}`)).toMatch(
-      /^ended\n.*No such/,
-    );
-    const text = await inside({ command: "sleep 9", background: true });
+    const left = /left running: (\d+) /.exec(await inside("sleep 96.7 & echo started"))?.[1];
+    const gone = `while kill -0 ${left} 2>/dev/null; do sleep 0.02; done`;
+    expect(await inside(`kill ${left} && echo ended; ${gone}; kill -0 ${left}`)).toMatch(/^ended\n.*No such/);
+    const text = await inside({ command: "sleep 96.8", background: true });
     const job = /background job (\d+);/.exec(text)?.[1];
     expect(await inside(`ps -o args= -p ${job} >/dev/null && kill -- -${job} && echo ended`)).toContain(
       "ended",

@@ -1,5 +1,6 @@
 /** Files that programs outside would run: moved away with the command that made them, and put back as they were. */
 
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -99,6 +100,25 @@ describe("S08 new-watched: what other programs would run", () => {
       join(work, "package.json"),
       join(work, ".github", "workflows", "ci.yml"),
     ]);
+    expect(quarantine.look().noted).toEqual([]);
+  });
+
+  test("and is the interpreter of an editor, or the steps of a rebase that is half done, is told", () => {
+    const { work, quarantine } = fixture(["file"]);
+    const who = ["-c", "user.name=n", "-c", "user.email=e@example.com"];
+    const git = (...words: string[]) => spawnSync("git", [...who, ...words], { cwd: work });
+    git("init", "-q");
+    git("add", "file");
+    git("commit", "-qm", "one");
+    mkdirSync(join(work, ".venv", "bin"), { recursive: true });
+    symlinkSync("/usr/bin/env", join(work, ".venv", "bin", "python"));
+    git("commit", "-qm", "two", "--allow-empty");
+    expect(git("rebase", "-q", "--exec", "false", "--exec", "touch run", "HEAD~1").status).not.toBe(0);
+    expect(quarantine.look().noted).toEqual([
+      join(work, ".venv/bin/python"),
+      join(work, ".git/rebase-merge/git-rebase-todo"),
+    ]);
+    git("rebase", "--abort");
     expect(quarantine.look().noted).toEqual([]);
   });
 });

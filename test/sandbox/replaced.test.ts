@@ -18,6 +18,7 @@ import type { Sandbox } from "../../src/core/sandbox.ts";
 import { lostMounts } from "../../src/sandbox/lost-mounts.ts";
 import { followOutput } from "../../src/tools/bash/output-file.ts";
 import { createShell, type Shell } from "../../src/tools/bash/shell/shell.ts";
+import { until } from "../support/until.ts";
 import { type InsideSession, openInside } from "./session.ts";
 import { engine, insideOf } from "./support.ts";
 
@@ -97,6 +98,19 @@ describe.skipIf(!engine)("what another program replaces while a sandbox runs", (
     expect(readFileSync(join(work, ".env"), "utf8")).toBe("KEY-CANARY");
   });
 
+  test("S12 hidden: a key that is made while a command runs is hidden while it runs", async () => {
+    const { home, work } = session;
+    const running = session.run(
+      "touch waiting; until [ -e ~/.kube ]; do sleep 0.01; done; while [ -e ~/.kube/config ]; do sleep 0.01; done; ls -A ~/.kube",
+    );
+    await expect.poll(() => existsSync(join(work, "waiting"))).toBe(true);
+    mkdirSync(join(home, ".kube-new"));
+    writeFileSync(join(home, ".kube-new/config"), "KEY-CANARY");
+    renameSync(join(home, ".kube-new"), join(home, ".kube"));
+    expect(await running).toBe("(no output)");
+    expect(readFileSync(join(home, ".kube/config"), "utf8")).toBe("KEY-CANARY");
+  });
+
   test("S07 git-config: it is closed while a command runs, and the person is told", async () => {
     expect(warned).toEqual([]);
     const running = session.run(
@@ -107,6 +121,24 @@ describe.skipIf(!engine)("what another program replaces while a sandbox runs", (
     expect(await running).toContain("Read-only file system");
     expect(git(session.work, "config", "pull.rebase")).toBe("true\n");
     await expect.poll(() => warned).toEqual([expect.stringContaining(join(session.work, ".git/config"))]);
+  });
+
+  test("S07 git-config: the file that git outside is about to put in its place can be swapped by a job, and the person is told", async () => {
+    warned.length = 0;
+    const lock = join(session.work, ".git/config.lock");
+    await session.run({
+      command:
+        "until [ -e .git/config.lock ]; do :; done; echo evil > x; mv x .git/config.lock; touch swapped; sleep 60",
+      background: true,
+    });
+    // As git does.
+    writeFileSync(lock, readFileSync(join(session.work, ".git/config")), { flag: "wx" });
+    await until(() => existsSync(join(session.work, "swapped")), "the swap");
+    renameSync(lock, join(session.work, ".git/config"));
+    await until(() => warned.length > 0, "the warning");
+    expect(warned).toEqual([expect.stringContaining(join(session.work, ".git/config"))]);
+    expect(readFileSync(join(session.work, ".git/config"), "utf8")).toBe("evil\n");
+    expect(await session.run("echo more >> .git/config; true")).toContain("Read-only file system");
   });
 });
 
@@ -171,8 +203,8 @@ describe.skipIf(!engine)("what another program removes while a sandbox runs", ()
       ...{ pid: process.pid, isAlive: () => true, onGone() {}, onHidden() {}, warn() {} },
       ...{ onFailure: (reason) => failures.push(reason), folders: [] },
     });
-    await lost(false);
-    await lost(false);
+    await lost(() => false);
+    await lost(() => false);
     expect(failures).toEqual([expect.stringContaining("neither perl nor python3")]);
   });
 });

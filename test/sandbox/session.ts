@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resultText } from "../../src/core/blocks.ts";
+import type { Sandbox } from "../../src/core/sandbox.ts";
 import type { InsideOptions } from "../../src/sandbox/inside.ts";
 import type { ProcessTable } from "../../src/tools/bash/shell/process-table.ts";
 import { createShell, type Shell } from "../../src/tools/bash/shell/shell.ts";
@@ -34,6 +35,7 @@ export function openInside(
     mainBelow?: string;
     timing?: ShellTiming;
     processes?: ProcessTable;
+    onSandbox?: (sandbox: Sandbox) => void;
   } = {},
 ): InsideSession {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "sawtooth-inside-")));
@@ -46,6 +48,7 @@ export function openInside(
   const env = { ...process.env, HOME: home, ...more.env };
   const main = more.mainBelow === undefined ? undefined : join(root, more.mainBelow);
   const sandbox = insideOf({ work, state }, { home, main, ...more, env });
+  more.onSandbox?.(sandbox);
   const shell = createShell({
     ...{ cwd: work, env, sessionId: root.slice(-6), stateFolder: state },
     sandbox: async () => (more.switchedOff?.() ? undefined : sandbox),

@@ -1,9 +1,19 @@
 /** The walls of a sandbox around files and processes, with the real engine: one session serves many cases. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Sandbox } from "../../src/core/sandbox.ts";
 import { type InsideSession, openInside } from "./session.ts";
 import { engine } from "./support.ts";
 
@@ -284,6 +294,42 @@ describe.skipIf(!engine)("a sandbox around an odd workspace", () => {
     expect(await session.run('echo "2 $K" > a; cat a')).toMatch(
       /^2 v\n\[new shell, because what commands may touch has changed/,
     );
+    await session.close();
+  });
+
+  test.skipIf(!existsSync("/dev/shm"))(
+    "S21 plan-mode: a workspace and a home below the folder of devices are there, and cannot be written",
+    async () => {
+      const at = mkdtempSync("/dev/shm/sawtooth-plan-");
+      onTestFinished(() => rmSync(at, { recursive: true }));
+      for (const [name, text] of [
+        ["work/a", "1"],
+        ["home/b", "2"],
+        ["home/.netrc", "KEY-CANARY"],
+        ["other/c", "3"],
+      ] as const) {
+        mkdirSync(join(at, name, ".."), { recursive: true });
+        writeFileSync(join(at, name), text);
+      }
+      const [work, home] = [join(at, "work"), join(at, "home")];
+      const session = openInside({}, { mode: () => "plan", workspace: [work], home });
+      const said = await session.run(`cd ${work}; cat a ${home}/b; cat ${home}/.netrc; ls ..; echo x > a`);
+      expect(said).toMatch(/^12cat: [^\n]*Permission denied\nhome\nwork\n[^\n]*Read-only file system/);
+      expect(said).not.toContain("KEY-CANARY");
+      await session.close();
+    },
+  );
+
+  test("a folder of temporary files that a rule lets write is the machine's, for the editor and the notes too", async () => {
+    const at = mkdtempSync("/var/tmp/sawtooth-rule-");
+    onTestFinished(() => rmSync(at, { recursive: true }));
+    const { promise, resolve } = Promise.withResolvers<Sandbox>();
+    const allow = [`edit(${at}/**)`];
+    const session = openInside({}, { rules: () => ({ allow, deny: [] }), onSandbox: resolve });
+    await session.run(`echo x > ${at}/made`);
+    expect(readFileSync(join(at, "made"), "utf8")).toBe("x\n");
+    expect((await promise).hostPath(join(at, "made"))).toBe(join(at, "made"));
+    expect((await promise).hostPath("/var/tmp/other")).toBe(join(session.state, "temp/other"));
     await session.close();
   });
 

@@ -18,35 +18,35 @@ beforeEach(() => {
 afterEach(() => fixture.clean());
 
 describe("finding sessions", () => {
-  test("the newest of a folder is the one that changed last, whatever other folders hold", () => {
+  test("the newest of a folder is the one that changed last, whatever other folders hold", async () => {
     const other = join(fixture.base, "other");
-    const mine = fixture.create();
+    const mine = await fixture.create();
     mine.close();
     fixture.wait(5000);
-    const theirs = fixture.create(other);
+    const theirs = await fixture.create(other);
     theirs.close();
-    expect(fixture.open({ cwd: fixture.cwd, newest: true }).id).toBe(mine.id);
+    expect((await fixture.open({ cwd: fixture.cwd, newest: true })).id).toBe(mine.id);
     expect(listSessions(fixture.root).map((one) => one.id)).toContain(theirs.id);
     expect(listSessions(fixture.root, other).map((one) => one.id)).toEqual([theirs.id]);
-    expect(() => fixture.open({ cwd: join(fixture.base, "none"), newest: true })).toThrow(
+    await expect(fixture.open({ cwd: join(fixture.base, "none"), newest: true })).rejects.toThrow(
       /no session is stored/,
     );
   });
 
-  test("a beginning of the id is enough when it is unique", () => {
-    const first = fixture.create();
+  test("a beginning of the id is enough when it is unique", async () => {
+    const first = await fixture.create();
     fixture.wait(60_000);
-    const second = fixture.create();
+    const second = await fixture.create();
     first.close();
     second.close();
-    expect(fixture.open({ id: second.id.slice(0, 13) }).id).toBe(second.id);
-    expect(() => fixture.open({ id: "2026" })).toThrow(/matches 2 sessions/);
-    expect(() => fixture.open({ id: "" })).toThrow(/no session has the id/);
-    expect(() => fixture.open({ id: "../../etc" })).toThrow(/no session has the id/);
+    expect((await fixture.open({ id: second.id.slice(0, 13) })).id).toBe(second.id);
+    await expect(fixture.open({ id: "2026" })).rejects.toThrow(/matches 2 sessions/);
+    await expect(fixture.open({ id: "" })).rejects.toThrow(/no session has the id/);
+    await expect(fixture.open({ id: "../../etc" })).rejects.toThrow(/no session has the id/);
   });
 
-  test("a summary has the first words and the number of turns", () => {
-    const session = fixture.create();
+  test("a summary has the first words and the number of turns", async () => {
+    const session = await fixture.create();
     const [start] = session.log.events();
     session.log.append({ ...hello, preamble: [{ type: "text", text: "Today is Friday" }] } as EventBody);
     session.log.append({ type: "warning", text: '{"seq":1,"at":1,"type":"user_message"' });
@@ -65,8 +65,8 @@ describe("finding sessions", () => {
     ]);
   });
 
-  test("costs what its replies cost, each at the prices of its model, whatever they hold", () => {
-    const session = fixture.create();
+  test("costs what its replies cost, each at the prices of its model, whatever they hold", async () => {
+    const session = await fixture.create();
     const usage = { ...noUsage, inputTokens: 1000, outputTokens: 100 };
     const input = { usage: { inputTokens: 9e9 }, text: '"usage":{"inputTokens":1}}' };
     const said = { stopReason: "", usage, model: "m", durationMs: 1 };
@@ -82,21 +82,25 @@ describe("finding sessions", () => {
     expect(listed?.cost).toBeCloseTo(spending(session.log.events()).cost, 9);
   });
 
-  test("know the sessions they were branched from, the nearest first", () => {
-    const first = fixture.create();
+  test("know the sessions they were branched from, the nearest first", async () => {
+    const first = await fixture.create();
     first.log.append(hello);
     first.close();
-    const second = fixture.fork(first.id);
+    const second = await fixture.fork(first.id);
     second.close();
-    const third = fixture.fork(second.id);
+    const third = await fixture.fork(second.id);
     expect(ancestorFolders(third.folder, second.id)).toEqual([second.folder, first.folder]);
     expect(ancestorFolders(first.folder, undefined)).toEqual([]);
   });
 
-  test("are found by a name: in the folder worked in before all others, and not when several have it", () => {
+  test("are found by a name: in the folder worked in before all others, and not when several have it", async () => {
     const other = join(fixture.base, "other");
     mkdirSync(other);
-    const [here, there, second] = [fixture.create(), fixture.create(other), fixture.create()];
+    const [here, there, second] = [
+      await fixture.create(),
+      await fixture.create(other),
+      await fixture.create(),
+    ];
     for (const session of [here, there]) session.log.append({ type: "session_named", name: "the parser" });
     const find = (cwd?: string) =>
       findSession({ root: fixture.root, id: "the parser", ...(cwd ? { cwd } : {}) });
@@ -114,8 +118,8 @@ describe("finding sessions", () => {
 });
 
 describe("artifacts", () => {
-  test("hold the text they are written with, in a private temp folder once the disk refuses", () => {
-    const { artifacts } = fixture.create();
+  test("hold the text they are written with, in a private temp folder once the disk refuses", async () => {
+    const { artifacts } = await fixture.create();
     expect(readFileSync(artifacts.write("txt", "whole output 🟢"), "utf8")).toBe("whole output 🟢");
     rmSync(artifacts.folder, { recursive: true });
     const files = [artifacts.write("txt", "more"), artifacts.create("txt")];
@@ -127,14 +131,14 @@ describe("artifacts", () => {
     for (const file of files) rmSync(dirname(file), { recursive: true, force: true });
   });
 
-  test("are numbered on from the highest, also after the session was opened again", () => {
-    const session = fixture.create();
+  test("are numbered on from the highest, also after the session was opened again", async () => {
+    const session = await fixture.create();
     expect(
       [session.artifacts.create("txt"), session.artifacts.create(".log")].map((file) => basename(file)),
     ).toEqual(["000001.txt", "000002.log"]);
     session.close();
     writeFileSync(join(session.artifacts.folder, "000041.txt"), "");
     writeFileSync(join(session.artifacts.folder, "notes"), "");
-    expect(basename(fixture.open().artifacts.create("txt"))).toBe("000042.txt");
+    expect(basename((await fixture.open()).artifacts.create("txt"))).toBe("000042.txt");
   });
 });

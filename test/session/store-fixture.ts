@@ -47,16 +47,22 @@ export function makeStoreFixture() {
     wait: (milliseconds: number) => {
       now += milliseconds;
     },
-    create(folder = cwd): OpenSession {
-      const session = kept(createSession({ root, cwd: folder, ...outside }));
+    async create(folder = cwd): Promise<OpenSession> {
+      const session = kept(await createSession({ root, cwd: folder, ...outside }));
       session.log.append(startedIn(folder, session));
       return session;
     },
-    open: (choice: Partial<SessionChoice> = { newest: true }) =>
-      kept(openSession({ root, ...choice, ...outside })),
-    fork: (id: string, events?: number) =>
+    open: async (choice: Partial<SessionChoice> = { newest: true }) =>
+      kept(await openSession({ root, ...choice, ...outside })),
+    fork: async (id: string, events?: number) =>
       kept(
-        forkSession({ root, id, ...(events === undefined ? {} : { events }), ...outside, copyState() {} }),
+        await forkSession({
+          root,
+          id,
+          ...(events === undefined ? {} : { events }),
+          ...outside,
+          copyState() {},
+        }),
       ),
     /** Another process that runs `code` with the store at hand, after its first line of output. */
     async process(code: string, command: string[] = []): Promise<{ child: ChildProcess; line: string }> {

@@ -17,8 +17,8 @@ beforeEach(() => {
 afterEach(() => fixture.clean());
 
 describe("a new session", () => {
-  test("keeps its files private and its id sorts by time", () => {
-    const session = fixture.create();
+  test("keeps its files private and its id sorts by time", async () => {
+    const session = await fixture.create();
     expect(session.id).toMatch(/^20261120-111530-[0-9a-f]{6}$/);
     const file = session.artifacts.create("txt");
     expect(
@@ -27,8 +27,8 @@ describe("a new session", () => {
     expect([fileOf(session), file].map(modeOf)).toEqual(["600", "600"]);
   });
 
-  test("writes an event before listeners hear of it, and remembers what a reader will read", () => {
-    const session = fixture.create();
+  test("writes an event before listeners hear of it, and remembers what a reader will read", async () => {
+    const session = await fixture.create();
     let heard = "";
     session.log.subscribe((event) => {
       heard = JSON.stringify(event);
@@ -40,23 +40,23 @@ describe("a new session", () => {
     expect(heard).toContain("half an emoji");
     expect(event).toStrictEqual({ seq: 1, at: expect.any(Number), type: "warning", text });
     session.close();
-    expect(fixture.open().log.events()).toStrictEqual(session.log.events());
+    expect((await fixture.open()).log.events()).toStrictEqual(session.log.events());
   });
 
-  test("what is appended after its end reaches no file, neither its own nor one opened meanwhile", () => {
-    const session = fixture.create();
+  test("what is appended after its end reaches no file, neither its own nor one opened meanwhile", async () => {
+    const session = await fixture.create();
     session.close();
     const before = readFileSync(fileOf(session), "utf8");
     // The system gives it the descriptor that has just become free.
-    const next = fixture.create();
+    const next = await fixture.create();
     session.log.append({ type: "warning", text: "late" });
     expect(readFileSync(fileOf(session), "utf8")).toBe(before);
     expect(readFileSync(fileOf(next), "utf8")).not.toContain("late");
     expect(fixture.warnings).toEqual([]);
   });
 
-  test("a listener that throws is reported, and the others still hear", () => {
-    const session = fixture.create();
+  test("a listener that throws is reported, and the others still hear", async () => {
+    const session = await fixture.create();
     const heard: string[] = [];
     session.log.subscribe(() => {
       throw new Error("broken screen");
@@ -70,16 +70,16 @@ describe("a new session", () => {
     expect(session.log.events()).toHaveLength(3);
   });
 
-  test("that never got an event leaves nothing behind", () => {
-    const session = createSession({ root: fixture.root, cwd: fixture.cwd, ...fixture.outside });
+  test("that never got an event leaves nothing behind", async () => {
+    const session = await createSession({ root: fixture.root, cwd: fixture.cwd, ...fixture.outside });
     session.close();
     session.close();
     expect(existsSync(session.folder)).toBe(false);
   });
 
-  test("is kept in a private temp folder, with one warning, when the root cannot be written", () => {
+  test("is kept in a private temp folder, with one warning, when the root cannot be written", async () => {
     writeFileSync(fixture.root, "a file where the folder should be");
-    const session = fixture.create();
+    const session = await fixture.create();
     session.log.append(hello);
     expect(session.folder.startsWith(fixture.base)).toBe(false);
     expect(modeOf(join(session.folder, "../.."))).toBe("700");
@@ -96,22 +96,22 @@ describe("a disk that refuses", () => {
       import { dirname } from "node:path";
       let warned = "";
       const warn = (text) => { warned = text; };
-      const session = store.createSession({ root: "/proc/x/y", cwd, clock: Date.now, warn });
+      const session = await store.createSession({ root: "/proc/x/y", cwd, clock: Date.now, warn });
       session.close();
       rmSync(dirname(dirname(session.folder)), { recursive: true });
       console.log(warned);`,
-      ["timeout", "-s", "KILL", "12"],
+      ["timeout", "-s", "KILL", "100"],
     );
     expect(line).toMatch(/^cannot write to \/proc\/x\/y \(ENOENT\): this session is kept in /);
   });
 
   test("is warned of once; the run goes on, and everything is saved once there is room again", async () => {
-    fixture.create().close();
+    (await fixture.create()).close();
     // A limit on the file size stands for the full disk: the write that meets it is cut short, like there.
     const { line } = await fixture.process(
       `import { execFileSync } from "node:child_process";
       let warned = 0;
-      const session = store.openSession({ root, newest: true, clock: Date.now, warn: () => warned++ });
+      const session = await store.openSession({ root, newest: true, clock: Date.now, warn: () => warned++ });
       const add = (n) => session.log.append({ type: "warning", text: n + "y".repeat(1500) });
       for (let n = 0; n < 5; n++) add(n);
       execFileSync("prlimit", ["--pid", process.pid, "--fsize=unlimited:unlimited"]);
@@ -121,17 +121,17 @@ describe("a disk that refuses", () => {
       ["prlimit", "--fsize=4096:unlimited"],
     );
     expect(JSON.parse(line)).toEqual({ warned: 1, inMemory: 7 });
-    const again = fixture.open();
+    const again = await fixture.open();
     expect(again.log.events().map((event) => event.seq)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(fixture.warnings).toEqual([]);
   });
 
   test("a session in a folder without write permission is continued elsewhere", async () => {
-    const session = fixture.create();
+    const session = await fixture.create();
     session.close();
     if (process.getuid?.() === 0) return; // root may write anywhere
     chmodSync(session.folder, 0o500);
-    const again = fixture.open();
+    const again = await fixture.open();
     again.log.append(hello);
     chmodSync(session.folder, 0o700);
     expect(again.log.events()).toHaveLength(2);
@@ -140,12 +140,12 @@ describe("a disk that refuses", () => {
 });
 
 describe("a fork", () => {
-  test("begins with the first events of its parent and leaves the parent alone", () => {
-    const parent = fixture.create();
+  test("begins with the first events of its parent and leaves the parent alone", async () => {
+    const parent = await fixture.create();
     parent.log.append(hello);
     parent.log.append({ type: "warning", text: "not copied" });
     const before = readFileSync(fileOf(parent));
-    const fork = fixture.fork(parent.id, 2);
+    const fork = await fixture.fork(parent.id, 2);
     fork.log.append({ type: "warning", text: "mine" });
     expect(texts(fork)).toEqual(["session_started", "user_message", "mine"]);
     const [start] = parent.log.events();

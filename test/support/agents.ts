@@ -10,7 +10,7 @@ import { policyStack } from "../../src/context/policies/stacks.ts";
 import type { EventBody } from "../../src/core/events.ts";
 import type { ModelCard } from "../../src/core/model-card.ts";
 import type { EventLog, Model, Tool, ToolOutput } from "../../src/core/ports.ts";
-import type { ModelRequest } from "../../src/core/request.ts";
+import type { ModelRequest, WebSearch } from "../../src/core/request.ts";
 import { describeCall, touchesOf } from "../../src/core/tool-calls.ts";
 import type { ScriptedReply, Turns } from "../../src/models/playback/script.ts";
 import { scriptedModel } from "../../src/models/playback/scripted.ts";
@@ -43,7 +43,7 @@ export type Composing = Omit<{ -readonly [K in keyof Agent]: Agent[K] }, "tools"
 export type TestAgent = { agent: Composing; requests: ModelRequest[]; log: EventLog };
 
 /** `turns`: what the model answers. `context`: name of the policy stack. */
-export function testAgent(options: {
+type TestOptions = {
   turns: Turns<ModelRequest> | readonly ScriptedReply[];
   tools?: Tool[];
   context?: string;
@@ -51,9 +51,13 @@ export function testAgent(options: {
   /** A whole card, in place of a test card. */
   realCard?: ModelCard;
   engine?: Partial<EngineSettings>;
+  /** Turns the provider's own search on. */
+  webSearch?: WebSearch;
   prompt?: string;
   changes?: Partial<Composing>;
-}): TestAgent {
+};
+
+export function testAgent(options: TestOptions): TestAgent {
   const card = options.realCard ?? testCard(...(options.card ?? []));
   const clock = fixedClock();
   const log = memoryLog(
@@ -62,6 +66,7 @@ export function testAgent(options: {
         ...started(card),
         context: options.context ?? "focus",
         ...(options.engine ? { engine: options.engine } : {}),
+        ...(options.webSearch ? { webSearch: options.webSearch } : {}),
       } as EventBody,
       firstMessage(options),
     ],

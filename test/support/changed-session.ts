@@ -8,7 +8,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { MockServer } from "./mock-server.ts";
 import type { DriveOptions } from "./pty-drive.ts";
 import type { Workspace } from "./sawtooth.ts";
-import { open, type TerminalFixture } from "./terminal-fixture.ts";
+import { atRest, open, type TerminalFixture } from "./terminal-fixture.ts";
 
 export const bash = (command: string) => ({ calls: [{ bash: { command } }] });
 export const turns: ScriptedReply[] = [
@@ -32,7 +32,7 @@ export async function sessionWithChanges(options: DriveOptions = {}): Promise<Te
   ] as const) {
     terminal.send(`${words}\r`);
     await terminal.until(answer);
-    await terminal.quiet();
+    await atRest(terminal);
   }
   expect(filesOf(workspace)).toEqual({ a: "two", mode: 0o644, b: "b", kept: undefined });
   return fixture;

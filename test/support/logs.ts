@@ -1,10 +1,12 @@
 /** Builds logs for tests: an in-memory EventLog, cards, and short makers of events. */
 
-import type { AssistantBlock } from "../../src/core/blocks.ts";
+import { type AssistantBlock, isToolUse } from "../../src/core/blocks.ts";
 import type { EventBody, LogEvent, Task } from "../../src/core/events.ts";
 import { type ModelCard, noUsage } from "../../src/core/model-card.ts";
 import type { EventLog } from "../../src/core/ports.ts";
 import { recital } from "../../src/core/task-list.ts";
+import { toolNames } from "../../src/core/tool-calls.ts";
+import { commandPurpose } from "../../src/permissions/bash/purpose.ts";
 
 /** A clock that moves one second a look. */
 export function fixedClock(start = Date.UTC(2026, 10, 20)): () => number {
@@ -120,4 +122,17 @@ export function listed(id: string, ...tasks: Task[]): EventBody {
 /** A turn of two steps under way, each with one call. */
 export function twoSteps(): EventBody[] {
   return [started(), user("go"), reply(call("a")), result("a"), reply(call("b")), result("b")];
+}
+
+/** The same events, with what each command was for recorded beside its result, as the bash tool records it. */
+export function withPurposes(bodies: readonly EventBody[]): EventBody[] {
+  const commands = new Map<string, string>();
+  return bodies.map((body) => {
+    if (body.type === "assistant_message")
+      for (const { id, name, input } of body.content.filter(isToolUse))
+        if (name === toolNames.bash) commands.set(id, String((input as { command?: string }).command ?? ""));
+    const command = body.type === "tool_result" ? commands.get(body.toolUseId) : undefined;
+    if (body.type !== "tool_result" || command === undefined) return body;
+    return { ...body, stats: { ...body.stats, purpose: commandPurpose(command, "/w") } };
+  });
 }

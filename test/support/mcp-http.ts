@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
+import { keptOpen } from "./kept-open.ts";
 import { testOffers } from "./mcp-offers.ts";
 
 export type Asked = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
@@ -28,7 +29,7 @@ export async function serveMcp(
   const asked: Asked[] = [];
   const notes: string[] = [];
   const handler = createMcpHandler(() => testOffers({ note: (text) => void notes.push(text), isRich: true }));
-  const server = createServer((request, response) => {
+  const server = createServer(keptOpen, (request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);

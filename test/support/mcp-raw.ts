@@ -59,7 +59,8 @@ function answer(id: number): void {
       const more = (): void => {
         const one = { method: "notifications/message", params: { level: "info", data: "x" } };
         for (let count = 0; count < 500; count++) send(one);
-        setImmediate(more);
+        if (process.stdout.writableNeedDrain) process.stdout.once("drain", more);
+        else setImmediate(more);
       };
       more();
       return;

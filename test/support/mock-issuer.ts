@@ -7,6 +7,7 @@ import { createHash, generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { keptOpen } from "./kept-open.ts";
 
 export type IssuerOptions = {
   /** Lifetime of an access token in seconds. */
@@ -68,6 +69,8 @@ type State = {
 };
 
 const newKeys = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
+/** Keys that all issuers of this process publish: finding primes is most of the work of starting one. */
+let published: ReturnType<typeof newKeys> | undefined;
 
 /** A refusal as RFC 6749 words it. */
 class Refused extends Error {
@@ -82,12 +85,17 @@ function must(fine: boolean, why: string, code = "invalid_request"): asserts fin
   if (!fine) throw new Refused(code, why);
 }
 
+function publishedKeys(): ReturnType<typeof newKeys> {
+  published ??= newKeys();
+  return published;
+}
+
 export async function startMockIssuer(options: IssuerOptions = {}): Promise<MockIssuer> {
   const state: State = {
     ...{ url: "", options, asked: [], refusals: [], codes: new Map(), families: [], clients: new Map() },
-    keys: newKeys(),
+    keys: publishedKeys(),
   };
-  const server = createServer((request, response) => void answer(state, request, response));
+  const server = createServer(keptOpen, (request, response) => void answer(state, request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {

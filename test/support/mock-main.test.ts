@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fastStart } from "./entry.ts";
 import { post, requestOf } from "./mock-request.ts";
 
 const program = join(import.meta.dirname, "mock-main.ts");
+const env = { ...process.env, ...fastStart };
 let folder: string;
 let script: string;
 beforeAll(() => {
@@ -19,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("it says how to reach it, logs each request in a line, and ends with Ctrl-C", async () => {
-  const child = spawn(process.execPath, [program, script]);
+  const child = spawn(process.execPath, [program, script], { env });
   const ended = once(child, "exit");
   let output = "";
   child.stdout.on("data", (chunk) => {
@@ -44,7 +46,10 @@ test.each([
   [["missing.yaml"], /^mock: ENOENT.*missing.yaml/],
   [[program], /^mock: .*mock-main.ts: /],
 ])("with %j it says what is wrong in one line and exits with 2", (args, message) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    env,
+    encoding: "utf8",
+  });
   expect([status, stdout, stderr]).toEqual([2, "", expect.stringMatching(message)]);
   expect(stderr.trim().split("\n")).toHaveLength(1);
 });

@@ -25,12 +25,27 @@ const blockFields: Record<string, FieldTypes> = {
     is_error: "boolean",
     ...marker,
   },
+  server_tool_use: {
+    ...{ type: "string!", id: "string!", name: "string!", input: "object!", caller: "object" },
+    ...marker,
+  },
+  web_search_tool_result: {
+    ...{ type: "string!", tool_use_id: "string!", content: "array|object!", caller: "object" },
+    ...marker,
+  },
   tool_addition: { type: "string!", tool: "object!", ...marker },
   tool_removal: { type: "string!", tool: "object!", ...marker },
 };
 const blocksOfRole: Record<string, string[]> = {
   user: ["text", "image", "tool_result"],
-  assistant: ["text", "thinking", "redacted_thinking", "tool_use"],
+  assistant: [
+    "text",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "server_tool_use",
+    "web_search_tool_result",
+  ],
   system: ["text", "tool_addition", "tool_removal"],
 };
 
@@ -148,11 +163,16 @@ function checkRoles(messages: readonly WireMessage[], model: MockModel): void {
       );
     }
   }
-  if (messages.at(-1)?.role === "assistant") {
+  if (messages.at(-1)?.role === "assistant" && !isPaused(messages.at(-1))) {
     throw new RefusedError(
       "This model does not support assistant message prefill. The conversation must end with a user message.",
     );
   }
+}
+
+/** A reply that was paused in its searches may stand last: it goes on. */
+function isPaused(message: WireMessage | undefined): boolean {
+  return /^(server_tool_use|web_search_tool_result)$/.test(message?.content.at(-1)?.type ?? "");
 }
 
 function checkPairs(messages: readonly WireMessage[]): void {
@@ -205,5 +225,7 @@ function callsOf(message: WireMessage | undefined): string[] {
 }
 
 function resultsOf(message: WireMessage | undefined): string[] {
-  return message?.content.flatMap((block) => block.tool_use_id ?? []) ?? [];
+  return (
+    message?.content.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id ?? ""] : [])) ?? []
+  );
 }

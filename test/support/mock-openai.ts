@@ -6,6 +6,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { keptOpen } from "./kept-open.ts";
 import { type Maker, makersRules } from "./mock-carried.ts";
 
 /** `extra`: sent as `extra_content`. */
@@ -14,6 +15,8 @@ export type OpenaiTurn = {
   text?: string;
   /** May be empty. */
   thinking?: string;
+  /** Pieces of OpenRouter's `reasoning_details`, each in a chunk of its own. */
+  details?: object[];
   calls?: OpenaiCall[];
   finish?: string;
   /** `prompt` includes `cached`, as it does on the wire. */
@@ -35,6 +38,7 @@ export type OpenaiTurn = {
 export type WireMessage = {
   role: string;
   reasoning_content?: unknown;
+  reasoning_details?: unknown;
   content?: unknown;
   tool_call_id?: string;
   tool_calls?: {
@@ -73,7 +77,7 @@ export async function startMakersServer(
   const rules = makersRules(maker);
   const requests: OpenaiBody[] = [];
   const received: OpenaiServer["received"] = [];
-  const http = createServer(async (request, response) => {
+  const http = createServer(keptOpen, async (request, response) => {
     const raw = await text(request);
     const seen: OpenaiServer["received"][number] = { raw, path: request.url ?? "", headers: request.headers };
     received.push(seen);
@@ -84,15 +88,19 @@ export async function startMakersServer(
       const error = { message: seen.refused, type: "invalid_request_error", code: null };
       return sendJson(response, refused?.startsWith("no route") ? 404 : 400, { error });
     }
-    const broken = rules.broken(body.messages);
+    const broken = rules.broken(body);
     if (broken) {
       seen.refused = broken.message;
-      return sendJson(response, 400, broken.body);
+      return sendJson(response, broken.status ?? 400, broken.body);
     }
     const turn = turnOf(body, requests.length);
     requests.push(body);
     rules.remember(turn);
-    await play(turn, body, response);
+    await play(
+      turn,
+      rules.statesUsage ? { ...body, stream_options: { include_usage: true } } : body,
+      response,
+    );
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   return {
@@ -207,7 +215,10 @@ function chunksOf(turn: OpenaiTurn, body: OpenaiBody): object[] {
   const finish = turn.finish ?? (calls.length > 0 ? "tool_calls" : "stop");
   return [
     chunk({ role: "assistant", content: "" }),
-    ...(turn.thinking === undefined ? [] : [chunk({ reasoning_content: turn.thinking })]),
+    ...(turn.thinking === undefined
+      ? []
+      : [chunk({ [turn.details ? "reasoning" : "reasoning_content"]: turn.thinking })]),
+    ...(turn.details ?? []).map((detail) => chunk({ reasoning_details: [detail] })),
     ...halves(turn.text ?? "").map((content) => chunk({ content })),
     ...calls.flatMap(({ id, name, args, extra }, index) => [
       chunk({

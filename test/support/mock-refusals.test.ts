@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Json, post, requestOf, step, tools } from "./mock-request.ts";
+import { sealPage } from "./mock-search.ts";
 import { type MockServer, startMockServer } from "./mock-server.ts";
 
 let server: MockServer;
@@ -170,6 +171,77 @@ const messages: Row[] = [
   ],
 ];
 
+const searchTool = { type: "web_search_20250305", name: "web_search" };
+const found = (changes: Json = {}) => {
+  const [url, title] = ["https://a.example/", "A"];
+  const page = {
+    type: "web_search_result",
+    url,
+    title,
+    encrypted_content: sealPage(`${url} ${title}`),
+    page_age: null,
+  };
+  return { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ ...page, ...changes }] };
+};
+const asked = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "a" } };
+const said = { type: "text", text: "so" };
+const searched = (...content: unknown[]) => ({
+  tools: [...tools, searchTool],
+  ...talk({ role: "assistant", content }, user("more")),
+});
+const whole = searched(asked, found(), said);
+
+const searches: Row[] = [
+  [
+    "a tool of an unknown type",
+    /tools.1: Input tag 'web_search_1' found/,
+    { tools: [...tools, { ...searchTool, type: "web_search_1" }] },
+    { tools: [...tools, searchTool] },
+  ],
+  [
+    "a search of another name",
+    /tools.1.name: Input should be 'web_search'/,
+    { tools: [...tools, { ...searchTool, name: "look" }] },
+    whole,
+  ],
+  [
+    "domains allowed and blocked",
+    /only one of/,
+    { tools: [{ ...searchTool, allowed_domains: ["a.example"], blocked_domains: ["b.example"] }] },
+    { tools: [{ ...searchTool, blocked_domains: ["b.example"] }] },
+  ],
+  [
+    "a domain with a scheme",
+    /without a scheme/,
+    { tools: [{ ...searchTool, blocked_domains: ["https://a.example"] }] },
+    whole,
+  ],
+  [
+    "a search without its result",
+    /`srvtoolu_1` was found without a corresponding/,
+    searched(asked, said),
+    whole,
+  ],
+  [
+    "a result without its search",
+    /unexpected `tool_use_id` found in `web_search_tool_result`/,
+    searched(found(), said),
+    whole,
+  ],
+  [
+    "pages that were changed",
+    /Invalid `encrypted_content`/,
+    searched(asked, found({ title: "B" }), said),
+    whole,
+  ],
+  [
+    "a reply that stands last and was not paused",
+    /prefill/,
+    { ...whole, ...talk({ role: "assistant", content: [asked, found(), said] }) },
+    { ...whole, ...talk({ role: "assistant", content: [asked] }) },
+  ],
+];
+
 const markers: Row[] = [
   [
     "five markers",
@@ -227,7 +299,7 @@ function withInput(refused: unknown, accepted: unknown): [Json, Json] {
   return withCall({ input: refused }, { input: accepted });
 }
 
-describe.each([...parameters, ...messages, ...markers])(
+describe.each([...parameters, ...messages, ...searches, ...markers])(
   "%s",
   (_title, message, refused, accepted, headers) => {
     test("is refused, and its opposite is not", async () => {

@@ -8,6 +8,7 @@ import { type Fault, playReply, replyAt, type ScriptedReply } from "../../src/mo
 import { firstPath, newestInput, replyUsage } from "../../src/models/playback/scripted.ts";
 import { type Billing, measured } from "./mock-billing.ts";
 import { offeredTools } from "./mock-gating.ts";
+import { refuseSearch, type Searches, sealPage } from "./mock-search.ts";
 import type { Exchange, MockOptions } from "./mock-server.ts";
 import {
   bareEvents,
@@ -30,6 +31,7 @@ export type ReplyState = {
   billing: Billing;
   /** Thinking signatures of the reply that made a call, by the call's id. */
   thoughtFor: Map<string, string[]>;
+  searches: Searches;
 };
 
 type Incoming = { raw: Buffer; betas: ReadonlySet<string>; exchange: Exchange; response: ServerResponse };
@@ -62,9 +64,10 @@ export function countTokens(state: ReplyState, raw: Buffer, betas: ReadonlySet<s
 
 function accepted(state: ReplyState, raw: Buffer, betas: ReadonlySet<string>) {
   const { body, model } = validate(raw, betas, state.options.models ?? {});
-  const thinking = checkThinking(body, model, betas);
+  const found = state.searches.resultsFor(body);
+  const thinking = checkThinking(body, model, { betas, found: found as WireBlock[] });
   checkRunningLoop(body, model, state.thoughtFor);
-  return { body, model, thinking, measured: measured(thinking.body, model) };
+  return { body, model, found, thinking, measured: measured(thinking.body, model) };
 }
 
 /** A script that does not fit is a refusal, so that no client tries again. */
@@ -91,7 +94,7 @@ function answerStatus(
 function play(
   state: ReplyState,
   { raw, betas }: Incoming,
-  { body, model, thinking, measured }: Accepted,
+  { body, model, found, thinking, measured }: Accepted,
   { turn, number, index }: { turn: ScriptedReply; number: number; index: number },
 ): WireReply {
   const seal = hashOf(raw.toString()).replace(/\W/g, "").slice(0, 8);
@@ -101,19 +104,28 @@ function play(
   const messages = body.messages as Message[];
   const omitted =
     (body.thinking?.display ?? (model.adaptive === "always" ? "omitted" : "summarized")) === "omitted";
-  const { content, stopReason } = playReply(turn, {
+  const played = playReply(turn, {
     number,
     idBase: `toolu_${seal}_${index + 1}`,
     newest: newestInput(messages),
     cwd: state.options.cwd ?? firstPath(messages),
+    seal: sealPage,
     sign: thinks(body, model) ? (text) => thinking.sign(omitted ? "" : text) : undefined,
   });
+  const { stopReason } = played;
+  const content = [...found, ...played.content];
+  refuseSearch(body, turn);
+  state.searches.remember(turn, played.content);
   refuseWithdrawn(body, content);
   const shown = content.map((block) =>
     omitted && block.type === "thinking" ? { ...block, thinking: "" } : block,
   );
   remember(state, shown);
-  const usage = replyUsage(turn, bill.usage, content);
+  const searched = content.filter(({ type }) => type === "web_search_tool_result").length;
+  const usage = {
+    ...replyUsage(turn, bill.usage, content),
+    ...(searched > 0 ? { webSearches: searched } : {}),
+  };
   return {
     id,
     model: body.model,

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { cacheLifeMs } from "../../src/core/model-card.ts";
+import { keptOpen } from "./kept-open.ts";
 import type { OpenaiTurn } from "./mock-openai.ts";
 import { inNamespace, planAnswer, withoutPlan } from "./mock-plan.ts";
 import {
@@ -65,7 +66,7 @@ export async function startResponsesServer(options: ResponsesOptions): Promise<R
   const rules = responsesRules({ bound: options.bound ?? false });
   const billing = responsesBilling();
   const server: Omit<ResponsesServer, "url" | "close"> = { requests: [], bills: [], received: [] };
-  const http = createServer(async (request, response) => {
+  const http = createServer(keptOpen, async (request, response) => {
     const raw = await text(request);
     const seen: ResponsesServer["received"][number] = {
       raw,

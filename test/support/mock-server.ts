@@ -11,9 +11,11 @@ import { buffer } from "node:stream/consumers";
 import type { Usage } from "../../src/core/model-card.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import type { Turns } from "../../src/models/playback/script.ts";
+import { keptOpen } from "./kept-open.ts";
 import { billing } from "./mock-billing.ts";
 import { type ModelChanges, modelIds } from "./mock-models.ts";
 import { countTokens, type ReplyState, reply } from "./mock-reply.ts";
+import { searches } from "./mock-search.ts";
 import { errorTypes, sendJson } from "./mock-stream.ts";
 import { RefusedError, type WireBody } from "./mock-wire.ts";
 
@@ -71,8 +73,15 @@ export async function startMockServer(options: MockOptions): Promise<MockServer>
   if (options.saveTo) mkdirSync(options.saveTo, { recursive: true });
   const requests: WireBody[] = [];
   const server = { requests, rawBodies: [], exchanges: [] };
-  const state: State = { options, server, requests, billing: billing(), thoughtFor: new Map() };
-  const http = createServer((request, response) => void answer(state, request, response));
+  const state: State = {
+    options,
+    server,
+    requests,
+    billing: billing(),
+    thoughtFor: new Map(),
+    searches: searches(),
+  };
+  const http = createServer(keptOpen, (request, response) => void answer(state, request, response));
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject).listen(options.port ?? 0, "127.0.0.1", resolve);
   });

@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { keptOpen } from "./kept-open.ts";
 
 type Reply = object | string | undefined;
 /** Answers by `METHOD /path`; a function gets the body. Undefined: never answers. */
@@ -17,7 +18,7 @@ export type ListServer = { url: string; asked: string[] };
 /** Listens until the test is over. `chat`: base URL of a server that gets the chat completions. */
 export async function startListServer(routes: Routes, chat?: string): Promise<ListServer> {
   const asked: string[] = [];
-  const http = createServer(async (request, response) => {
+  const http = createServer(keptOpen, async (request, response) => {
     const name = `${request.method} ${request.url}`;
     const body = await text(request);
     asked.push(name);

@@ -53,6 +53,9 @@ function wireUsage(usage: Usage): Record<string, unknown> {
       ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
     },
     output_tokens: usage.outputTokens,
+    ...(usage.webSearches
+      ? { server_tool_use: { web_search_requests: usage.webSearches, web_fetch_requests: 0 } }
+      : {}),
     service_tier: "standard",
   };
 }
@@ -115,7 +118,8 @@ function blockEvents(block: AssistantBlock, index: number, cut: boolean): WireEv
   switch (block.type) {
     case "text":
       return [
-        start({ type: "text", text: "" }),
+        start({ type: "text", text: "", ...(block.citations ? { citations: [] } : {}) }),
+        ...(block.citations ?? []).map((citation) => delta({ type: "citations_delta", citation })),
         ...inPieces(block.text).map((text) => delta({ type: "text_delta", text })),
         stop,
       ];
@@ -127,7 +131,16 @@ function blockEvents(block: AssistantBlock, index: number, cut: boolean): WireEv
         stop,
       ];
     case "redacted_thinking":
+    case "web_search_tool_result":
       return [start(block), stop];
+    case "server_tool_use":
+      return [
+        start({ ...block, input: {} }),
+        ...["", ...inPieces(JSON.stringify(block.input))].map((part) =>
+          delta({ type: "input_json_delta", partial_json: part }),
+        ),
+        stop,
+      ];
     case "tool_use": {
       const json = JSON.stringify(block.input);
       const sent = cut ? json.slice(0, Math.ceil(json.length / 2)) : json;

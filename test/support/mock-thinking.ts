@@ -37,10 +37,16 @@ export type ThinkingCheck = {
 
 /**
  * Thinking may be left out from the start, from the end, or all of it. So each block must follow the same one as
- * when it was signed, or none; and no more of them than there were then, else one was put back.
+ * when it was signed, or none; and no more of them than there were then, else one was put back. `found`: what the reply begins with, which its thinking is bound to as well.
  */
-export function checkThinking(body: WireBody, model: MockModel, betas: ReadonlySet<string>): ThinkingCheck {
-  const { seen, end } = walk(body);
+export function checkThinking(
+  body: WireBody,
+  model: MockModel,
+  { betas, found = [] }: { betas: ReadonlySet<string>; found?: WireBlock[] },
+): ThinkingCheck {
+  const { seen } = walk(body);
+  const begun = { role: "assistant" as const, content: found };
+  const { end } = walk({ ...body, messages: [...body.messages, begun] });
   const drop =
     betas.has(bindingBeta) && body.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block";
   const isBroken = (block: Seen, at: number) => !isBound(block, seen[at - 1], at, model);

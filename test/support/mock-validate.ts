@@ -5,6 +5,7 @@ import { offeredTools } from "./mock-gating.ts";
 import { checkImages } from "./mock-images.ts";
 import { checkContent, checkMarker, checkMessages, checkName } from "./mock-messages.ts";
 import { findModel, type MockModel, type ModelChanges } from "./mock-models.ts";
+import { checkSearches, checkSearchTool, searchTool } from "./mock-search.ts";
 import { RefusedError, type WireBlock, type WireBody } from "./mock-wire.ts";
 
 export const bindingBeta = "thinking-binding-controls-2026-08-01";
@@ -79,6 +80,7 @@ export function validate(
   }
   if (body.diagnostics) checkFields(body.diagnostics, "diagnostics", { previous_message_id: "string" });
   checkImages(body.messages);
+  checkSearches(body);
   offeredTools(body);
   return { body, model };
 }
@@ -125,6 +127,9 @@ function checkTools(tools: unknown[]): WireBody["tools"] {
     throw new RefusedError("tools: At least one tool must have defer_loading=false.");
   return tools.map((value, index) => {
     const path = `tools.${index}`;
+    const type = (value as { type?: unknown } | null)?.type;
+    if (type === searchTool) return checkSearchTool(value, path, names);
+    if (typeof type === "string" && type !== "custom") throw unknownTag(type, path);
     const tool = checkFields(value, path, {
       name: "string!",
       description: "string",
@@ -138,13 +143,18 @@ function checkTools(tools: unknown[]): WireBody["tools"] {
     checkName(tool.name, `${path}.name`, /^[a-zA-Z0-9_-]{1,64}$/);
     if (names.has(tool.name)) throw new RefusedError("tools: Tool names must be unique.");
     names.add(tool.name);
-    checkOneOf(tool.type, `${path}.type`, ["custom"]);
     if (tool.input_schema.type !== "object") {
       throw new RefusedError(`${path}.input_schema.type: Input should be 'object'`);
     }
     checkMarker(tool, path);
     return tool;
   });
+}
+
+function unknownTag(type: string, path: string): RefusedError {
+  return new RefusedError(
+    `${path}: Input tag '${type}' found using 'type' does not match any of the expected tags: 'custom', '${searchTool}'`,
+  );
 }
 
 function checkThinkingParameter(

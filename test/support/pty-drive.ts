@@ -1,17 +1,18 @@
 /** Runs a program in a real pseudo-terminal and shows what a terminal would show: screen, scrollback, cursor, bytes. */
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { type IPty, spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { entry } from "./entry.ts";
 import type { Workspace } from "./sawtooth.ts";
-import { until } from "./until.ts";
+import { patienceMs, until } from "./until.ts";
 
 export type Drive = {
   pid: number;
   send(keys: string): void;
-  resize(columns: number, rows: number): void;
+  /** Changes the size once what has been written is shown at the one before. */
+  resize(columns: number, rows: number): Promise<void>;
   /** Rows of the window, without the blanks at their ends. */
   screen(): string[];
   /** The scrollback and the window; rows that the terminal wrapped are one. */
@@ -22,7 +23,11 @@ export type Drive = {
   cursor(): { row: number; column: number; shown: boolean };
   /** Everything that was written. */
   raw(): string;
-  /** Waits until the window holds the text or matches it; throws with the window when it does not in time. */
+  /**
+   * Waits until something was written after the last keys or the last change of the size, and the window holds the text
+   * or matches it; throws with the window when it does not in time. What may stand there from before says nothing of the
+   * keys: ask for what is new.
+   */
   until(wanted: string | RegExp, withinMs?: number): Promise<void>;
   /** Waits until nothing was written for so long. */
   quiet(ms?: number): Promise<void>;
@@ -122,6 +127,7 @@ export function driveLine(line: Line, { columns, rows }: { columns: number; rows
     changed();
     return how;
   });
+  const view = viewOf(terminal, seen);
   return {
     pid: line.pid,
     send(keys) {
@@ -129,16 +135,16 @@ export function driveLine(line: Line, { columns, rows }: { columns: number; rows
       seen.acted = seen.raw.length;
       line.write(keys);
     },
-    resize(nextColumns, nextRows) {
-      // As a terminal does: what was written for the size before is shown first.
-      terminal.write("", () => {
-        if (seen.over) return;
-        seen.acted = seen.raw.length;
-        line.resize(nextColumns, nextRows);
-        terminal.resize(nextColumns, nextRows);
-      });
+    async resize(nextColumns, nextRows) {
+      await allShown(terminal, seen);
+      if (seen.over) return;
+      // At once: what is drawn for the new size must not be shown at the one before.
+      line.resize(nextColumns, nextRows);
+      terminal.resize(nextColumns, nextRows);
+      seen.acted = seen.raw.length;
     },
-    ...viewOf(terminal, seen),
+    ...view,
+    ...waitsOf(terminal, seen, view.screen),
     ended,
     kill(signal = "SIGKILL") {
       if (seen.over) return;
@@ -150,6 +156,19 @@ export function driveLine(line: Line, { columns, rows }: { columns: number; rows
       }
     },
   };
+}
+
+/**
+ * Waits until all that the program had written is read, in two turns of the loop, and shown. Before a new size: a terminal
+ * that shows at one size what was drawn for another loses rows of any program that draws in place.
+ */
+async function allShown(terminal: xterm.Terminal, seen: Seen): Promise<void> {
+  for (let read = -1; read !== seen.raw.length; ) {
+    read = seen.raw.length;
+    await turn();
+    await turn();
+    await new Promise<void>((resolve) => terminal.write("", resolve));
+  }
 }
 
 const changes = () => Promise.withResolvers<void>();
@@ -170,19 +189,13 @@ function isWhole({ over, raw }: Seen): boolean {
 }
 
 function viewOf(terminal: xterm.Terminal, seen: Seen) {
-  const quiet = async (ms = 200) => {
-    while (Date.now() - seen.at < ms) await sleep(20);
-    await settled();
-  };
-  const settled = () => new Promise<void>((resolve) => terminal.write("", resolve));
   const lines = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, index) => terminal.buffer.active.getLine(from + index));
-  const screen = () => {
-    const { baseY } = terminal.buffer.active;
-    return lines(baseY, baseY + terminal.rows).map((line) => line?.translateToString(true) ?? "");
-  };
   return {
-    screen,
+    screen() {
+      const { baseY } = terminal.buffer.active;
+      return lines(baseY, baseY + terminal.rows).map((line) => line?.translateToString(true) ?? "");
+    },
     whole() {
       const joined: string[] = [];
       for (const line of lines(0, terminal.buffer.active.length)) {
@@ -206,13 +219,25 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
       shown: seen.shown,
     }),
     raw: () => seen.raw,
-    async until(wanted: string | RegExp, withinMs = 280_000) {
+  };
+}
+
+function waitsOf(terminal: xterm.Terminal, seen: Seen, screen: () => string[]) {
+  const isNew = () => seen.raw.length > seen.acted || seen.over;
+  const settled = () => new Promise<void>((resolve) => terminal.write("", resolve));
+  const quiet = async (ms = 200) => {
+    while (Date.now() - seen.at < ms) await sleep(20);
+    await settled();
+  };
+  return {
+    async until(wanted: string | RegExp, withinMs = patienceMs) {
       const deadline = Date.now() + withinMs;
+      const isIn = (text: string) => (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text));
       for (;;) {
         const { promise: change } = seen.next;
         await settled();
         const text = screen().join("\n");
-        if (isWhole(seen) && (typeof wanted === "string" ? text.includes(wanted) : wanted.test(text))) return;
+        if (isNew() && isWhole(seen) && isIn(text)) return;
         if (seen.over || Date.now() > deadline)
           throw new Error(
             `${wanted} is not on the screen${seen.over ? " of the ended program" : ""}:\n${text.trimEnd()}`,
@@ -223,7 +248,7 @@ function viewOf(terminal: xterm.Terminal, seen: Seen) {
     quiet,
     async drawn() {
       await settled();
-      await until(() => seen.raw.length > seen.acted || seen.over, "a new drawing");
+      await until(isNew, "a new drawing");
       await quiet(80);
     },
   };

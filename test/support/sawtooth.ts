@@ -100,6 +100,9 @@ export function start(
 /** Read while a process starts, and never again. */
 const readAtStart = ["NODE_OPTIONS", "LD_PRELOAD"];
 
+/** With SAWTOOTH_TEST_BUILT=on no command line is run by a process of the source: each starts the built program. */
+const isBuilt = process.env.SAWTOOTH_TEST_BUILT === "on";
+
 /**
  * Runs a command line to its end. It gets a process of its own only when it needs one: for standard input, or variables
  * that are read at the start.
@@ -110,7 +113,7 @@ export function sawtooth(
   options: { input?: string | "open"; env?: Record<string, string> } = {},
 ): Promise<Ended> {
   const env = { ...workspace.env, ...options.env };
-  const needsOwn = options.input !== undefined || readAtStart.some((name) => name in env);
+  const needsOwn = isBuilt || options.input !== undefined || readAtStart.some((name) => name in env);
   if (needsOwn) return start(workspace, words, options).ended;
   return runWarm({ words, cwd: workspace.cwd, env });
 }

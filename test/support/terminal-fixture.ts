@@ -41,6 +41,11 @@ export async function again(
   return terminal;
 }
 
+/** Waits until nothing runs. Only then most commands are taken: the last words of an answer are shown before its end is. */
+export function atRest(terminal: Drive): Promise<void> {
+  return terminal.until(/^(?![\s\S]*\n *[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] )/);
+}
+
 /** The newest user text in the newest request. */
 export function lastUserText(server: MockServer): string {
   const message = server.requests.at(-1)?.messages.findLast(({ role }) => role === "user");

@@ -2,10 +2,20 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Polls until `isTrue`. Throws after some minutes: a limit that no busy machine meets, not an expectation of speed. */
-export async function until(isTrue: () => boolean, what = "the awaited state"): Promise<void> {
-  const deadline = performance.now() + 280_000;
-  while (!isTrue()) {
+/**
+ * Milliseconds after which what is awaited never comes: a limit that a busy machine keeps, not an expectation of speed.
+ * A test that waits for more has a limit of its own.
+ */
+export const patienceMs = 60_000;
+
+/** Polls until `isTrue`. Throws when it is not in time. Never asks without a pause: that takes the processor from what is awaited. */
+export async function until(
+  isTrue: () => boolean | Promise<boolean>,
+  what = "the awaited state",
+  withinMs = patienceMs,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await isTrue())) {
     if (performance.now() > deadline) throw new Error(`${what} never came`);
     await sleep(20);
   }

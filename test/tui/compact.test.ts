@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Workspace } from "../support/sawtooth.ts";
-import { held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
+import { atRest, held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 const work: ScriptedReply[] = [
@@ -33,6 +33,7 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
     const { terminal, server, workspace } = await open([...work, { text: prose }, { text: "final" }], words);
     terminal.send("go\r");
     await terminal.until("Counted.");
+    await atRest(terminal);
     terminal.send("/compact the file /srv/far/away.txt\r");
     await terminal.until(/context: [\d,]+ → [\d,]+ tokens; the summary cost \$0\.\d{4}/);
     expect(server.requests).toHaveLength(4);
@@ -64,6 +65,7 @@ test("Esc ends /compact with the history as it was, and what was typed meanwhile
   const { terminal, server, workspace } = await open([...work, slow, { text: "final" }], auto);
   terminal.send("go\r");
   await terminal.until("Counted.");
+  await atRest(terminal);
   terminal.send("/compact\r");
   await terminal.until("Making a summary");
   terminal.send("typed\r");
@@ -84,8 +86,10 @@ test("a summary that fails or is of no use changes nothing, and that is said", a
   const { terminal, workspace } = await open(turns, auto);
   terminal.send("go\r");
   await terminal.until("Counted.");
+  await atRest(terminal);
   terminal.send("/compact\r");
   await terminal.until("nothing was changed: the summary failed (");
+  await atRest(terminal);
   terminal.send("/compact\r");
   await terminal.until(/nothing was changed: the summary was unusable \(it called a tool/);
   expect(logOf(workspace).filter(({ type }) => type === "context_edited")).toEqual([]);
@@ -103,6 +107,7 @@ test("/compact says when there is nothing worth it, and waits for no turn", asyn
   await terminal.until("Busy: press Esc to interrupt first");
   letGo(workspace);
   await terminal.until("final");
+  await atRest(terminal);
   terminal.send("/compact\r");
   await terminal.until(/final[\s\S]*there is nothing to compact yet/);
   expect(server.requests).toHaveLength(2);

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { open } from "../support/terminal-fixture.ts";
+import { until } from "../support/until.ts";
 
 const auto = ["--permission-mode", "auto"];
 
@@ -23,13 +24,16 @@ test("the opener gets the page and no key", async () => {
   await terminal.ended;
   const bin = join(workspace.home, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "xdg-open"), '#!/bin/sh\n{ echo "$1"; env; } > "$HOME/opened"\n');
+  const script = '{ echo "$1"; env; } > "$HOME/part" && mv "$HOME/part" "$HOME/opened"';
+  writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\n${script}\n`);
   chmodSync(join(bin, "xdg-open"), 0o755);
   const { again } = await import("../support/terminal-fixture.ts");
   const env = { DISPLAY: ":7", PATH: `${bin}:${workspace.env.PATH}` };
   const shown = await again(workspace, auto, { columns: 200, env });
   shown.send("/report\r");
   await shown.until(/opened in the browser: \S+\/report\.html/);
+  // An opener may take longer than what is said of it.
+  await until(() => existsSync(join(workspace.home, "opened")), "the words of the opener");
   const opened = readFileSync(join(workspace.home, "opened"), "utf8");
   expect(opened.split("\n")[0]).toMatch(/\/report\.html$/);
   expect(opened).toContain("DISPLAY=:7");

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type Drive, type DriveOptions, drive } from "../support/pty-drive.ts";
 import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
@@ -104,8 +105,9 @@ test("a key of the environment is found, and the model chosen for it is the one 
   await second.until("/help lists keys and commands");
 });
 
-test("a server on this machine that answers is found with its models", async () => {
-  const server = createServer((request, response) => {
+test("a server on this machine that answers is found with its models, also while it is busy", async () => {
+  const server = createServer(async (request, response) => {
+    await sleep(600);
     const models = { "/api/tags": [{ name: "qwen3-coder:30b" }], "/api/ps": [] }[request.url ?? ""];
     response.writeHead(models ? 200 : 404).end(JSON.stringify({ models }));
   });

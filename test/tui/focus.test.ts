@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { open } from "../support/terminal-fixture.ts";
+import { atRest, open } from "../support/terminal-fixture.ts";
 
 const focus = { start_focus: { objective: "find the slow part" } };
 
@@ -20,10 +20,11 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
     await terminal.until("no focus is open");
     terminal.send("go\r");
     await terminal.until("It is the cache.");
+    await atRest(terminal);
     terminal.send("/focus\r");
     await terminal.until(/In focus: find the slow part\n.*3 steps, about [\d,]+ tokens/);
     terminal.send("/context\r");
-    await terminal.until(/bash seq 5000 5900; false +\/focus fold +may go/);
+    await terminal.until(/bash seq 5000 5900; false +\/focus fold +kept while it is likely/);
     terminal.send("/focus fold\r");
     await terminal.until("made from the log alone");
     terminal.send("/knowledge\r");
@@ -55,10 +56,12 @@ test("a focus whose beginning went into a handoff stays open, and can still be f
   const { terminal, server } = await open(turns, ["--permission-mode", "auto"]);
   terminal.send("go\r");
   await terminal.until("Half way.");
+  await atRest(terminal);
   terminal.send("/compact\r");
   await terminal.until(/context: [\d,]+ →/);
   terminal.send("on\r");
   await terminal.until("All the way.");
+  await atRest(terminal);
   terminal.send("/focus fold\r");
   await terminal.until("made from the log alone");
   terminal.send("end\r");

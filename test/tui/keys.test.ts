@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { again, open } from "../support/terminal-fixture.ts";
+import { again, atRest, open } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 
@@ -10,7 +10,7 @@ test("what was typed comes back with Up and is found with Ctrl-R, also in the ne
   terminal.send("second question\r");
   await terminal.until("two");
   terminal.send("\x1b[A\x1b[A");
-  await terminal.until("› first question\n");
+  await terminal.until(/two[\s\S]*› first question\n/);
   terminal.send("\x03\x04");
   await terminal.ended;
   const later = await again(workspace);
@@ -36,7 +36,7 @@ test("Ctrl-O shows show the latest calls in full, and history stays as it was", 
   terminal.send("\x0f");
   await terminal.until("112");
   terminal.send("\x1b[6~\x1b[6~\x1b[6~");
-  await terminal.until("140");
+  await terminal.until("│ 140");
   terminal.send("\x1b");
   await terminal.until("› ");
   await terminal.quiet();
@@ -61,12 +61,14 @@ test("a session goes on with its last words on the screen, and /clear begins ano
   ]);
   terminal.send("remember me\r");
   await terminal.until("answer one");
+  await atRest(terminal);
   terminal.send("\x04");
   await terminal.ended;
   const later = await again(workspace, ["-c"]);
   await later.until("answer one");
   later.send("more\r");
   await later.until("answer two");
+  await atRest(later);
   expect(JSON.stringify(server.requests.at(-1)?.messages)).toContain("remember me");
   later.send("/clear\r");
   await later.until(/Sawtooth[\s\S]*answer two[\s\S]*Sawtooth/);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startOpenaiServer } from "../support/mock-openai.ts";
-import { again, held, letGo, open, type TerminalFixture } from "../support/terminal-fixture.ts";
+import { again, atRest, held, letGo, open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 const auto = ["--permission-mode", "auto"];
 
@@ -24,11 +24,13 @@ test("a session goes from Anthropic to another server and back, and every reques
   const { terminal, server } = await open(turns, auto, { env: { OPENAI_BASE_URL: other.url } });
   terminal.send("go\r");
   await terminal.until("Counted.");
+  await atRest(terminal);
   await switchTo(terminal, "openai/gpt-6.1-sol");
   const whole = terminal.whole().join("\n");
   expect(whole).not.toContain("is not a known model");
   terminal.send("and you?\r");
   await terminal.until("Nine.");
+  await atRest(terminal);
   await switchTo(terminal, "anthropic/claude-sonnet-5-5");
   terminal.send("back\r");
   await terminal.until("Back again.");
@@ -48,6 +50,7 @@ test("/model says what a change costs before it is made, and no is an answer", a
   });
   terminal.send("go\r");
   await terminal.until("Counted.");
+  await atRest(terminal);
   terminal.send("/model opus-5-5\r");
   await terminal.until(/[\d,]{5,} cached tokens are lost/);
   const { usage } = server.exchanges[1] ?? {};
@@ -75,6 +78,7 @@ test("before anything was said a model is changed without a question, later with
   await terminal.until("from here on anthropic/claude-haiku-5-5");
   terminal.send("go\r");
   await terminal.until("first");
+  await atRest(terminal);
   await switchTo(terminal, "sonnet-5-5");
   terminal.send("and on\r");
   await terminal.until("second");
@@ -111,6 +115,7 @@ test("an unknown model is asked about before anything was said, and a new sessio
   await terminal.until("from here on anthropic/claude-haiku-5-5");
   terminal.send("go\r");
   await terminal.until("first");
+  await atRest(terminal);
   terminal.send("/clear\r");
   await terminal.until(/claude-haiku-5-5\n.*\/help/);
   terminal.send("more\r");
@@ -126,6 +131,7 @@ test("a change of model leaves what was recorded, and a resumed session has its 
   const { terminal, server, workspace } = fixture;
   terminal.send("go\r");
   await terminal.until("first");
+  await atRest(terminal);
   await switchTo(terminal, "haiku-5-5");
   terminal.send("more\r");
   await terminal.until("second");
@@ -153,6 +159,7 @@ test("/model without a name is a list with search: window, prices and the cost o
   await terminal.until(/^(?![\s\S]*type to search)/);
   terminal.send("go\r");
   await terminal.until("Counted.");
+  await atRest(terminal);
   terminal.send("/model\r");
   await terminal.until("type to search");
   terminal.send("haiku-5-5");

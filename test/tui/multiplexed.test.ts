@@ -51,10 +51,10 @@ describe.skipIf(!hasTmux)("inside tmux", () => {
       tmux("resize-window", "-t", "t", "-x", String(columns), "-y", String(rows));
       await sleep(250);
     }
-    await until("› what to do?");
-    const text = shown();
-    expect(text.split("› what to do?")).toHaveLength(2);
-    for (const word of words) expect(text.match(new RegExp(`\\b${word}\\b`, "g"))).toHaveLength(1);
+    const isWhole = (text: string) =>
+      text.split("› what to do?").length === 2 &&
+      words.every((word) => text.match(new RegExp(`\\b${word}\\b`, "g"))?.length === 1);
+    await waitUntil(() => isWhole(shown()), "the prompt once and each word once");
   });
 });
 

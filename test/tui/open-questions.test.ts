@@ -41,8 +41,8 @@ test("a mode that is only passed through answers nothing", async () => {
   const { terminal, workspace, server } = await asked();
   // Through plan, which would refuse, and auto, which would run it, back to ask.
   terminal.send(shiftTab.repeat(4));
-  await terminal.until(/^ {2}ask /m);
   await terminal.quiet(1500);
+  expect(terminal.screen().join("\n")).toMatch(/^ {2}ask /m);
   expect(terminal.screen().join("\n")).toContain(question);
   expect(server.requests).toHaveLength(1);
   expect(existsSync(join(workspace.cwd, "made.txt"))).toBe(false);

@@ -13,7 +13,7 @@ import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type MockServer, startMockServer } from "../support/mock-server.ts";
 import { drive } from "../support/pty-drive.ts";
 import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
-import { again, held, lastUserText, letGo } from "../support/terminal-fixture.ts";
+import { again, atRest, held, lastUserText, letGo } from "../support/terminal-fixture.ts";
 
 type Files = Record<string, string>;
 
@@ -51,6 +51,7 @@ test("a command of the person says its text with the arguments in it; it is comp
   await terminal.until(/❯ \/review +Look at a file/);
   terminal.send("\t$HOME `date` a.ts\r");
   await terminal.until("final");
+  await atRest(terminal);
   expect(lastUserText(server)).toBe("Review $HOME `date` a.ts with care.");
   terminal.send("/plain and that\r");
   await terminal.until(/Just this\.[\s\S]*final/);
@@ -160,6 +161,7 @@ test("a skill of a project is shown with its files, taken by its name alone, and
   await terminal.until("trusted: /deploy-it");
   letGo(workspace);
   await terminal.until("final");
+  await atRest(terminal);
   const told = JSON.stringify(server.requests.at(-1)?.messages);
   expect(told).toContain(
     `More skills, which the person trusts now:\\n- deploy-it: Deploys (${folder}/SKILL.md)`,

@@ -1,12 +1,17 @@
 /** Pictures at the screen: pasted from the clipboard, dragged, and named; in a message and while a turn runs. */
 
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import type { Readable } from "node:stream";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { pngOfRows } from "../support/image-fuzz.ts";
+import { drive } from "../support/pty-drive.ts";
 import { sawtooth } from "../support/sawtooth.ts";
 import { serve } from "../support/served.ts";
 import { again, held, letGo } from "../support/terminal-fixture.ts";
+import { until } from "../support/until.ts";
 
 const picture = pngOfRows(40, 30, 0);
 const ctrlV = "\x16";
@@ -20,6 +25,21 @@ function lastMessage(body: unknown): string[] {
     const { text, source } = block as { text?: string; source?: { media_type: string } };
     return text ?? source?.media_type ?? "other";
   });
+}
+
+const hasX = ["Xvfb", "xclip"].every((name) => spawnSync("which", [name]).status === 0);
+
+/** A display of its own that nobody sees; returns its name. */
+async function display(): Promise<string> {
+  const server = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "640x480x8", "-nolisten", "tcp"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  onTestFinished(async () => {
+    server.kill();
+    await once(server, "close");
+  });
+  const [bytes] = (await once(server.stdio[3] as Readable, "data")) as [Buffer];
+  return `:${bytes.toString().trim()}`;
 }
 
 async function opened(clipboard: string | undefined) {
@@ -66,6 +86,54 @@ describe("pictures", () => {
     await terminal.until("the clipboard holds no picture");
     expect(terminal.screen().join("\n")).toContain("› compare");
   });
+});
+
+test.skipIf(!hasX)("from a clipboard of X (packages xclip, xvfb); text in it is no picture", async () => {
+  const { server, workspace } = await serve([{ text: "seen" }]);
+  const file = join(workspace.home, "a.png");
+  writeFileSync(file, picture);
+  const DISPLAY = await display();
+  const copy = (...words: string[]) =>
+    execFileSync("xclip", ["-selection", "clipboard", ...words], {
+      env: { ...process.env, DISPLAY },
+      stdio: "ignore",
+    });
+  const targets = () =>
+    execFileSync("xclip", ["-selection", "clipboard", "-o", "-t", "TARGETS"], {
+      env: { ...process.env, DISPLAY },
+      encoding: "utf8",
+    });
+  copy("-t", "image/png", "-i", file);
+  const terminal = await again({ ...workspace, env: { ...workspace.env, DISPLAY, WAYLAND_DISPLAY: "" } });
+  terminal.send(`look at ${ctrlV}`);
+  await terminal.until("@clipboard-1.png");
+  terminal.send("\r");
+  await terminal.until("seen");
+  expect(lastMessage(server.requests[0]).slice(-2)).toEqual([`clipboard-1.png: ${size}`, "image/png"]);
+  writeFileSync(join(workspace.home, "words.txt"), "only words");
+  copy("-i", join(workspace.home, "words.txt"));
+  // The copier is in the background before the server knows it as the owner.
+  await until(() => !targets().includes("image/png"), "the words in the clipboard");
+  terminal.send(ctrlV);
+  await terminal.until("the clipboard holds no picture");
+});
+
+test("in the plain screen what waits for the end of a turn keeps its pictures", async () => {
+  const { server, workspace } = await serve([{ calls: [{ bash: { command: held } }] }, { text: "seen" }]);
+  writeFileSync(join(workspace.cwd, "shot.png"), picture);
+  const terminal = drive(workspace, ["--plain", "--permission-mode", "auto"]);
+  onTestFinished(() => terminal.kill());
+  await terminal.until("/help");
+  terminal.send("go\r");
+  await until(() => server.requests.length === 1, "the first request");
+  terminal.send("look at @shot.png\r");
+  await terminal.until("queued for the next step");
+  terminal.send("\x03");
+  await terminal.until("seen");
+  expect(lastMessage(server.requests.at(-1))).toEqual(
+    expect.arrayContaining(["look at @shot.png", `shot.png: ${size}`, "image/png"]),
+  );
+  letGo(workspace);
 });
 
 test("a prompt of -p attaches what it names; piped text names nothing", async () => {

@@ -14,7 +14,7 @@ import {
 } from "../support/changed-session.ts";
 import { type Drive, drive } from "../support/pty-drive.ts";
 import { jsonLines, type Workspace } from "../support/sawtooth.ts";
-import { held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
+import { atRest, held, lastUserText, letGo, open } from "../support/terminal-fixture.ts";
 
 /** The logs, the newest session last. */
 function logs(workspace: Workspace): LogEvent[][] {
@@ -54,9 +54,7 @@ describe("/rewind", () => {
 
   test("brings back the conversation alone, and the model is told what stayed", async () => {
     const { terminal, server, workspace } = await sessionWithChanges();
-    terminal.send("\x1b");
-    await terminal.quiet(60);
-    terminal.send("\x1b");
+    terminal.send("\x1b\x1b");
     await terminal.until("❯ change it");
     await choose(terminal, "2");
     await terminal.until(/a branch of[\s\S]*› change it$/m);
@@ -106,12 +104,14 @@ describe("/rewind", () => {
     );
     terminal.send("make it\r");
     await terminal.until("first done");
+    await atRest(terminal);
     terminal.send("/rewind\r");
     await terminal.until("❯ make it");
     await choose(terminal, "2");
     await terminal.until(/a branch of[\s\S]*› make it$/m);
     terminal.send(" again\r");
     await terminal.until("in its place");
+    await atRest(terminal);
     terminal.send("/rewind\r");
     await terminal.until(/❯ make it again .* 1 file\n/);
     await choose(terminal, "3");
@@ -142,6 +142,7 @@ describe("/rewind", () => {
     await terminal.until("queued: faster");
     letGo(workspace);
     await terminal.until("steered");
+    await atRest(terminal);
     terminal.send("/rewind\r");
     await terminal.until(/❯ faster +just now\n {4}go +just now +1 file/);
     await choose(terminal, "1");
@@ -162,6 +163,7 @@ describe("/rewind", () => {
     await terminal.until(/from here on .*, effort low/);
     terminal.send("go\r");
     await terminal.until("it runs");
+    await atRest(terminal);
     terminal.send("/rewind\r");
     await terminal.until("❯ go");
     terminal.send("\r");
@@ -180,6 +182,7 @@ describe("/rewind", () => {
     await terminal.until("No messages yet");
     terminal.send("x\x7f!echo hi\r");
     await terminal.until(/^ {2}hi$/m);
+    await atRest(terminal);
     terminal.send("/rewind\r");
     await terminal.until(/❯ !echo hi/);
     terminal.send("\r");

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { type Drive, type DriveOptions, drive } from "../support/pty-drive.ts";
 import { makeWorkspace, sawtooth, type Workspace } from "../support/sawtooth.ts";
-import { again, open, type TerminalFixture } from "../support/terminal-fixture.ts";
+import { again, atRest, open, type TerminalFixture } from "../support/terminal-fixture.ts";
 
 /** Ids of the stored sessions, the oldest first. */
 function stored(workspace: Workspace): string[] {
@@ -120,13 +120,14 @@ describe("/resume", () => {
   });
 
   test("waits for what is under way", async () => {
-    const { terminal } = await open([{ text: "slowly ".repeat(60), fault: { pauseMs: 80 } }]);
+    const { terminal } = await open([{ text: "slowly ".repeat(60), fault: { silentAfterEvents: 6 } }]);
     terminal.send("go\r");
     await terminal.until("slowly");
     for (const command of ["resume", "rewind", "fork", "undo"]) {
       terminal.send(`/${command}\r`);
       await terminal.until("Busy: press Esc to interrupt first");
       terminal.send("\x7f");
+      await terminal.until(/^(?![\s\S]*Busy)/);
     }
   });
 });
@@ -206,8 +207,7 @@ describe("sawtooth -r without an id", () => {
     terminal.send("7\r");
     await terminal.until("there is no 7 in this list");
     terminal.send("1\r");
-    await terminal.until("/help lists keys");
-    await terminal.until("› write the parser");
+    await terminal.until(/\/help lists keys[\s\S]*› write the parser/);
     expect(terminal.raw()).not.toContain("\x1b");
   });
 });
@@ -217,6 +217,7 @@ describe("a name", () => {
     const { terminal, workspace, server } = await open([{ text: "one" }, { text: "two" }]);
     terminal.send("begin\r");
     await terminal.until("one");
+    await atRest(terminal);
     terminal.send("/name the  parser\r");
     await terminal.until(/· this session is called the parser[\s\S]*ask {2}\S+ {2}.*the parser {2}/);
     terminal.send("\x04");
@@ -229,7 +230,7 @@ describe("a name", () => {
     second.send("/clear\r");
     await second.until(/Sawtooth[\s\S]*Sawtooth/);
     second.send("/name the parser\r");
-    await second.until(/is called the parser/);
+    await second.until(/› \/name the parser\n[\s\S]*is called the parser/);
     second.send("\x04");
     await second.ended;
     const third = drive(workspace, ["-r", "the parser"]);
@@ -244,6 +245,7 @@ test("/fork goes on in a branch, names both sessions, and leaves the first as it
   await terminal.until("No messages yet");
   terminal.send("begin\r");
   await terminal.until("one");
+  await atRest(terminal);
   const [first] = stored(workspace);
   const [log = ""] = globSync("sawtooth/state/sessions/*/*/events.jsonl", { cwd: workspace.home });
   const before = readFileSync(join(workspace.home, log), "utf8");

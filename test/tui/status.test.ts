@@ -29,6 +29,27 @@ test.each([
   expect(rows(sandbox, "auto", 3)).toEqual([expect.stringMatching(/^.{1,3}$/)]);
 });
 
+test("what sub-agents cost apart and in place stands beside the context", () => {
+  const base: Facts = {
+    ...{ model: "anthropic/claude-sonnet-5-5", tokens: 3800, soft: 120_000, sizes: [3800], turnCost: 0 },
+    ...{ cost: 0.01, deferredTokens: 0, deferralCost: { step: 0, flush: 0 } },
+  };
+  const shown = (delegates: Facts["delegates"]) =>
+    plain(
+      statusRows(
+        { ...base, ...(delegates ? { delegates } : {}) },
+        "ask",
+        { cwd: "/srv", branch: "main" },
+        110,
+      )[1] ?? [],
+    );
+  expect(shown({ running: 2, apartUsd: 0.0123, inPlaceUsd: 0 })).toContain("  2 sub-agents, $0.0123");
+  expect(shown({ running: 0, apartUsd: 0.02, inPlaceUsd: 0.21 })).toContain(
+    "  sub-agents: $0.0200 apart, $0.21 in place",
+  );
+  expect(shown(undefined)).not.toContain("sub-agent");
+});
+
 test("walls that stand are named where there is room, and the context keeps its bar where there is little", () => {
   expect(rows(full, "auto", 80)[0]).toContain("  sandbox  ");
   expect(rows(full, "auto", 40)).toEqual([expect.stringContaining("context ")]);

@@ -1,7 +1,7 @@
 /** The terminal is given back also when the agent gets no chance to do it itself (T36). */
 
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
@@ -13,7 +13,10 @@ import { until } from "../support/until.ts";
 
 const manyWords: ScriptedReply = { text: "many words ".repeat(200), fault: { pauseMs: 100 } };
 
-/** A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again. */
+/**
+ * A shell that tells the terminal's modes, runs the agent with a bug built in, and tells them again once there is a file
+ * `restored`.
+ */
 async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [manyWords]) {
   const server = await startMockServer({ turns });
   const workspace = makeWorkspace(server.url);
@@ -21,7 +24,7 @@ async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [man
     `echo '${bug}' > bug.mjs; export NODE_OPTIONS="--import=./bug.mjs ${options}"`,
     'stty intr ^E; echo "before=$(stty -g)"',
     `${process.execPath} ${entry} 2>/dev/null`,
-    'echo "ended=$?"; sleep 0.5; echo "after=$(stty -g)"; sleep 60',
+    'echo "ended=$?"; until [ -e restored ]; do sleep 0.05; done; echo "after=$(stty -g)"; sleep 60',
   ].join("\n");
   const terminal = driveProgram("bash", ["-c", script], workspace);
   onTestFinished(async () => {
@@ -31,8 +34,7 @@ async function openInShell(bug = "", options = "", turns: ScriptedReply[] = [man
   });
   await terminal.until("›");
   const agent = childOf(terminal.pid, "main.js");
-  await until(() => childOf(agent, "sawtooth-guard") > 0);
-  return { terminal, agent, guard: childOf(agent, "sawtooth-guard"), workspace };
+  return { terminal, agent, guard: await guardOf(agent), workspace };
 }
 
 function childOf(pid: number, words: string): number {
@@ -41,7 +43,19 @@ function childOf(pid: number, words: string): number {
   );
 }
 
-async function expectRestored(terminal: Drive, guard: number): Promise<void> {
+/** Waits for the process that restores the terminal of an agent. Returns its pid. */
+async function guardOf(agent: number): Promise<number> {
+  await until(() => childOf(agent, "sawtooth-guard") > 0, "the guard");
+  return childOf(agent, "sawtooth-guard");
+}
+
+async function expectRestored({
+  terminal,
+  guard,
+  workspace,
+}: Awaited<ReturnType<typeof openInShell>>): Promise<void> {
+  await until(() => !existsSync(`/proc/${guard}`), "the end of the guard");
+  writeFileSync(join(workspace.cwd, "restored"), "");
   await terminal.until("after=");
   const text = terminal.whole().join("\n");
   expect(/before=(\S+)/.exec(text)?.[1]).toMatch(/:5:/);
@@ -49,10 +63,10 @@ async function expectRestored(terminal: Drive, guard: number): Promise<void> {
   expect(terminal.cursor().shown).toBe(true);
   for (const [set, reset] of [
     ["\x1b[?2004h", "\x1b[?2004l"],
+    ["\x1b[?1004h", "\x1b[?1004l"],
     ["\x1b[?2026h", "\x1b[?2026l"],
   ] as const)
     expect(terminal.raw().lastIndexOf(reset)).toBeGreaterThan(terminal.raw().lastIndexOf(set));
-  await until(() => !existsSync(`/proc/${guard}`));
 }
 
 /** Does it on a signal, and says first that the signal came. */
@@ -61,11 +75,12 @@ const onSignal = (what: string) =>
 
 describe("the terminal is as it was", () => {
   test("after SIGKILL in the middle of an answer", async () => {
-    const { terminal, agent, guard } = await openInShell();
+    const opened = await openInShell();
+    const { terminal, agent } = opened;
     terminal.send("go\r");
     await terminal.until("many words");
     process.kill(agent, "SIGKILL");
-    await expectRestored(terminal, guard);
+    await expectRestored(opened);
     expect(terminal.whole().join("\n")).toContain("ended=137");
   });
 
@@ -74,28 +89,30 @@ describe("the terminal is as it was", () => {
     ["an error while drawing", onSignal('process.stdout.write = () => { throw new Error("bug") }'), 1],
     ["a rejection that nobody handles", onSignal('Promise.reject(new Error("bug"))'), 1],
   ])("after %s", async (_, bug, code) => {
-    const { terminal, agent, guard, workspace } = await openInShell(bug, "--max-old-space-size=80");
+    const opened = await openInShell(bug, "--max-old-space-size=80");
+    const { terminal, agent, workspace } = opened;
     process.kill(agent, "SIGUSR2");
     await until(() => existsSync(join(workspace.cwd, "armed")));
     terminal.send("x");
-    await expectRestored(terminal, guard);
+    await expectRestored(opened);
     expect(terminal.whole().join("\n")).toContain(`ended=${code}`);
   });
 
   test.each(["SIGTERM", "SIGHUP"])("after %s, and its guard is gone", async (signal) => {
-    const { terminal, agent, guard } = await openInShell();
-    process.kill(agent, signal);
-    await expectRestored(terminal, guard);
+    const opened = await openInShell();
+    process.kill(opened.agent, signal);
+    await expectRestored(opened);
   });
 
   test("after SIGKILL of an agent that was stopped and went on", async () => {
-    const { terminal, agent, guard } = await openInShell();
+    const opened = await openInShell();
+    const { terminal, agent } = opened;
     process.kill(agent, "SIGSTOP");
     process.kill(agent, "SIGCONT");
     terminal.send("half a thought");
     await terminal.until("half a thought");
     process.kill(agent, "SIGKILL");
-    await expectRestored(terminal, guard);
+    await expectRestored(opened);
   });
 });
 
@@ -116,7 +133,8 @@ async function startedInBash(): Promise<Drive> {
 
 test("an agent that is killed while an editor has the whole terminal leaves no editor's screen", async () => {
   const bash = { command: "printf '\\033[?1049h\\033[?1000hEDITOR\\n'; read -r x", tty: true };
-  const { terminal, agent, guard } = await openInShell("", "", [{ calls: [{ bash }] }]);
+  const opened = await openInShell("", "", [{ calls: [{ bash }] }]);
+  const { terminal, agent } = opened;
   terminal.send("go\r");
   await terminal.until("Run this command?");
   terminal.send("1");
@@ -124,7 +142,7 @@ test("an agent that is killed while an editor has the whole terminal leaves no e
   terminal.send("\x1d");
   await terminal.until(/^EDITOR/);
   process.kill(agent, "SIGKILL");
-  await expectRestored(terminal, guard);
+  await expectRestored(opened);
   expect(terminal.screen().join("\n")).not.toContain("EDITOR");
   expect(terminal.whole().join("\n")).toContain("› go");
   expect(terminal.raw().lastIndexOf("\x1b[?1000l")).toBeGreaterThan(
@@ -134,9 +152,10 @@ test("an agent that is killed while an editor has the whole terminal leaves no e
 
 test("an agent that is killed while it is stopped leaves the modes that others set meanwhile", async () => {
   const terminal = await startedInBash();
+  const guard = await guardOf(childOf(terminal.pid, "main.js"));
   terminal.send("\x1a");
   await terminal.until("Stopped");
-  terminal.send("stty intr ^E; stty -g; kill -9 %1; sleep 0.5; stty -g\r");
+  terminal.send(`stty intr ^E; stty -g; kill -9 %1; tail --pid=${guard} -f /dev/null; stty -g\r`);
   await terminal.until(/:5:[\s\S]*Killed[\s\S]*:5:/);
   const told =
     terminal
@@ -150,11 +169,10 @@ test("an agent that is killed while it is stopped leaves the modes that others s
 test("a shell that took the terminal back after SIGKILL keeps its own modes", async () => {
   const terminal = await startedInBash();
   const agent = childOf(terminal.pid, "main.js");
-  await until(() => childOf(agent, "sawtooth-guard") > 0);
-  const guard = childOf(agent, "sawtooth-guard");
+  const guard = await guardOf(agent);
   process.kill(agent, "SIGKILL");
   await terminal.until(/Killed[\s\S]*ready> $/m);
-  await until(() => !existsSync(`/proc/${guard}`));
+  await until(() => !existsSync(`/proc/${guard}`), "the end of the guard");
   // Readline shows what is typed once; a terminal that echoes besides would show it twice.
   terminal.send("echo one-$((1+1))\r");
   await terminal.until("one-2");

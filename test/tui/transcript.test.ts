@@ -15,7 +15,8 @@ function tell(...happenings: (ModelPart | EventBody)[]): { rows: string[]; tail:
   const rows: string[] = [];
   const events: LogEvent[] = [];
   for (const one of happenings) {
-    const isPart = /_delta$|_started$|^attempt_failed$/.test(one.type) && one.type !== "session_started";
+    const isPart =
+      /_delta$|_started$|^attempt_failed$|^searched$/.test(one.type) && one.type !== "session_started";
     if (!isPart)
       events.push({ ...(one as EventBody), seq: events.length, at: 1000 * events.length } as LogEvent);
     const step = isPart
@@ -186,7 +187,7 @@ describe("a long line under way", () => {
     "x".repeat(70),
   ];
 
-  test("becomes the same rows as the whole line at once, however it comes", () => {
+  test("becomes the same rows as the whole line at once, however it comes", { timeout: 300_000 }, () => {
     const random = seededRandom(5);
     const pick = (most: number) => Math.floor(random() * most);
     for (let round = 0; round < 150; round++) {
@@ -218,5 +219,34 @@ describe("a long line under way", () => {
     const line = Array.from({ length: 90 }, (_, index) => `w${index}`).join(" ");
     const { rows } = tell(said(line.slice(0, 300)), failed, said(line), reply(text(line)));
     expect(rows.join(" ").match(/w\d+/g)).toEqual(line.split(" "));
+  });
+});
+
+describe("a search of the provider", () => {
+  const page = (url: string) => ({
+    type: "web_search_result" as const,
+    url,
+    title: "T",
+    encrypted_content: "E",
+  });
+  const pages = [page("https://a.example/1"), page("https://b.example/2")];
+  const use: AssistantBlock = { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } };
+  const result: AssistantBlock = { type: "web_search_tool_result", tool_use_id: "s", content: pages };
+  const line = '  · web search "q": 2 results (a.example, b.example)';
+  const cited: AssistantBlock = { type: "text", text: "one.", citations: [{}] };
+
+  test("is a row of its own between the words, once, and cited words go on in their line", () => {
+    const parts: ModelPart[] = [
+      said("I look."),
+      { type: "searched", search: { id: "s", query: "q", pages } },
+      ...[said("It is "), said("one.")],
+    ];
+    const { rows } = tell(...parts, reply(text("I look."), use, result, text("It is "), cited));
+    expect(rows).toEqual(["  I look.", "", line, "", "  It is one."]);
+  });
+
+  test("of a stored session stands before its words; one that never ended is not shown", () => {
+    expect(tell(reply(use, result, text("It is "), cited)).rows).toEqual([line, "", "  It is one."]);
+    expect(tell(reply(text("I look."), use)).rows).toEqual(["  I look."]);
   });
 });

@@ -10,7 +10,7 @@ import {
   sessionWithChanges,
   turns,
 } from "../support/changed-session.ts";
-import { open } from "../support/terminal-fixture.ts";
+import { atRest, open } from "../support/terminal-fixture.ts";
 
 describe("/undo", () => {
   test("puts back the files of the last turn, tells the model, and takes that back", async () => {
@@ -22,9 +22,11 @@ describe("/undo", () => {
     expect(filesOf(workspace)).toEqual(before);
     terminal.send("what now\r");
     await terminal.until("third done");
+    await atRest(terminal);
     expect(lastRequest(server)).toMatch(/The user undid changes of files.*kept\.txt \(added\).*what now/);
     terminal.send("/undo redo\r");
     await terminal.until(/restored +a\.bin[\s\S]*restored +a\.bin/);
+    await atRest(terminal);
     expect(filesOf(workspace)).toEqual(after);
     terminal.send("/undo 0\r");
     await terminal.until(/removed +a\.bin/);
@@ -40,6 +42,7 @@ describe("/undo", () => {
     git("add", "kept.txt");
     terminal.send("make it\r");
     await terminal.until("first done");
+    await atRest(terminal);
     const index = readFileSync(join(workspace.cwd, ".git/index"));
     terminal.send("/undo\r");
     await terminal.until(/removed +a\.bin/);

@@ -1,12 +1,16 @@
 /** The session that delegates, as its sub-agents need it. Types only. */
 
+import type { Settings } from "../../config/settings.ts";
+import type { SessionSkills } from "../instructions/skills.ts";
 import type { OpenOptions, OpenRun, Run } from "../session.ts";
 import type { UncaughtWatch } from "../uncaught.ts";
 import type { Standing } from "./options.ts";
 
 /** The session that delegates. */
 export type Delegating = {
-  run: Pick<Run, "agent" | "sessionId" | "folder" | "mode" | "models">;
+  run: Pick<Run, "agent" | "sessionId" | "folder" | "mode" | "models" | "sandbox">;
+  settings: Settings;
+  skills: SessionSkills;
   options: OpenOptions;
   standing: Standing;
   uncaught: UncaughtWatch;

@@ -1,16 +1,19 @@
 /** Sub-agents of a session: which sessions have them, how many run at once. What runs one is loaded with the first. */
 
+import type { Skill } from "../../config/skills/skill.ts";
 import type { EventLog, ToolContext, ToolOutput } from "../../core/ports.ts";
 import { started } from "../../core/questions.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { delegatesWrite, offersDelegates } from "../../permissions/delegate.ts";
+import { roleRules } from "../../permissions/role.ts";
 import type { DelegateInput } from "../../tools/session/delegate.ts";
 import type { OpenOptions } from "../session.ts";
 import type { Delegating } from "./delegating.ts";
-import type { Standing } from "./options.ts";
+import type { PersonsDelegates, Standing } from "./options.ts";
 
-export type Delegation = {
-  mayWrite(): boolean;
+export type Delegation = PersonsDelegates & {
+  /** True where rules offer them to the model. The person may always start one. */
+  isOffered: boolean;
   /** Runs a sub-agent to its end; waits while as many as may run at once do. */
   run(input: DelegateInput, context: ToolContext): Promise<ToolOutput>;
   /** Called once the session is put together. */
@@ -21,8 +24,8 @@ export type Delegation = {
 const mostAtOnce = 3;
 
 /**
- * Returns the sub-agents of a session; undefined where rules offer none. A stored session keeps the tools that it began
- * with, and a sub-agent has none.
+ * Returns the sub-agents of a session; undefined for a sub-agent, which has none. A stored session keeps the tools that it
+ * began with.
  */
 export function delegationOf(
   { log }: { log: EventLog },
@@ -30,26 +33,36 @@ export function delegationOf(
   standing: Standing,
 ): Delegation | undefined {
   const rules = () => [[...standing.allow(), ...standing.allowEverywhere()], standing.deny()] as const;
-  if (options.delegate || !isOffered(log, rules())) return undefined;
+  if (options.delegate) return undefined;
   let parts: Delegating | undefined;
   const slots = slotsOf(mostAtOnce);
+  const run = async (input: DelegateInput, context: ToolContext, byPerson: boolean): Promise<ToolOutput> => {
+    const free = await slots.take(context.signal);
+    if (!free) return { content: "[cancelled by user]", isError: true, rejected: "cancelled" };
+    try {
+      if (!parts) throw new Error("a call before the session was put together");
+      const { runDelegate } = await import("./run-delegate.ts");
+      return await runDelegate(input, context, parts, byPerson);
+    } finally {
+      free();
+    }
+  };
   return {
-    mayWrite: () => delegatesWrite(...rules()),
+    isOffered: isOffered(log, rules()),
+    mayWrite: (role) =>
+      delegatesWrite(...rules()) && (role === undefined || mayRoleWrite(parts?.skills.role(role))),
     begin(given) {
       parts = { ...given, held: new Map() };
     },
-    async run(input, context) {
-      const free = await slots.take(context.signal);
-      if (!free) return { content: "[cancelled by user]", isError: true, rejected: "cancelled" };
-      try {
-        if (!parts) throw new Error("a call before the session was put together");
-        const { runDelegate } = await import("./run-delegate.ts");
-        return await runDelegate(input, context, parts);
-      } finally {
-        free();
-      }
-    },
+    run: (input, context) => run(input, context, false),
+    runForPerson: (input, context) => run(input, context, true),
   };
+}
+
+/** Returns true when a role names a tool that may write; one that names none may use all. */
+function mayRoleWrite(role: Skill | undefined): boolean {
+  const tools = role?.fork?.tools;
+  return tools === undefined || roleRules(tools).length > 0;
 }
 
 function isOffered(log: EventLog, rules: readonly [readonly string[], readonly string[]]): boolean {

@@ -3,13 +3,22 @@
 import { join } from "node:path";
 import type { Account } from "../../agent/agent.ts";
 import { delegateEconomics } from "../../context/report/delegates.ts";
-import type { Delegated, EventBody, LogEvent, TurnEnd } from "../../core/events.ts";
+import type { Delegated, EventBody, EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { inputTotal, type ModelCard } from "../../core/model-card.ts";
 import type { ToolContext, ToolOutput } from "../../core/ports.ts";
-import { cardOf, currentEngine, currentModel, isModelCall, lastOf, spending } from "../../core/questions.ts";
+import {
+  cardOf,
+  currentEngine,
+  currentModel,
+  isModelCall,
+  lastOf,
+  spending,
+  started,
+} from "../../core/questions.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { exposureBy } from "../../permissions/sandbox/exposure.ts";
 import type { DelegateInput, DelegateReport } from "../../tools/session/delegate.ts";
+import type { OpenedModel } from "../current-model.ts";
 import { runMessage } from "../messages/run-message.ts";
 import { readPrompt } from "../prompts.ts";
 import type { OpenOptions, Run } from "../session.ts";
@@ -18,21 +27,30 @@ import type { DelegateOptions } from "./options.ts";
 import { outcomeOf } from "./outcome.ts";
 import { inherited } from "./permit.ts";
 import { progressLine } from "./progress.ts";
+import { type Role, roleModel, roleNamed, roleText } from "./role.ts";
 
-/** Runs one to its end; its result is what it reports. It ends with the call, and with the session. */
+/**
+ * Runs one to its end; its result is what it reports. It ends with the call, and with the session. `byPerson`: the person
+ * started it, so that no call in the log asks for it.
+ */
 export async function runDelegate(
   input: DelegateInput,
   context: ToolContext,
   parts: Delegating,
+  byPerson: boolean,
 ): Promise<ToolOutput> {
+  const role = input.role === undefined ? undefined : roleNamed(input.role, parts, byPerson);
+  if (typeof role === "string") return { content: role, isError: true };
+  const opened = role && (await roleModel(role, parts));
   let report: DelegateReport | undefined;
   const take = (handedIn: DelegateReport): void => {
     report = handedIn;
   };
-  const options = optionsOf(input, context, parts, { report: take, isDone: () => report !== undefined });
-  const child = await parts.openRun(options);
+  const closing = { report: take, isDone: () => report !== undefined };
+  const child = await parts.openRun(optionsOf(input, context, parts, { ...closing, role, opened }));
   try {
-    const end = await followed(child, parts, context, async () => {
+    const told = { ...(role ? { role: role.skill.name } : {}), ...(byPerson ? { brief: input.brief } : {}) };
+    const end = await followed(child, parts, { ...context, told }, async () => {
       const content = [{ type: "text" as const, text: messageOf(input) }];
       return runMessage(child, content, context.signal);
     });
@@ -46,7 +64,7 @@ export async function runDelegate(
 async function followed(
   child: Run,
   { run: parent, held }: Delegating,
-  context: ToolContext,
+  context: ToolContext & { told: Pick<EventOf<"delegate_started">, "role" | "brief"> },
   work: () => Promise<TurnEnd>,
 ) {
   const { log } = parent.agent;
@@ -57,7 +75,7 @@ async function followed(
   const calls: Parameters<typeof delegateEconomics>[0][number][] = [];
   log.append({
     type: "delegate_started",
-    ...{ delegate, folder: child.folder, toolUseId: context.toolUseId, writes },
+    ...{ delegate, folder: child.folder, toolUseId: context.toolUseId, writes, ...context.told },
   });
   const unfollow = child.agent.log.subscribe((event) => {
     if (endsCall(event)) held.delete(context.toolUseId);
@@ -106,40 +124,54 @@ function outsideOf({ agent }: Run): Pick<Extract<EventBody, { type: "delegate_en
   return seen.outside ? { outside: true } : {};
 }
 
+type Own = Pick<DelegateOptions, "report" | "isDone"> & {
+  role: Role | undefined;
+  /** The model that its role asks for; undefined where it has that of the session. */
+  opened: OpenedModel | undefined;
+};
+
 function optionsOf(
   { effort, brief }: DelegateInput,
   context: ToolContext,
   { run: parent, options, standing, uncaught, held }: Delegating,
-  { report, isDone }: Pick<DelegateOptions, "report" | "isDone">,
+  { report, isDone, role, opened }: Own,
 ): OpenOptions {
   const { flags, person, driver } = options;
   const { agent, sessionId, folder } = parent;
   const events = agent.log.events();
   const writes = context.access.kind === "delegate" && context.access.writes;
   const { model, effort: usual } = currentModel(events);
-  const opened = parent.models.current();
-  const mode = () => (writes ? (person?.mode() ?? parent.mode) : ("plan" as const));
+  const current = parent.models.current();
+  const mode = () => (writes ? ((person ?? driver)?.mode?.() ?? parent.mode) : ("plan" as const));
   const { resume: _, appendSystemPrompt: __, ...rest } = flags;
-  const level = effort ?? usual;
+  const level = role?.effort ?? effort ?? usual;
+  const tools = role?.skill.fork?.tools;
   return {
     ...options,
     flags: {
       ...rest,
       ...{ continueNewest: false, fork: false, permissionMode: mode() },
       context: currentEngine(events).context,
-      appendSystemPrompt: readPrompt("delegate"),
+      appendSystemPrompt: [readPrompt("delegate"), ...(role ? [roleText(role)] : [])].join("\n\n"),
       ...(level === undefined ? {} : { effort: level }),
     },
     ...(person ? { person: personOf(person, mode, { brief, toolUseId: context.toolUseId }) } : {}),
-    driver: driver && { settle: driver.settle, takeSteering: () => [] },
+    driver: driver && { settle: driver.settle, takeSteering: () => [], mode },
     uncaught,
     delegate: {
       root: join(folder, "delegates"),
       parent: sessionId,
-      delegated: { toolUseId: context.toolUseId, writes, ...exposureOf(events) },
+      delegated: {
+        ...{ toolUseId: context.toolUseId, writes, ...exposureOf(events) },
+        ...(role ? { role: role.skill.name } : {}),
+        ...(tools ? { tools } : {}),
+      },
       standing: inherited(standing, writes),
-      model: { ...opened, model: { ...opened.model, card: model } },
+      model: opened ?? { ...current, model: { ...current.model, card: model } },
+      // A role that names its tools has those alone.
+      webSearch: tools ? undefined : started(events).webSearch,
       limits: agent.limits,
+      peers: parent.sandbox.peers,
       account: accountOf(parent, held, context.toolUseId),
       ...{ report, isDone },
     },

@@ -1,8 +1,7 @@
 /** The facts before the first user message: the folder, the date, and the project's instructions. */
 
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { folders } from "../../config/folders.ts";
 import { projectInstructions, workspaceRoot } from "../../config/instructions.ts";
 import { knowledgeHead } from "../../context/policies/focus.ts";
@@ -10,6 +9,7 @@ import { stackNamed } from "../../context/policies/stacks.ts";
 import type { TextBlock } from "../../core/blocks.ts";
 import { withheldNames } from "../../core/secrets/secrets.ts";
 import { enclosed, withInstructionTags } from "../../core/text/tags.ts";
+import { readUntrusted } from "../../disk/untrusted-file.ts";
 import type { OpenOptions } from "../session.ts";
 
 type Facts = {
@@ -49,14 +49,18 @@ function namesOf(names: readonly string[]): string {
   return `${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** Returns the branch that `.git/HEAD` names, without git: a repository's configuration could run programs. */
+/**
+ * Returns the branch that `HEAD` in the repository's data names, without git: a repository's configuration could run
+ * programs. In a linked worktree, `.git` is a file that names the folder of the data.
+ */
 export function gitBranch(workspace: string): string | undefined {
-  try {
-    const head = readFileSync(join(workspace, ".git", "HEAD"), "utf8").trim();
-    return head.startsWith("ref: refs/heads/") ? `branch ${head.slice(16)}` : "detached HEAD";
-  } catch {
-    return undefined;
-  }
+  const git = join(workspace, ".git");
+  const named = /^gitdir: (.+?)\s*$/.exec(readUntrusted(git) ?? "")?.[1] ?? git;
+  const head = readUntrusted(join(resolve(workspace, named), "HEAD"))?.trim();
+  if (head === undefined) return undefined;
+  // Git allows no blank and no control character in a name; a command can write any.
+  const name = /^ref: refs\/heads\/([^\s\p{C}]{1,250})$/u.exec(head)?.[1];
+  return name === undefined ? "detached HEAD" : `branch ${name}`;
 }
 
 /** Returns the date. Milliseconds since 1970; SOURCE_DATE_EPOCH (seconds) replaces the clock for reproducible runs. */

@@ -25,6 +25,8 @@ export type SessionSkills = {
   trust(these: readonly Untrusted[]): void;
   /** Returns a line for each that was left out, with the reason. */
   notes(): readonly string[];
+  /** Returns the role in use with this name, in any letter case. */
+  role(name: string): Skill | undefined;
   /** The text that lists for the model what it may start; undefined when there is nothing. */
   catalogue(events: readonly LogEvent[]): string | undefined;
   /** Returns true for the file of a skill whose text stays in the context once it was viewed. */
@@ -45,6 +47,11 @@ type Parts = {
   workspace: string;
   /** The skills of plug-ins. */
   plugins: readonly SkillPlace[];
+  /**
+   * The model may start roles as sub-agents where these are offered; otherwise they are skills like others. A sub-agent,
+   * where it is undefined, is not told of them.
+   */
+  delegation: { isOffered: boolean } | undefined;
   /** Nobody is there who could start a command, or be asked. */
   headless: boolean;
   redact(text: string): string;
@@ -97,6 +104,8 @@ function skillsOf(skills: readonly Skill[], notes: readonly string[], parts: Par
   const warned = new Set<Skill>();
   let told = false;
   const ranks = () => ranked(skills.filter((skill) => taken.has(skill)));
+  const isListed = ({ byModel, fork }: Skill) => byModel && !(fork && parts.delegation === undefined);
+  const asRoles = parts.delegation?.isOffered === true;
   const inUse = () => ranks().first;
   return {
     notes: () => [...notes, ...ranks().hidden.map(hiddenNote)],
@@ -105,15 +114,16 @@ function skillsOf(skills: readonly Skill[], notes: readonly string[], parts: Par
       decided
         .filter(({ skill }) => !taken.has(skill))
         .map(({ skill, before }) => ({ ...skill, changed: before })),
+    role: (name) => inUse().find((skill) => skill.fork && skill.name.toLowerCase() === name.toLowerCase()),
     trust(these) {
       const chosen = skills.filter((skill) => these.some(({ path }) => path === skill.path));
       for (const skill of chosen) taken.add(skill);
-      if (told) untold.push(...listed(chosen));
+      if (told) untold.push(...chosen.filter(isListed));
       for (const { hash = "", path } of chosen) rememberTrust(file, { hash, folder: path });
     },
     catalogue(events) {
       told = true;
-      return skillsText(listed(inUse()), events);
+      return skillsText(inUse().filter(isListed), events, asRoles);
     },
     isInstruction(path) {
       const skill = inUse().find((each) => each.path === path);
@@ -124,7 +134,7 @@ function skillsOf(skills: readonly Skill[], notes: readonly string[], parts: Par
       return false;
     },
     takeNotices() {
-      const lines = untold.splice(0).map(lineOf);
+      const lines = untold.splice(0).map((skill) => lineOf(skill, asRoles));
       return lines.length === 0 ? [] : [`More skills, which the person trusts now:\n${lines.join("\n")}`];
     },
   };
@@ -163,27 +173,29 @@ function warnOf({ notes, untrusted }: SessionSkills, warn: (text: string) => voi
   );
 }
 
-function listed(skills: readonly Skill[]): Skill[] {
-  return skills.filter(({ byModel }) => byModel);
-}
-
 /** Share of the soft window that the lines may take. */
 const share = 0.02;
 
 /** Returns the text that lists skills: whole lines while there is room, then names alone. */
-function skillsText(skills: readonly Skill[], events: readonly LogEvent[]): string | undefined {
+function skillsText(
+  skills: readonly Skill[],
+  events: readonly LogEvent[],
+  asRoles: boolean,
+): string | undefined {
   if (skills.length === 0) return undefined;
-  let left = share * policyInputOf(events, applyEvents(events), 0).soft.tokens - textTokens(head);
+  const first = asRoles && skills.some(({ fork }) => fork) ? `${head} ${roleHead}` : head;
+  let left = share * policyInputOf(events, applyEvents(events), 0).soft.tokens - textTokens(first);
   const lines: string[] = [];
   const byName: Skill[] = [];
   for (const skill of skills) {
-    const tokens = textTokens(lineOf(skill));
+    const line = lineOf(skill, asRoles);
+    const tokens = textTokens(line);
     if (byName.length > 0 || tokens > left) byName.push(skill);
-    else lines.push(lineOf(skill));
+    else lines.push(line);
     left -= tokens;
   }
   if (byName.length > 0) lines.push(namesOf(byName));
-  return enclosed("skills", [head, ...lines].join("\n"));
+  return enclosed("skills", [first, ...lines].join("\n"));
 }
 
 /** Names alone, by where their folders are. */
@@ -195,9 +207,11 @@ function namesOf(skills: readonly Skill[]): string {
   return withoutTags(`- more, each a folder with a SKILL.md, ${lists.join("; ")}`);
 }
 
-function lineOf({ name, description, path }: Skill): string {
-  return withoutTags(`- ${name}: ${description} (${path})`);
+function lineOf({ name, description, path, fork }: Skill, asRoles: boolean): string {
+  return withoutTags(`- ${name}: ${description} (${fork && asRoles ? "role" : path})`);
 }
 
 const head =
   "Instructions for kinds of work, written or trusted by the person. Before work that a description fits, view the file named with it and follow it.";
+const roleHead =
+  "Those marked as a role are for sub-agents: call `delegate` with the role's name instead of viewing a file.";

@@ -13,9 +13,14 @@ const { createServer } = process.getBuiltinModule("node:http");
 const mostFollowers = 16;
 const tooMany = `${mostFollowers} pages follow this session already: close one of them\n`;
 const mostConnections = 64;
-/** Milliseconds after which a reader that takes nothing is dropped. */
-const patienceMs = 30_000;
-const beatMs = 15_000;
+/** Milliseconds for the reader of a page or of a request's body to take something. */
+const readMs = 30_000;
+/**
+ * A follower that took nothing for more than `patience` beats is dropped. Beats count and not time: while this process
+ * itself stands still, no reader is served, and none is late.
+ */
+type Pace = { beatMs: number; patience: number };
+const usual: Pace = { beatMs: 15_000, patience: 2 };
 
 export type Served = {
   page(): string;
@@ -35,12 +40,13 @@ export type PageServer = {
   close(farewell: string): Promise<void>;
 };
 
-type Follower = { response: ServerResponse; id: string; waitingSince: number | undefined };
+/** `missed`: the beats since it stopped taking what was written; undefined while it takes it. */
+type Follower = { response: ServerResponse; id: string; missed: number | undefined };
 
 /** Listens on a free port of 127.0.0.1. Rejects with the error of the system when it cannot. */
-export async function servePage(served: Served): Promise<PageServer> {
+export async function servePage(served: Served, pace: Pace = usual): Promise<PageServer> {
   const secret = randomBytes(32).toString("base64url");
-  const followers = followersOf(served);
+  const followers = followersOf(served, pace);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 });
   server.maxConnections = mostConnections;
   const hosts = () => {
@@ -78,12 +84,12 @@ export async function servePage(served: Served): Promise<PageServer> {
 }
 
 /** The pages that follow, each with the id that it has. One that reads nothing is dropped. */
-function followersOf(served: Served) {
+function followersOf(served: Served, { beatMs, patience }: Pace) {
   const followers = new Set<Follower>();
   const beat = setInterval(() => {
     for (const follower of followers) {
-      if (follower.waitingSince === undefined) write(follower, ":\n\n");
-      else if (performance.now() - follower.waitingSince > patienceMs) follower.response.destroy();
+      if (follower.missed === undefined) write(follower, ":\n\n");
+      else if (follower.missed++ >= patience) follower.response.destroy();
     }
   }, beatMs);
   return {
@@ -92,11 +98,11 @@ function followersOf(served: Served) {
         send(response, 503, "text/plain", tooMany);
         return;
       }
-      const follower: Follower = { response, id, waitingSince: undefined };
+      const follower: Follower = { response, id, missed: undefined };
       followers.add(follower);
       response.on("close", () => followers.delete(follower));
       response.on("drain", () => {
-        follower.waitingSince = undefined;
+        follower.missed = undefined;
         feed(follower, served);
       });
       response.writeHead(200, { ...safe, "content-type": "text/event-stream" });
@@ -148,13 +154,13 @@ function answer(served: Served, path: string, response: ServerResponse): void {
 }
 
 function send(response: ServerResponse, status: number, type: string, text: string, more = {}): void {
-  response.setTimeout(patienceMs, () => response.destroy());
+  response.setTimeout(readMs, () => response.destroy());
   response.writeHead(status, { ...safe, ...more, "content-type": `${type}; charset=utf-8` }).end(text);
 }
 
 /** Sends what a follower lacks, as long as it reads; what it does not take now is not kept for it. */
 function feed(follower: Follower, served: Served): void {
-  while (follower.waitingSince === undefined) {
+  while (follower.missed === undefined) {
     const message = served.message(follower.id);
     if (message === undefined) return;
     if (message === "reload") {
@@ -167,6 +173,5 @@ function feed(follower: Follower, served: Served): void {
 }
 
 function write(follower: Follower, text: string): void {
-  if (!follower.response.writableEnded && !follower.response.write(text))
-    follower.waitingSince = performance.now();
+  if (!follower.response.writableEnded && !follower.response.write(text)) follower.missed = 0;
 }

@@ -5,12 +5,12 @@ import { requestOfStep } from "../../context/request/compose.ts";
 import { requestOfSummary } from "../../context/request/summary-call.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { redactedValue } from "../../core/secrets/redact.ts";
+import { holderOf } from "../../disk/claim.ts";
 import { type LiveReport, liveReport } from "../../report/live/live-report.ts";
 import { pagePolicy } from "../../report/page/html.ts";
 import { SessionError } from "../../session/errors.ts";
 import { followLog } from "../../session/follow.ts";
 import { logFile } from "../../session/listing.ts";
-import { holderOf } from "../../session/lock.ts";
 import { readSession } from "../../session/store.ts";
 import { encodingOf } from "../models.ts";
 import { type Served, servePage } from "./page-server.ts";
@@ -22,8 +22,8 @@ const looksUntilEnd = 8;
 export type ServedReport = {
   id: string;
   url: string;
-  /** The process that works on the session; undefined when nobody does. */
-  writer: number | undefined;
+  /** True while a process works on the session. */
+  hasWriter: boolean;
   /** Resolves when the session ended; never for one that nobody had open. */
   ended: Promise<void>;
   close(farewell: string): Promise<void>;
@@ -66,7 +66,7 @@ export async function serveReport(
     });
   });
   return {
-    ...{ id: found, url: server.url, writer: holderOf(folder), ended },
+    ...{ id: found, url: server.url, hasWriter: holderOf(folder) !== undefined, ended },
     async close(farewell) {
       stop();
       await update();

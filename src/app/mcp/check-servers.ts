@@ -2,12 +2,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { workspaceRoot } from "../../config/instructions.ts";
+import { ownName } from "../../disk/process-name.ts";
 import type { ServerConfiguration } from "../../mcp/configuration.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { SessionOptions } from "../options.ts";
 import { checkSandbox } from "../sandbox/check-sandbox.ts";
 import { usableServers } from "./listing.ts";
-import { openServers } from "./session-servers.ts";
+import { openServers } from "./open-servers.ts";
 
 /** `ms`: until its tools were known. `problem`: why it cannot be used. `changed`: its tools wait for a person. */
 export type ServerCheck = { name: string; ms: number } & (
@@ -32,9 +33,9 @@ export async function checkServers(
   if (configurations.length === 0) return [];
   const sandbox = checkSandbox({ flags: usual, env, cwd, warn() {} });
   const folder = sandbox.folder();
-  const servers = await openServers({
+  const servers = openServers({
     ...{ configurations, entries, writable, env, folder, warn() {} },
-    ...{ sessionId: `doctor-${process.pid}`, workspace: workspaceRoot(cwd), sandbox },
+    ...{ sessionId: `doctor-${ownName()}`, workspace: workspaceRoot(cwd), sandbox },
   });
   try {
     return await Promise.all(configurations.map((one) => checked(one, servers)));

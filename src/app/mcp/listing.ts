@@ -11,9 +11,9 @@ import { type Servers, serversOf } from "../../mcp/configuration.ts";
 import { rulesOn } from "../../permissions/remote.ts";
 import { type SessionPlugins, sessionPlugins } from "../plugins/session-plugins.ts";
 import { type EntryFacts, entryFacts } from "./entry-facts.ts";
+import { catalogueFolder } from "./open-servers.ts";
 import { allowedEntries, judgedServers, type Verdict, withoutGrants } from "./project-trust.ts";
 import { seenOffers } from "./seen-offers.ts";
-import { catalogueFolder } from "./session-servers.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,45 +3,16 @@
  * runs names. Nothing of it is made before the first command of a session with servers.
  */
 
-import { delimiter, join } from "node:path";
-import type { Access, BackgroundJob, Tool } from "../../core/ports.ts";
+import type { Access } from "../../core/ports.ts";
 import type { SessionServers } from "../../mcp/servers.ts";
 import type { Listener } from "../../mcp/shell/listener.ts";
 import { type NamedTool, serverCalls } from "../../permissions/bash/server-calls.ts";
 import type { ShellServers } from "../../permissions/decision.ts";
-import type { OpenSession } from "../../session/store.ts";
-import { shellPlaces } from "../../tools/bash/shell/shell.ts";
 import { parserFor } from "../bash-grammar.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-type Parts = {
-  session: Pick<OpenSession, "folder" | "log" | "artifacts">;
-  servers: SessionServers;
-  jobs(): readonly BackgroundJob[];
-  /** Returns true while a command waits for input. */
-  isWaiting(): boolean;
-  /** Shows one line to the person. */
-  warn(text: string): void;
-};
-
-export type ShellCalls = {
-  /** Returns the tool that runs commands, with what each may call. */
-  calling(tool: Tool): Tool;
-  close(): void;
-};
+import { programFolder, type ShellCallParts, type ShellCalls } from "./shell-program.ts";
 
 /** The tools that a command may call. `command`: the id of its call, or `job <pid>`. */
 type Grant = { named: ReadonlySet<string>; command: string; isOver(): boolean };
-
-/** Returns the environment of a shell that finds the program first. `folder`: the session's own. */
-export function withProgram(env: Environment, folder: string): Environment {
-  return { ...env, PATH: [programFolder(folder), ...(env.PATH ? [env.PATH] : [])].join(delimiter) };
-}
-
-function programFolder(folder: string): string {
-  return join(shellPlaces(folder).in, "bin");
-}
 
 /** Returns the servers as permissions see them. */
 export function shellServers(servers: SessionServers | undefined): ShellServers | undefined {
@@ -55,7 +26,7 @@ export function shellServers(servers: SessionServers | undefined): ShellServers 
 }
 
 /** Creates the commands. */
-export function shellCalls(parts: Parts): ShellCalls {
+export function shellCalls(parts: ShellCallParts): ShellCalls {
   let grants: Grant[] = [];
   let listening: Promise<Listener | undefined> | undefined;
   let isClosed = false;
@@ -97,7 +68,7 @@ export function shellCalls(parts: Parts): ShellCalls {
   };
 }
 
-function isRunning({ jobs }: Parts, pid: number): boolean {
+function isRunning({ jobs }: ShellCallParts, pid: number): boolean {
   return jobs().some((job) => job.pid === pid && job.state === "running");
 }
 
@@ -114,7 +85,7 @@ function nameOf(server: string, tool: string): string {
 }
 
 async function listen(
-  { session, servers }: Parts,
+  { session, servers }: ShellCallParts,
   grantFor: (name: string) => Grant | undefined,
   newest: () => Grant | undefined,
 ): Promise<Listener> {

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { UserBlock } from "../../core/blocks.ts";
+import { UsageError } from "../../core/errors.ts";
 import { imageOf, isImage } from "../../tools/editor/images/image.ts";
 import { Refusal } from "../../tools/editor/refusal.ts";
 import { readRaw } from "../../tools/editor/text/text-file.ts";
@@ -66,6 +67,19 @@ async function blocksOf(name: string, path: string, signal: AbortSignal): Promis
     return [
       error instanceof Refusal ? { type: "text", text: `[${error.message}]` } : notShown(name, String(error)),
     ];
+  }
+}
+
+/** Returns true for the bytes of a PNG, JPEG, GIF or WebP, damaged ones included. */
+export const isPicture: (bytes: Buffer) => boolean = isImage;
+
+/** Returns the blocks of a picture that somebody gave. Throws `UsageError` for one that cannot be shown. */
+export async function givenPicture(bytes: Buffer, name: string, signal: AbortSignal): Promise<UserBlock[]> {
+  if (!isImage(bytes)) throw new UsageError(`${name} is no PNG, JPEG, GIF or WebP image`);
+  try {
+    return await imageOf({ bytes }, name, signal);
+  } catch (error) {
+    throw error instanceof Refusal ? new UsageError(error.message) : error;
   }
 }
 

@@ -14,20 +14,15 @@ import { readTaskList } from "../../tools/session/todo.ts";
 import { limitsOf } from "../choices.ts";
 import { passedBy, watchedBy } from "../hooks.ts";
 import { instructionsReader } from "../instructions/nested.ts";
-import { shortened, withNamedPictures } from "../messages/paste.ts";
+import { shortened } from "../messages/paste.ts";
 import { readPrompt } from "../prompts.ts";
 import type { OpenOptions, Run } from "../session.ts";
 import type { AgentParts } from "./agent-parts.ts";
-import { picturesFolder } from "./folders.ts";
 
 /** Puts the agent together. */
 export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
   const { options, settings, models, tools, shell, fileSnapshots, hooks } = parts;
   const { person, driver } = options;
-  const named = { cwd: parts.cwd, pasted: picturesFolder(session.folder) };
-  const pictured = async (message: UserMessage): Promise<UserMessage> =>
-    // The output of a command names files as it likes.
-    message.shell ? message : { ...message, content: await withNamedPictures(message.content, named) };
   const passed = async (messages: UserMessage[]): Promise<UserMessage[]> =>
     hooks ? passedBy(hooks, messages, session.log) : messages;
   return {
@@ -52,8 +47,7 @@ export function agentOf(session: OpenSession, parts: AgentParts): Run["agent"] {
     ...watchedBy(hooks, options.delegate !== undefined),
     takeSteering: async () => {
       const taken = (await (person ?? driver)?.takeSteering()) ?? [];
-      const messages = (await passed(taken)).map((message) => shortened(session, message));
-      return person ? Promise.all(messages.map(pictured)) : messages;
+      return (await passed(taken)).map((message) => shortened(session, message));
     },
     takeNotices: () => [
       ...shell.takeNotices(),
@@ -79,6 +73,7 @@ function permitLater(session: OpenSession, parts: AgentParts): Run["agent"]["per
   let permit: Promise<Run["agent"]["permit"]> | undefined;
   return async (call, signal) => {
     permit ??= import("./permit.ts").then(({ permitOf }) => permitOf(session, parts));
+    parts.servers?.writeFiles();
     return (await permit)(call, signal);
   };
 }

@@ -7,7 +7,7 @@ import { realTarget } from "../../disk/real-path.ts";
 import { programsInGit, trackedFiles } from "../../git/configured-programs.ts";
 import type { OpenSession } from "../../session/store.ts";
 import { namesMatching, surveyFolder } from "../../tools/bash/look-ahead.ts";
-import { permitDelegate } from "../delegate/permit.ts";
+import { permitDelegate, permitRole } from "../delegate/permit.ts";
 import { askNotifying, permitHooked } from "../hooks.ts";
 import { permitChanged } from "../mcp/permit-changed.ts";
 import { shellServers } from "../mcp/shell-calls.ts";
@@ -29,13 +29,15 @@ export function permitOf(session: OpenSession, parts: AgentParts): Agent["permit
   const refused = refusing(permit, refuse && ((access) => refuse(access, session.folder)));
   const hooked = permitHooked(permitChanged(refused, servers, ask), hooks, ask);
   const { delegate } = parts.options;
-  return delegate ? permitDelegate(hooked, delegate.delegated.writes) : hooked;
+  if (!delegate) return hooked;
+  const { delegated } = delegate;
+  return permitDelegate(permitRole(hooked, delegated, rules), delegated.writes);
 }
 
 /** Returns a function that gives the rules as they are at a call. */
 function rulesOf(session: OpenSession, parts: AgentParts) {
   const { options, cwd, mode, shell, sandbox, fileSnapshots, standing } = parts;
-  const { env, person } = options;
+  const { env, person, driver } = options;
   const paths = folders(env);
   const own = readableFolders(session);
   const [workspace, home] = [workspaceOf(cwd, options), realHome(env)];
@@ -45,7 +47,7 @@ function rulesOf(session: OpenSession, parts: AgentParts) {
     realPath: (path: string) => realTarget(sandbox.onMachine(path)),
     matches: namesMatching,
     survey: surveyFolder,
-    mode: person?.mode() ?? mode,
+    mode: (person ?? driver)?.mode?.() ?? mode,
     allow: standing.allow(),
     allowEverywhere: standing.allowEverywhere(),
     deny: standing.deny(),

@@ -9,8 +9,9 @@ import type { OpenSession } from "../../session/store.ts";
 import { createShell } from "../../tools/bash/shell/shell.ts";
 import type { Delegation } from "../delegate/delegation.ts";
 import type { SessionSkills } from "../instructions/skills.ts";
+import { laterShellCalls } from "../mcp/later-calls.ts";
 import { configuredServers } from "../mcp/session-servers.ts";
-import type { ShellCalls } from "../mcp/shell-calls.ts";
+import { type ShellCalls, withProgram } from "../mcp/shell-program.ts";
 import { fetchParts, offersPages } from "../network/fetch-parts.ts";
 import type { SessionPlugins } from "../plugins/session-plugins.ts";
 import type { standingRules } from "../rules.ts";
@@ -40,7 +41,7 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
     ...{ home: realHome(env), own: { ...folders(env), sessions: sessionRoot(options) } },
     // A new session has no ancestors, and no first event yet.
     folders: () => (session.log.events().length === 0 ? [session.folder] : readableFolders(session)),
-    mode: () => options.person?.mode() ?? mode,
+    mode: () => (options.person ?? options.driver)?.mode?.() ?? mode,
     jobs: () => shell.jobs(),
     onFound: () => shell.warm(),
   });
@@ -49,18 +50,17 @@ export async function workplaceOf(session: OpenSession, options: OpenOptions, ch
   const servers = await configuredServers({
     ...{ session, options, settings, sandbox, workspace: workspaceRoot(cwd), plugins: chosen.plugins },
   });
-  const program = servers && (await import("../mcp/shell-calls.ts"));
-  const shellEnv = program ? program.withProgram(env, folder) : env;
+  const shellEnv = servers ? withProgram(env, folder) : env;
   const inside = createShell({
     ...{ cwd, env: shellEnv, sessionId, stateFolder: folder, sandbox: sandbox.forShell },
   });
   const { shell, commands, ...walls } = commandSandbox({
     ...{ shell: inside, log, sessionId, folder, env: shellEnv, sandbox },
-    ...{ workspace: workspaceOf(cwd, options), home: realHome(env) },
+    ...{ workspace: workspaceOf(cwd, options), home: realHome(env), peers: options.delegate?.peers },
   });
   const isWaiting = () => [shell, commands.outside].some((one) => one.waiting() !== undefined);
   const { jobs } = shell;
-  const calls = servers && program?.shellCalls({ session, servers, jobs, isWaiting, warn: options.warn });
+  const calls = servers && laterShellCalls({ session, servers, jobs, isWaiting, warn: options.warn });
   const tools = sessionTools({
     ...{ folder, workspace: workspaceRoot(cwd), shell, settings, onMachine, servers },
     watched: (tool) => (calls ? calls.calling(network.watched(tool)) : network.watched(tool)),

@@ -3,14 +3,9 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
+import { knownHash } from "../../plugins/known-hash.ts";
 import { readPlugin } from "../../plugins/read.ts";
-import {
-  type Installed,
-  installedPlugins,
-  type PluginFolders,
-  pluginFolders,
-  pluginHash,
-} from "../../plugins/store.ts";
+import { type Installed, installedPlugins, type PluginFolders, pluginFolders } from "../../plugins/store.ts";
 import type { Fetched } from "./fetched.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -34,5 +29,5 @@ export function acceptedNow(plugin: Installed, all: PluginFolders): Fetched | st
 function stored({ name, inner, source }: Installed, all: PluginFolders): Fetched {
   const place = join(all.plugins, name);
   const plugin = readPlugin({ root: join(place, inner), data: join(all.data, name) });
-  return { plugin, source, place, ...pluginHash(realpathSync(place)) };
+  return { plugin, source, place, ...knownHash(realpathSync(place), all.hashes) };
 }

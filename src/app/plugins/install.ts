@@ -4,6 +4,7 @@ import { mkdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
 import { UsageError } from "../../core/errors.ts";
+import { ownName } from "../../disk/process-name.ts";
 import { PluginError } from "../../plugins/manifest.ts";
 import { readPlugin } from "../../plugins/read.ts";
 import {
@@ -124,7 +125,7 @@ async function staging(
   work: (all: PluginFolders, staged: string) => Promise<Outcome>,
 ): Promise<Outcome> {
   const all = pluginFolders(folders(env));
-  const staged = join(all.plugins, `.new-${process.pid}`);
+  const staged = join(all.plugins, `.new-${ownName()}`);
   mkdirSync(all.plugins, { recursive: true, mode: 0o700 });
   try {
     return await work(all, staged);

@@ -24,6 +24,7 @@ export function reviewText(fetched: Fetched): string {
       "",
       `Skill ${skill.name}: ${line(skill.description)}`,
       `  ${skill.byModel ? "the model may start it, or you" : "only you start it"}, with /${skill.name}; ${textTokens(skill.text)} tokens`,
+      ...(skill.fork ? ["  a role: it instructs a sub-agent, which may do no more than your session"] : []),
       ...skill.text.split("\n").map((each) => `  | ${each}`),
       ...(skill.asksForTools ? ["  allowed-tools has no effect: your rules and answers permit calls"] : []),
     ]),

@@ -5,7 +5,7 @@ import { folders } from "../../config/folders.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 import { accessOf, missingOf, urlVariableOf } from "../../models/access.ts";
-import { findCard, listCards } from "../../models/cards.ts";
+import { cardIds, findCard, listCards } from "../../models/cards.ts";
 import { providersWith } from "../../models/own-providers.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
 import type { Told } from "../../models/servers/ask.ts";
@@ -74,7 +74,7 @@ function wayOf(row: Provider, access: ReturnType<typeof accessOf>, plain: Contex
 
 /** Names the known models of a provider. A plan has those of OpenAI, as far as its server does not tell. */
 function namesWithout({ name, plan }: Provider): string[] {
-  const ids = listCards().map(({ id }) => id);
+  const ids = cardIds();
   return plan ? ids.map((id) => id.replace(/^openai\//, `${name}/`)) : ids;
 }
 

@@ -5,16 +5,14 @@ import { dirname, join } from "node:path";
 import type { LogEvent } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
 import type { EventLog } from "../../core/ports.ts";
-import { changedFiles } from "../../core/questions.ts";
 import type { SandboxPlan } from "../../core/sandbox.ts";
-import { realTarget } from "../../disk/real-path.ts";
-import { isInside } from "../../permissions/paths.ts";
 import { inQuarantine } from "../../permissions/sandbox/watched.ts";
 import { gitSettingsLook } from "../../sandbox/git-settings.ts";
-import { openQuarantine, type Quarantined } from "../../sandbox/quarantine.ts";
 import type { CommandSandbox } from "../../tools/bash/call.ts";
 import { type OutsideShell, outsideShell } from "../../tools/bash/outside.ts";
 import { type Shell, shellPlaces } from "../../tools/bash/shell/shell.ts";
+import { type Peers, realOf, sessionLooks } from "./looks.ts";
+import type { Looks } from "./session-sandbox.ts";
 
 type Parts = {
   /** The shell inside. */
@@ -27,9 +25,12 @@ type Parts = {
   /** Real folders; the first is where the agent works. */
   workspace: readonly string[];
   home: string;
+  /** Those of the session that delegated, for a sub-agent. */
+  peers: Peers | undefined;
   sandbox: {
     inForce(): { plan: SandboxPlan } | undefined;
     onMachine(path: string): string;
+    lookWith(looks: Looks): void;
   };
 };
 
@@ -40,6 +41,8 @@ export type SessionCommands = {
   commands: CommandSandbox;
   /** Puts everything in quarantine back, and lists what could not be. */
   acceptQuarantined(): { accepted: string[]; problems: string[] };
+  /** The session and its sub-agents, for them. */
+  peers: Peers;
   /** Lists what the sandbox denied lately, files and connections, the newest last. */
   denials(): string[];
 };
@@ -50,6 +53,7 @@ const mostDenials = 8;
 /** Creates both sides. Nothing is loaded before a command ran in a sandbox. */
 export function commandSandbox(parts: Parts): SessionCommands {
   const { shell, log, sessionId, folder, env, workspace, home, sandbox } = parts;
+  const peers: Peers = parts.peers ?? new Set();
   const [root = "/"] = workspace;
   const plan = () => sandbox.inForce()?.plan;
   const outside = outsideShell({
@@ -64,35 +68,33 @@ export function commandSandbox(parts: Parts): SessionCommands {
   };
   /** Denials of files, with the number of events before each. */
   const denied: { seq: number; text: string }[] = [];
-  const quarantine = openQuarantine({
-    folder: join(folder, "quarantine"),
-    workspace,
+  const looks = sessionLooks({
+    ...{ log, workspace, peers, onMachine: sandbox.onMachine, folder: join(folder, "quarantine") },
     watched: () => plan()?.watched ?? [],
-    isApproved: (path) => isApproved(log.events(), path),
   });
+  sandbox.lookWith(looks);
   const gitSettingsWritten = gitSettingsLook(shellPlaces(folder).state);
   return {
-    shell: endingWith(shell, outside),
+    shell: endingWith(shell, outside, looks.end),
     commands: {
       isOn: () => plan() !== undefined,
       outside,
       async after(ended) {
         const now = plan();
         if (!now) return [];
-        const { moved, noted } = quarantine.look();
-        for (const one of moved) log.append({ type: "quarantined", ...one });
-        if (noted.length > 0) log.append({ type: "runs_elsewhere", paths: noted });
+        const moved = looks.all();
         const { denialNotes } = await import("../../permissions/sandbox/denials.ts");
         const notes = denialNotes(ended, { plan: now, workspace, home, machine });
         denied.push(...notes.map((text) => ({ seq: log.events().length, text })));
         denied.splice(0, denied.length - mostDenials);
-        return [...moved.map(quarantineNote), ...notes, ...(gitSettingsWritten() ? [gitSettingsNote] : [])];
+        return [...moved, ...notes, ...(gitSettingsWritten() ? [gitSettingsNote] : [])];
       },
     },
+    peers,
     denials: () => lastDenials(log.events(), denied),
     acceptQuarantined() {
       const results = inQuarantine(log.events()).map((one) => {
-        const problem = quarantine.accept(one);
+        const problem = looks.accept(one);
         if (problem === undefined)
           log.append({ type: "quarantined", path: one.path, kept: one.kept, accepted: true });
         return { path: one.path, problem };
@@ -117,41 +119,23 @@ function lastDenials(events: readonly LogEvent[], files: readonly { seq: number;
     .map(({ text }) => text.replace(/^sandbox: /, ""));
 }
 
-function endingWith(shell: Shell, outside: OutsideShell): Shell {
+function endingWith(shell: Shell, outside: OutsideShell, end: () => void): Shell {
   return {
     ...shell,
     async close() {
       await Promise.all([outside.close(), shell.close()]);
+      end();
     },
     killAll() {
       outside.killAll();
       shell.killAll();
+      end();
     },
   };
 }
 
-/** Returns true for a path that an allowed edit wrote below, or that was restored from quarantine. */
-function isApproved(events: readonly LogEvent[], path: string): boolean {
-  return (
-    changedFiles(events).some((file) => isInside(file, path)) ||
-    events.some((event) => event.type === "quarantined" && event.accepted === true && event.path === path)
-  );
-}
-
 const gitSettingsNote =
   "sandbox: git config --global wrote a file of this session, which commands in here read; ~/.gitconfig of the person stays as it is.";
-
-function quarantineNote({ path, kept }: Quarantined): string {
-  return `sandbox: ${path} appeared. Other programs would run it, so it was moved to ${kept}. Say so in your answer if the task needs it.`;
-}
-
-function realOf(path: string): string {
-  try {
-    return realTarget(path);
-  } catch {
-    return path;
-  }
-}
 
 /** Asks the machine itself about a path, or about the nearest folder above it that exists. */
 function mayWrite(path: string): boolean {

@@ -34,12 +34,22 @@ export type SessionSandbox = {
   forServer(writable?: readonly string[]): Promise<Sandbox | undefined>;
   /** Resolves once it is known; never rejects. */
   settled(): Promise<unknown>;
+  /** Sets who looks at what commands leave behind. */
+  lookWith(looks: Looks): void;
   /** Returns where a path of the commands lies on the machine: their temporary files are the session's own. */
   onMachine(path: string): string;
   /** The folder of those files on the machine; undefined without a sandbox. */
   temporary(): string | undefined;
   /** Switches it off: the next command runs in a new shell on the machine. */
   switchOff(): void;
+};
+
+/** Looks at what commands leave behind. */
+export type Looks = {
+  /** Called when a sandbox was opened, before a command runs in it, with what lists the files that make git run programs. */
+  opened(programFiles: () => readonly string[]): void;
+  /** Called often while a command runs (`during`), and else after something in the sandbox has run. */
+  look(during: boolean): void;
 };
 
 export type NetworkedSandbox = SessionSandbox & {
@@ -83,13 +93,14 @@ const off: SandboxStatus = {
 
 /** Creates the sandbox of a session. Nothing is loaded or started before it is asked for. */
 export function sessionSandbox(parts: SandboxParts): SessionSandbox {
+  let looks: Looks | undefined;
   let known: Known | undefined;
   let finding: Promise<Known> | undefined;
   const told = Promise.withResolvers<SandboxStatus>();
   told.promise.catch(() => {});
   const find = (): Promise<Known> => {
     if (finding) return finding;
-    finding = found(parts).then((result) => {
+    finding = found(parts, () => looks).then((result) => {
       known ??= result;
       if (!known.sandbox) noteStatus(parts.log, known.status, []);
       return known;
@@ -116,6 +127,9 @@ export function sessionSandbox(parts: SandboxParts): SessionSandbox {
       return known?.another?.(writable);
     },
     settled: () => find().catch(() => {}),
+    lookWith(given) {
+      looks = given;
+    },
     onMachine: (path) => known?.sandbox?.hostPath(path) ?? path,
     temporary: () => known?.sandbox && temporaryOf(parts),
     switchOff() {
@@ -136,7 +150,7 @@ function whileModelThinks({ log, onFound }: SandboxParts, find: () => Promise<Kn
   });
 }
 
-async function found(parts: SandboxParts): Promise<Known> {
+async function found(parts: SandboxParts, looks: () => Looks | undefined): Promise<Known> {
   if (parts.choice === "off") return { status: off, sandbox: undefined };
   const { findEngine, forgetEngine } = await import("../../sandbox/engine.ts");
   const { env, workspace, own, choice } = parts;
@@ -146,11 +160,13 @@ async function found(parts: SandboxParts): Promise<Known> {
   if (choice === "on" && !isFullSandbox(status)) throw new UsageError(cannotStart(status));
   if (!("name" in engine)) return { status, sandbox: undefined };
   const { sandboxOf } = await import("../../sandbox/inside.ts");
+  const { programFilesIn } = await import("./open-repositories.ts");
+  const { pathsNamedIn } = await import("../../git/named-paths.ts");
   const { home, mode, rules, log, warn } = parts;
   const network = engine.name === "landlock" ? undefined : await parts.network();
   const known: Known = { status: network ? { ...status, network: "names" } : status, sandbox: undefined };
   const walls = {
-    ...{ engine, env, workspace, home, mode, rules, warn, main: process.argv[1] },
+    ...{ engine, env, workspace, home, mode, rules, warn, main: process.argv[1], namedByGit: pathsNamedIn },
     ...{ own: Object.values(own), places: placesOf(parts), onFailed: () => forgetEngine(cache) },
   };
   known.another = async (writable) => {
@@ -159,16 +175,20 @@ async function found(parts: SandboxParts): Promise<Known> {
     const wider = { ...places, writable: [...places.writable, ...writable] };
     return sandboxOf({ ...walls, places: wider, network, onPlan() {} });
   };
-  known.sandbox = sandboxOf({
+  const sandbox = sandboxOf({
     ...walls,
     network,
+    onLook: (during) => looks()?.look(during),
     onPlan({ writable }, hides) {
       known.status = network
         ? { ...status, network: network.isServed() ? "names" : "off" }
         : { ...status, hidden: hides };
       noteStatus(log, known.status, writable);
+      looks()?.opened(programs);
     },
   });
+  const programs = programFilesIn(workspace, sandbox.plan);
+  known.sandbox = sandbox;
   return known;
 }
 

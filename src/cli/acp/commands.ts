@@ -20,8 +20,7 @@ export function editorCommands(
   conversation: Conversation,
   { flags, root, changed }: { flags: SessionOptions; root: string; changed(): void },
 ): Commands {
-  const { run, chosen } = conversation;
-  const host = hostOf(run, chosen, { flags, root });
+  const host = hostOf(conversation, { flags, root });
   const all = (): Command[] => commandsOf(host).filter(({ name }) => !ofScreen.has(name));
   return {
     list: () => all().map(described),

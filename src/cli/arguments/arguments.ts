@@ -129,7 +129,10 @@ function checkBatch(
     throw new UsageError(
       `--jobs ${jobs}: at most ${mostJobs} on one machine; use --shard to spread a batch over several`,
     );
-  if (summary) {
+  if (isCompare({ out }, operands)) {
+    const stray = given.find((option) => isOwn(option, "batch"));
+    if (stray) throw new UsageError(`batch compare only reads results: remove --${stray.name}`);
+  } else if (summary) {
     const stray = given.find((option) => isOwn(option, "batch") && option.field !== "summary");
     if (stray) throw new UsageError(`--summary only reads results: remove --${stray.name}`);
     if (operands.length === 0)
@@ -137,6 +140,11 @@ function checkBatch(
   } else if (operands.length !== 1)
     throw new UsageError("batch needs a task file: sawtooth batch tasks.jsonl --out results");
   else if (!out) throw new UsageError("batch needs a folder for its results: --out results");
+}
+
+/** `batch compare a b`; with --out it is a file of tasks by that name. */
+export function isCompare({ out }: { out?: string | undefined }, operands: readonly string[]): boolean {
+  return operands[0] === "compare" && out === undefined;
 }
 
 /** Returns true when no other command takes the option. */

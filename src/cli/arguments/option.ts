@@ -21,6 +21,8 @@ export const commandNames = [
   "schema",
   "demo",
   "acp",
+  "completion",
+  "update",
 ] as const;
 export type NamedCommand = (typeof commandNames)[number];
 export type CommandName = "run" | NamedCommand;
@@ -43,6 +45,8 @@ export const readingCommands: readonly CommandName[] = [
   "logout",
   "schema",
   "acp",
+  "completion",
+  "update",
 ];
 
 /** The kind of a value, from which a task of a batch and its JSON Schema follow. */
@@ -56,6 +60,18 @@ export type Kind =
   | "duration"
   | "choice"
   | "schema";
+
+/** Where the words come from that a shell offers for a value or an operand. */
+export type Source =
+  | readonly string[]
+  | "files"
+  | "folders"
+  | "models"
+  | "stacks"
+  | "providers"
+  | "sessions"
+  | "servers"
+  | "plugins";
 
 type About<C extends CommandName> = {
   /** Its long name, where that is not the field's name in dashes. */
@@ -77,6 +93,8 @@ type About<C extends CommandName> = {
   eachTask?: string;
   /** True when it concerns one session, so that a batch refuses it. */
   oneSession?: true;
+  /** Words that a shell offers for its value, where those are not `choices`. */
+  offers?: Source;
 };
 
 export type Option<T = unknown, C extends CommandName = CommandName> = About<C> & {

@@ -25,9 +25,10 @@ import {
 } from "./option.ts";
 
 const options = {
-  print: flag({ short: "p", help: "headless: never asks, prints the answer, exits" }),
+  print: flag({ short: "p", help: "headless: never asks, prints the answer, exits", commands: ["run"] }),
   model: text({
     value: "<provider/id>",
+    offers: "models",
     help: "anthropic/claude-sonnet-5-5 (default), openai/<id>, ollama/<id> and others (see sawtooth models), scripted/<file>, recorded/<file>",
     task: true,
     readers: ["acp"],
@@ -47,6 +48,7 @@ const options = {
   }),
   jsonSchema: schema({
     value: "<s>",
+    offers: "files",
     help: "JSON or a file: the answer as data that fits it, in structured_output",
     task: true,
   }),
@@ -100,13 +102,15 @@ const options = {
   addDirs: texts({
     name: "add-dir",
     value: "<folder>",
+    offers: "folders",
     help: "another folder to work in; repeatable",
     task: true,
     readers: ["acp"],
   }),
   context: text({
     value: "<name>",
-    help: "economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked)",
+    offers: "stacks",
+    help: "economist (default), raw, masking, summary, hybrid, focus, focus-top; economist, masking and hybrid also with :short, :medium or :long (5, 10 or 18 turns stay unmasked); :caution=8 sets a number of the engine",
     task: true,
     readers: ["acp"],
   }),
@@ -127,6 +131,7 @@ const options = {
     value: "[id or name]",
     bare: true,
     readers: ["report", "egress"],
+    offers: "sessions",
     help: "continue a session; without one, a list to choose from (in a terminal)",
     oneSession: true,
   }),
@@ -140,6 +145,7 @@ const options = {
   }),
   record: text({
     value: "<file>",
+    offers: "files",
     help: "write every model exchange to a cassette, which recorded/<file> plays",
     oneSession: true,
   }),
@@ -153,13 +159,19 @@ const options = {
   }),
   sessionDir: text({
     value: "<folder>",
+    offers: "folders",
     help: "where sessions are stored",
     readers: ["report", "egress", "sessions", "undo", "doctor", "acp"],
     oneSession: true,
   }),
   verbose: flag({ help: "show steps on stderr", readers: ["report", "sessions"] }),
   plain: flag({ help: "talk without redrawing: each row once, for screen readers" }),
-  debug: text({ value: "<file>", help: "write events and requests to a file", oneSession: true }),
+  debug: text({
+    value: "<file>",
+    offers: "files",
+    help: "write events and requests to a file",
+    oneSession: true,
+  }),
   help: flag({ short: "h", help: "show this help" }),
   version: flag({ short: "v", help: "show the version" }),
 
@@ -178,7 +190,7 @@ const options = {
     commands: ["fix"],
     task: true,
   }),
-  patch: text({ value: "<file>", help: "write the repair as a diff", commands: ["fix"] }),
+  patch: text({ value: "<file>", offers: "files", help: "write the repair as a diff", commands: ["fix"] }),
   commit: flag({ help: "commit the repair on the current branch", commands: ["fix"] }),
   branch: text({ value: "<name>", help: "commit it on a new branch", commands: ["fix"] }),
   allowPaths: texts({
@@ -190,12 +202,14 @@ const options = {
   reports: texts({
     name: "report",
     value: "<file>",
+    offers: "files",
     help: ".xml (JUnit), .sarif or .md; repeatable",
     commands: ["fix"],
   }),
 
   out: text({
     value: "<folder>",
+    offers: "folders",
     help: "results.jsonl, and patch, session and log of each task; the same folder again continues the batch",
     commands: ["batch"],
   }),
@@ -224,6 +238,16 @@ const options = {
   }),
   summary: flag({ help: "add up the results in the folders that are named", commands: ["batch"] }),
   retry: flag({ help: "run again what ended but is not done", commands: ["batch"] }),
+  trees: text({
+    value: "<folder>",
+    help: "where the tasks' files are while they run, such as a local disk (default: in --out)",
+    commands: ["batch"],
+  }),
+  mirrors: text({
+    value: "<folder>",
+    help: "where repositories by URL are kept; parts and machines may share it (default: in --out)",
+    commands: ["batch"],
+  }),
   keepTrees: flag({ help: "keep the files of each task, not only its patch", commands: ["batch"] }),
 
   step: text({
@@ -233,6 +257,7 @@ const options = {
   }),
   html: text({
     value: "<file>",
+    offers: "files",
     help: "write a page that opens in any browser",
     commands: ["report", "replay"],
   }),
@@ -245,11 +270,13 @@ const options = {
   contexts: words({
     name: "context",
     value: "<a,b,…>",
+    offers: "stacks",
     help: "stacks to compare with raw (default: masking, hybrid, focus-auto, economist); after a name -auto folds by itself, +ingest shortens results, :maskKeep=5 sets a number of the engine",
     commands: ["replay"],
   }),
   prices: words({
     value: "<a,b,…>",
+    offers: "models",
     help: "models whose prices count, or read/write as shares of the input price: .1/1.25",
     commands: ["replay"],
   }),
@@ -268,6 +295,10 @@ const options = {
   }),
   tune: flag({
     help: "sweep the engine's numbers for one price, print the best as settings",
+    commands: ["replay"],
+  }),
+  reuse: flag({
+    help: "how long observations stay in use instead: the share that later replies still quote, by kind and age",
     commands: ["replay"],
   }),
   threads: number({ name: "jobs", value: "<n>", help: "threads", commands: ["replay"] }),

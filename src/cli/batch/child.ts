@@ -114,7 +114,8 @@ function keepStderr(child: ChildProcess, path: string): () => string {
 function stopWith(child: ChildProcess, { signal, longestMs, endFamily }: ChildOptions): () => void {
   let hard: NodeJS.Timeout | undefined;
   const stop = (): void => {
-    child.kill("SIGINT");
+    // A scheduler sends the same to all processes at once; a second one of it is not taken as impatience.
+    child.kill("SIGTERM");
     hard ??= setTimeout(() => {
       child.kill("SIGKILL");
       endFamily();

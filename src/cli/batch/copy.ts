@@ -24,10 +24,10 @@ export class CopyError extends Error {}
 type Entry = { path: string; stats: Stats };
 
 /**
- * Copies into `target`, which may hold files. `except`: absolute path that is left out. What is swapped for a link
+ * Copies into `target`, which may hold files. `except`: absolute paths that are left out. What is swapped for a link
  * meanwhile is left out too. Throws `CopyError`.
  */
-export async function copyFolder(folder: string, target: string, except: string): Promise<Copied> {
+export async function copyFolder(folder: string, target: string, except: readonly string[]): Promise<Copied> {
   const source = realTarget(folder);
   const skipped: string[] = [];
   const entries = await readable(() => listed(source, except, skipped));
@@ -48,13 +48,13 @@ export async function copyFolder(folder: string, target: string, except: string)
   return { files: files.length, bytes, outside, skipped };
 }
 
-async function listed(source: string, except: string, skipped: string[]): Promise<Entry[]> {
+async function listed(source: string, except: readonly string[], skipped: string[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const name of ((await readdir(join(source, folder)).catch(ignoreGone)) ?? []).sort()) {
       const path = join(folder, name);
       const from = join(source, path);
-      if (from === except) continue;
+      if (except.includes(from)) continue;
       const stats = await lstat(from).catch(ignoreGone);
       // A `.git` at the top, or a file of that name (a worktree, a submodule), leads to the original repository.
       if (!stats || (name === ".git" && (folder === "" || stats.isFile()))) continue;

@@ -13,6 +13,9 @@ import type { Task } from "./tasks.ts";
 
 export type BatchProgress = ReturnType<typeof batchProgress>;
 
+/** `fault`: what is wrong with this machine. */
+type Ending = Omit<BatchOutcome, "tallies"> & { results: Results; queue: readonly Task[]; fault?: string };
+
 const redrawMs = 250;
 /** Milliseconds between progress lines where nothing is redrawn. */
 const heartbeatMs = 60_000;
@@ -81,11 +84,11 @@ export function batchProgress({ all, flags, out }: { all: number; flags: Flags; 
     },
     /** Stops redrawing. */
     quiet: stop,
-    end(ending: Omit<BatchOutcome, "tallies"> & { results: Results; queue: readonly Task[] }): number {
-      const { results, halt, signal } = ending;
+    end(ending: Ending): number {
+      const { results, halt } = ending;
       const whole: BatchOutcome = { ...ending, tallies: results.tallies };
       write(whole, flags, out);
-      if (halt) say(haltText(halt, ending.queue.length, signal));
+      if (halt) say(haltText(halt, ending));
       return exitCodeOf(whole);
     },
   };
@@ -97,17 +100,23 @@ function write(ending: BatchOutcome, { outputFormat }: Flags, out: string): void
   else writeLine({ ...summary, out });
 }
 
-function haltText(halt: Halt, left: number, signal: string | undefined): string {
+function haltText(halt: Halt, { queue, signal, fault = "" }: Ending): string {
+  const left = queue.length;
   const again = `sawtooth ${process.argv.slice(2).map(quoted).join(" ")}`;
   const why: Record<Halt, string> = {
     signal: `stopped${signal ? ` by ${signal}` : ""}`,
     max_time: "stopped: the batch reached its time limit",
     max_budget: `stopped: the next task could exceed --max-budget-usd`,
     credentials: "stopped: the API key is missing or was rejected",
+    machine: `stopped: ${fault}`,
+    taken: "stopped: this batch was silent for too long, and another machine took its folder",
   };
   const todo = left > 0 ? `; ${plural(left, "task")} not started` : "";
-  const advice = halt === "max_budget" ? "resume with a higher limit" : "resume with";
-  return `sawtooth: ${why[halt]}${todo} (${advice}: ${again})`;
+  const advice: Partial<Record<Halt, string>> = {
+    max_budget: "resume with a higher limit",
+    machine: "make room, or resume on another machine with",
+  };
+  return `sawtooth: ${why[halt]}${todo} (${advice[halt] ?? "resume with"}: ${again})`;
 }
 
 function quoted(word: string): string {

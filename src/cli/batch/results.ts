@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, w
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { StartError, UsageError } from "../../core/errors.ts";
+import { isClaim } from "../../disk/claim.ts";
 import { makeFolders } from "../../disk/make-folders.ts";
 import { appendLine, replaceFile } from "../../disk/replace-file.ts";
 import type { TaskOptions } from "./tasks.ts";
@@ -46,7 +47,7 @@ export type ResultLine = {
   duration_ms: number;
 };
 
-const resultsName = "results.jsonl";
+export const resultsName = "results.jsonl";
 
 /** The newest run of a task, reduced to the fields that resuming and the table need. */
 export type LastRun = Pick<ResultLine, "hash" | "state" | "num_turns" | "total_cost_usd" | "duration_ms"> & {
@@ -127,8 +128,8 @@ function sumOf(a: TaskTally, b: TaskTally): TaskTally {
 }
 
 /** Reads the results of an existing folder by task, with warnings about its file. Throws `UsageError`. */
-export function readResults(folder: string): { tallies: Tallies; warnings: string[] } {
-  const file = join(folder, resultsName);
+export function readResults(folder: string, name = resultsName): { tallies: Tallies; warnings: string[] } {
+  const file = join(folder, name);
   const tallies: Tallies = new Map();
   const warnings: string[] = [];
   let number = 0;
@@ -149,6 +150,8 @@ export function readResults(folder: string): { tallies: Tallies; warnings: strin
 }
 
 const pieceBytes = 64 * 1024;
+/** True for a line above 32 MB: only its beginning is read, which is no result. */
+const isFull = (begun: readonly Buffer[]) => begun.length >= 512;
 
 /** Reads line by line, so that only one is held. Throws the errors of reading a file. */
 function* linesOf(file: string): Generator<string> {
@@ -159,11 +162,11 @@ function* linesOf(file: string): Generator<string> {
     for (let length = readSync(fd, piece); length > 0; length = readSync(fd, piece)) {
       let start = 0;
       for (let end = piece.indexOf(10); end >= 0 && end < length; end = piece.indexOf(10, start)) {
-        yield Buffer.concat([...begun, piece.subarray(start, end)]).toString();
+        yield Buffer.concat(isFull(begun) ? begun : [...begun, piece.subarray(start, end)]).toString();
         begun = [];
         start = end + 1;
       }
-      if (start < length) begun.push(Buffer.from(piece.subarray(start, length)));
+      if (start < length && !isFull(begun)) begun.push(Buffer.from(piece.subarray(start, length)));
     }
     if (begun.length > 0) yield Buffer.concat(begun).toString();
   } finally {
@@ -174,7 +177,13 @@ function* linesOf(file: string): Generator<string> {
 function resultIn(line: string): ResultLine | undefined {
   try {
     const value = JSON.parse(line) as ResultLine;
-    return typeof value.id === "string" && typeof value.run === "string" ? value : undefined;
+    const texts = [value.id, value.run, value.hash, value.state];
+    const numbers = [value.num_turns, value.total_cost_usd, value.started_at, value.duration_ms];
+    const isWhole =
+      texts.every((text) => typeof text === "string") &&
+      numbers.every((number) => Number.isFinite(number)) &&
+      [value.errors, value.changed_files].every((list) => Array.isArray(list));
+    return isWhole ? value : undefined;
   } catch {
     return undefined;
   }
@@ -223,7 +232,7 @@ function makeOut(folder: string, shown: string): void {
 export function enterFolder(folder: string, shown: string, options: TaskOptions): void {
   const file = join(folder, "batch.json");
   if (!existsSync(file)) {
-    const strange = existsSync(folder) && readdirSync(folder).some((name) => !name.startsWith("lock."));
+    const strange = existsSync(folder) && readdirSync(folder).some((name) => !isClaim(name));
     if (strange) throw new UsageError(`${shown} contains other files: choose a new folder with --out`);
     makeOut(folder, shown);
     // The results may lie in the project, but are not part of it.

@@ -7,7 +7,7 @@ import type { RunSignal } from "../headless/result.ts";
 import type { LastRun, TaskTally } from "./results.ts";
 
 /** The reason why no further task was started. */
-export type Halt = "signal" | "max_time" | "max_budget" | "credentials";
+export type Halt = "signal" | "max_time" | "max_budget" | "credentials" | "machine" | "taken";
 
 export type BatchOutcome = {
   tasks: readonly { id: string }[];
@@ -47,6 +47,7 @@ export function exitCodeOf(ending: BatchOutcome): number {
   if (halt === "signal") return { SIGTERM: 143, SIGHUP: 129, SIGINT: 130 }[signal ?? "SIGINT"];
   if (halt === "max_time" || halt === "max_budget") return 3;
   if (halt === "credentials") return 4;
+  if (halt === "machine") return 7;
   return done === tasks ? 0 : 1;
 }
 

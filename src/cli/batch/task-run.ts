@@ -1,21 +1,23 @@
 /** Runs one task once, from its files to its result line. Its failures affect no other task. */
 
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckProcesses } from "../../app/machine.ts";
 import { storedRedactor } from "../../config/env-files.ts";
 import { redactedValue } from "../../core/secrets/redact.ts";
 import { makeFolders } from "../../disk/make-folders.ts";
-import { openTree, type Tree } from "../../git/frozen-tree.ts";
+import { openTree } from "../../git/frozen-tree.ts";
 import { GitError } from "../../git/run.ts";
 import { runCheck } from "../checks/check.ts";
-import { writePatch } from "../fix/deliver.ts";
 import type { ResultObject } from "../headless/result.ts";
 import { runChild } from "./child.ts";
 import { CopyError, removeFolder } from "./copy.ts";
-import type { Origin, ResultLine, TaskState } from "./results.ts";
+import type { Mirrors } from "./mirror.ts";
+import { type Places, takeAway } from "./places.ts";
+import type { ResultLine, TaskState } from "./results.ts";
+import { forgetEnd, keepEnd, statesOf, storePatch } from "./run-end.ts";
 import { type Task, wordsOf } from "./tasks.ts";
-import { type Mirrors, prepareTree } from "./tree.ts";
+import { prepareTree } from "./tree.ts";
 
 /**
  * Functions that only the composition root can provide. A family is the processes that carry the mark of a batch, or of
@@ -25,8 +27,6 @@ export type BatchPorts = {
   processes: CheckProcesses;
   /** Path of the program's launcher. */
   program: string;
-  /** Claims a folder for this process; returns the release. Throws `UsageError` when another has it. */
-  claim(folder: string, shown: string): () => void;
   /** Returns the cost of the sessions in a folder, by their logs. */
   spent(sessions: string): { turns: number; cost: number; sessionId: string | null };
   /** Kills every process that was started with this variable and value in its environment. */
@@ -38,6 +38,7 @@ export type RunContext = {
   /** Absolute folder of the batch. */
   out: string;
   mirrors: Mirrors;
+  places: Places;
   keepTrees: boolean;
   signal: AbortSignal;
   onStart(prepared: string): void;
@@ -52,29 +53,47 @@ const runMark = "SAWTOOTH_BATCH_RUN";
 const lateMs = 60_000;
 const mostText = 4_000;
 
-/** Runs the task in the new folder `run` (inside the batch's). `until`: milliseconds that its time limit gives. */
+export type RunOutcome = {
+  line: ResultLine;
+  /** Keeps this machine from running a task; the line then says nothing about the task. */
+  fault: string | undefined;
+  /** Removes the files of the task, and what is kept until its line is written. */
+  remove(): Promise<void>;
+};
+
+/**
+ * Runs the task in the new folder `run` (inside the batch's). `until`: milliseconds that its time limit gives. Throws
+ * the system's error when that folder cannot be created.
+ */
 export async function runTask(
   task: Task,
   run: string,
   until: number | undefined,
   context: RunContext,
-): Promise<ResultLine> {
+): Promise<RunOutcome> {
   const folder = join(context.out, run);
   makeFolders(folder);
-  const startedAt = Date.now();
+  const [startedAt, since] = [Date.now(), performance.now()];
   const line = blank(task, run, startedAt);
-  const tree = join(folder, "tree");
-  let redact = storedRedactor(process.env, []);
+  const tree = context.places.treeOf(run);
   try {
-    Object.assign(line, await worked(task, line, until, { ...context, folder }));
+    await worked(task, line, until, { ...context, folder, tree });
   } catch (error) {
     Object.assign(line, problem(error, context.signal.aborted));
-  } finally {
-    redact = storedRedactor(process.env, [tree]);
-    if (!context.keepTrees) await removeFolder(tree);
   }
+  const fault = context.places.fault() ?? context.places.faultSince(since);
+  if (fault !== undefined) Object.assign(line, { state: "error", errors: [fault, ...line.errors] });
+  const redact = storedRedactor(process.env, [tree]);
+  const isKept = context.keepTrees || !existsSync(tree);
   line.duration_ms = Date.now() - startedAt;
-  return tidied(line, redact);
+  const told = tidied(line, redact);
+  keepEnd(folder, { line: told });
+  const removeTree = isKept ? undefined : takeAway(tree);
+  const remove = async () => {
+    forgetEnd(folder);
+    await Promise.all([removeFolder(statesOf(tree)), removeTree?.()]);
+  };
+  return { line: told, fault, remove };
 }
 
 /** Returns the line for a run of which only the start is known. */
@@ -110,41 +129,44 @@ function problem(error: unknown, stopped: boolean): Partial<ResultLine> {
   return stopped ? { state: "interrupted", errors: ["stopped"] } : { state: "error", errors };
 }
 
-type TaskLocation = RunContext & { folder: string };
+type TaskLocation = RunContext & { folder: string; tree: string };
 
+/** Works on the task and notes on its line what is known, as soon as it is: a patch that fails must not hide the cost. */
 async function worked(
   task: Task,
   line: ResultLine,
   until: number | undefined,
   location: TaskLocation,
-): Promise<Partial<ResultLine>> {
-  const { out, ports, folder, mirrors } = location;
+): Promise<void> {
+  const { out, ports, folder, tree, mirrors, places } = location;
   const environment = (mark: string) => ({
     ...ports.processes.environment(mark),
     [batchMark]: out,
     [runMark]: folder,
   });
-  const tree = join(folder, "tree");
-  const { origin, description } = await prepareTree(task, tree, { out, mirrors, env: environment("batch") });
+  const env = environment("batch");
+  const { origin, description } = await prepareTree(task, tree, { ours: places.ours, mirrors, env });
+  line.origin = origin;
   location.onStart(description);
-  const failed = await setUp(task, tree, location, environment);
-  if (failed) return { origin, ...failed };
-  const files = await openTree(tree, environment("batch"), location.onWarning);
-  try {
-    const before = await files.take();
-    const ended = await runAgent(task, until, location, origin);
-    // No process of the task may write while its files are compared.
-    ports.endFamily(runMark, folder);
-    return { ...ended, ...(await storePatch(files, before, line.run, out)) };
-  } finally {
-    files.close();
-  }
+  const failed = await setUp(task, location, environment);
+  if (failed) return void Object.assign(line, failed);
+  const opened = Date.now();
+  const states = { folder: statesOf(tree), opened };
+  const files = await openTree(tree, env, location.onWarning, states);
+  const before = await files.take();
+  Object.assign(line, await runAgent(task, until, location));
+  keepEnd(folder, {
+    line: tidied({ ...line, duration_ms: Date.now() - line.started_at }, storedRedactor(process.env, [tree])),
+    unpatched: { tree, before, opened },
+  });
+  // No process of the task may write while its files are compared.
+  ports.endFamily(runMark, folder);
+  Object.assign(line, await storePatch(files, before, line.run, out));
 }
 
 async function setUp(
   { setup }: Task,
-  cwd: string,
-  { ports, folder, signal }: TaskLocation,
+  { ports, folder, tree: cwd, signal }: TaskLocation,
   environment: CheckProcesses["environment"],
 ): Promise<Partial<ResultLine> | undefined> {
   if (setup === undefined) return undefined;
@@ -162,7 +184,6 @@ async function runAgent(
   task: Task,
   until: number | undefined,
   location: TaskLocation,
-  origin: Origin,
 ): Promise<Partial<ResultLine>> {
   const { ports, folder, out, signal } = location;
   const sessions = join(folder, "session");
@@ -170,7 +191,7 @@ async function runAgent(
     program: ports.program,
     words: [...wordsOf(task), "--output-format=stream-json", `--session-dir=${sessions}`],
     input: task.options.check === undefined ? (task.prompt ?? "") : "",
-    cwd: join(folder, "tree"),
+    cwd: location.tree,
     env: { ...process.env, [batchMark]: out, [runMark]: folder },
     folder,
     signal,
@@ -179,10 +200,9 @@ async function runAgent(
     onTurns: location.onTurns,
   });
   const { result, exitCode, ending, said } = ended;
-  if (result) return { origin, ...factsOf(result, exitCode, signal.aborted) };
+  if (result) return factsOf(result, exitCode, signal.aborted);
   const { turns, cost, sessionId } = ports.spent(sessions);
   return {
-    origin,
     state: signal.aborted ? "interrupted" : stateOf(exitCode),
     exit_code: exitCode,
     errors: [`the process ended without a result (${ending})${said ? `: ${said.split("\n").at(-1)}` : ""}`],
@@ -222,21 +242,6 @@ function stateOf(exitCode: number | null): TaskState {
     143: "interrupted",
   };
   return states[exitCode ?? -1] ?? "error";
-}
-
-/** Writes the changes of the task as a patch beside its log. */
-async function storePatch(
-  files: Tree,
-  before: string,
-  run: string,
-  out: string,
-): Promise<Partial<ResultLine>> {
-  const after = await files.take();
-  const patch = await files.patch(before, after);
-  if (patch === "") return {};
-  const changed = await files.changes(before, after);
-  writePatch(join(out, run, "patch.diff"), patch);
-  return { patch: `${run}/patch.diff`, changed_files: changed.map(({ path }) => path) };
 }
 
 /** Redacts and shortens the texts of a result line. */

@@ -4,9 +4,9 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runTurn } from "../../agent/loop.ts";
+import type { Conversation, Converse } from "../../app/conversation.ts";
 import { packagePath } from "../../app/prompts.ts";
-import type { OpenRun, Run } from "../../app/session.ts";
+import type { LogEvent } from "../../core/events.ts";
 import { lastText } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets/secrets.ts";
 import { gitIn } from "../../git/run.ts";
@@ -21,7 +21,7 @@ const task =
   "and show that the whole suite passes.";
 
 /** Runs the demo. Exit code 0 only when the tests of the repaired copy pass. */
-export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
+export async function runDemo(flags: Flags, converse: Converse): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "sawtooth-demo-"));
   const repository = join(folder, "shop");
   const controller = new AbortController();
@@ -31,15 +31,16 @@ export async function runDemo(flags: Flags, openRun: OpenRun): Promise<number> {
     await makeRepository(repository);
     say(`A copy of examples/shop, with two bugs in it and failing tests:\n${repository}\n\n`);
     say(`> ${wrap(task, (process.stdout.columns ?? 100) - 2).join("\n  ")}\n\n`);
-    const run = await openRun({
+    const conversation = await converse({
       flags: demoFlags(flags, folder),
       cwd: repository,
       env: process.env,
       warn: (text) => say(`! ${text}\n`),
       crashed: writeStack,
+      onBug: writeStack,
     });
-    await work(run, controller.signal);
-    return await show(run, repository);
+    await work(conversation, controller.signal);
+    return await show(conversation.run.agent.log.events(), repository);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -65,22 +66,22 @@ function demoFlags(flags: Flags, folder: string): Flags {
   };
 }
 
-async function work(run: Run, signal: AbortSignal): Promise<void> {
+async function work({ run, follow, prompt, close }: Conversation, signal: AbortSignal): Promise<void> {
   const { log } = run.agent;
-  log.subscribe((event) => {
-    for (const line of stepLines(event, log.events(), process.stdout.columns ?? 100)) say(`${line}\n`);
+  follow((happening) => {
+    if (happening.type !== "event") return;
+    for (const line of stepLines(happening.event, log.events(), process.stdout.columns ?? 100))
+      say(`${line}\n`);
   });
-  run.say([{ type: "text", text: task }]);
   try {
-    await runTurn(run.agent, signal);
+    await prompt([{ type: "text", text: task }], signal);
   } finally {
-    await run.close();
+    await close();
   }
 }
 
 /** Shows the outcome: the answer, the diff, the tests run by us, the context and the bill. */
-async function show(run: Run, repository: string): Promise<number> {
-  const events = run.agent.log.events();
+async function show(events: readonly LogEvent[], repository: string): Promise<number> {
   say(`\nThe answer\n\n${lastText(events)}\n`);
   const color = process.stdout.isTTY ? "--color=always" : "--color=never";
   const diff = ["diff", "--no-ext-diff", "--no-textconv", color];

@@ -22,8 +22,9 @@ const oldDays = 90;
 /** Runs the checks. Nothing is sent to a provider on the net but the opening of a connection. */
 export async function modelChecks(env: Environment, now = Date.now()): Promise<Check[]> {
   const warnings: string[] = [];
+  const settings = settingsOf(env);
   const states = await findProviders({
-    ...{ flags: { bare: false }, env: { ...env }, settings: settingsOf(env), waitMs: askMs, localOnly: true },
+    ...{ flags: { bare: false }, env: { ...env }, settings, waitMs: askMs, localOnly: true },
     warn: (text) => void warnings.push(text),
   });
   const found = states.filter(({ way }) => way);
@@ -34,6 +35,7 @@ export async function modelChecks(env: Environment, now = Date.now()): Promise<C
     ...warnings.map((says): Check => ({ name: "keys", state: "note", says })),
     ...reached,
     ...found.filter(({ row }) => row.local).map(serverCheck),
+    ...searchCheck(settings, found),
     ...ageCheck(now),
   ];
 }
@@ -80,6 +82,25 @@ function serverCheck({ row, models }: ProviderState): Check {
     says,
     advice: `windows below ${formatInteger(smallWindow)} tokens hold little: see docs/models.md for the line that widens them`,
   };
+}
+
+/** Says whether the models that can be used have the web search that the settings turn on. */
+function searchCheck({ webSearch, model }: Settings, found: readonly ProviderState[]): Check[] {
+  if (!webSearch) return [];
+  const searching = found.filter(({ models }) => models.some(({ prices }) => prices.webSearch !== undefined));
+  const names = searching.map(({ row }) => row.title).join(", ");
+  const isOf = (name: string) => model === undefined || !model.includes("/") || model.startsWith(`${name}/`);
+  const fits = searching.some(({ row }) => isOf(row.name));
+  if (fits) return [{ name: "web search", state: "ok", says: `on, with the models of ${names}` }];
+  const says = `webSearch in settings has no effect with ${model ?? "the models that can be used"}`;
+  return [
+    {
+      name: "web search",
+      state: "note",
+      says,
+      advice: "use a Claude model of Anthropic, or an MCP server that searches",
+    },
+  ];
 }
 
 function ageCheck(now: number): Check[] {

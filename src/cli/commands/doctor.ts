@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { checkSettings } from "../../app/choices.ts";
 import { checkHooks } from "../../app/hooks.ts";
 import type { Machine } from "../../app/machine.ts";
+import { telemetryState } from "../../app/opening/telemetry.ts";
 import { projectOf } from "../../app/rules.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
@@ -45,6 +46,7 @@ export async function doctorChecks(machine: Machine, clean: boolean): Promise<Ch
     ...models,
     ...(await serverChecks(env, process.cwd())),
     await settingsCheck(env),
+    ...(await telemetryChecks(env)),
     rulesCheck(env, process.cwd()),
     ...stateChecks(machine.sessionRoot),
     await orphanCheck(machine, clean),
@@ -100,13 +102,17 @@ const lacking: Record<SandboxStatus["engine"], string> = {
 
 async function sandboxCheck({ sandbox, canServeNames }: Machine): Promise<Check> {
   const status = await sandbox();
-  const says = sandboxText(status).replace(/^sandbox: /, "");
-  if (isFullSandbox(status) && !(await canServeNames()))
+  const full = isFullSandbox(status);
+  const servesNames = full && (await canServeNames());
+  // The engine by itself has none: names are served by what is asked for here.
+  const inSession: SandboxStatus = servesNames ? { ...status, network: "names" } : status;
+  const says = sandboxText(inSession).replace(/^sandbox: /, "");
+  if (full && !servesNames)
     return {
       ...{ name: "sandbox", state: "note", says: `${says}; commands have no network` },
       advice: "install perl or python3: names of hosts are served with it",
     };
-  if (isFullSandbox(status)) return { name: "sandbox", state: "ok", says };
+  if (full) return { name: "sandbox", state: "ok", says };
   const advice = restrictedByAppArmor()
     ? "allow bubblewrap a user namespace: apt-get install apparmor-profiles; ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"
     : `install bubblewrap, and allow user namespaces; ${lacking[status.engine]}`;
@@ -119,6 +125,15 @@ function restrictedByAppArmor(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Says what leaves this machine because the environment asks for it. */
+async function telemetryChecks(env: Environment): Promise<Check[]> {
+  const state = await telemetryState(env);
+  if (!state) return [];
+  if ("off" in state) return [{ name: "telemetry", state: "note", says: `off: ${state.off}` }];
+  const what = state.contents ? "spans, metrics, prompts and results" : "spans and metrics, without contents";
+  return [{ name: "telemetry", state: "ok", says: `OpenTelemetry: ${what} go to ${state.to}` }];
 }
 
 type Wanted = { pattern: RegExp; least?: [number, number]; missing?: string };

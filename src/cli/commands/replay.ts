@@ -4,8 +4,6 @@ import { availableParallelism } from "node:os";
 import { UsageError } from "../../core/errors.ts";
 import { cleanLine } from "../../core/text/clean-text.ts";
 import { showHidden } from "../../core/text/hidden-characters.ts";
-import { whyUnwritable } from "../../disk/error-words.ts";
-import { saveFile } from "../../disk/replace-file.ts";
 import type { Replays } from "../../lab/replay/jobs.ts";
 import { recordingsIn, replayFiles } from "../../lab/replay/jobs.ts";
 import type { ReplayRequest } from "../../lab/replay/run.ts";
@@ -23,6 +21,7 @@ const defaultPrices = "anthropic/claude-sonnet-5-5";
 /** Replays the operands. Exit code 0; 1 when a file could not be replayed or a request would be refused. */
 export async function runReplay(command: ReplayCommand): Promise<number> {
   const plan = planOf(command);
+  if (command.flags.reuse) return (await import("./replay-reuse.ts")).replayReuse(plan.files, command.flags);
   if (command.flags.permissions)
     return (await import("./replay-permissions.ts")).replayPermissions(plan.files, command.flags);
   if (command.flags.tune) return tune(plan);
@@ -32,7 +31,10 @@ export async function runReplay(command: ReplayCommand): Promise<number> {
   const broken = brokenText(replays.rows);
   for (const line of broken) complain(line);
   writeOut(`${shown(replays, plan.format)}\n`);
-  if (command.flags.html !== undefined) await writePage(command.flags.html, replays);
+  if (command.flags.html !== undefined) {
+    const { writeReplayPage } = await import("./replay-reuse.ts");
+    await writeReplayPage(command.flags.html, replays.rows, plan.files);
+  }
   return replays.problems.length + broken.length > 0 ? 1 : 0;
 }
 
@@ -49,6 +51,8 @@ async function tune(plan: Plan): Promise<number> {
 
 /** Plans a replay. Throws `UsageError` for an invalid command line, before anything is read. */
 function planOf({ operands, flags }: ReplayCommand): Plan {
+  const others = (["tune", "permissions", "reuse"] as const).filter((flag) => flags[flag]);
+  if (others.length > 1) throw new UsageError(`--${others.join(" and --")}: take one at a time`);
   if (operands.length === 0)
     throw new UsageError("replay needs recordings: sawtooth replay <files or folders> (see sawtooth --help)");
   const contexts = flags.contexts ?? defaultStacks;
@@ -95,16 +99,6 @@ function shown({ rows }: Replays, format: Format): string {
     case "csv":
       return csvText(rows);
   }
-}
-
-async function writePage(file: string, { rows }: Replays): Promise<void> {
-  const { replayHtml } = await import("../../lab/replay/html.ts");
-  try {
-    saveFile(file, replayHtml(rows), { mode: 0o600, make: false });
-  } catch (error) {
-    throw new UsageError(whyUnwritable(file, error));
-  }
-  complain(`${file} written: opens in any browser`);
 }
 
 function printProblems({ problems, warnings }: Replays): void {

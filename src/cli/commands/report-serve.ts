@@ -10,8 +10,7 @@ export async function runServe(
   warn: (text: string) => void,
 ): Promise<number> {
   const report = await serveReport(root, id, warn);
-  const until =
-    report.writer === undefined ? "nobody works on it now; Ctrl-C ends this" : "until it ends, or Ctrl-C";
+  const until = report.hasWriter ? "until it ends, or Ctrl-C" : "nobody works on it now; Ctrl-C ends this";
   writeOut(`${report.url}\n`);
   writeOut(`The report of session ${report.id}, for browsers on this machine: ${until}.\n`);
   let interrupt = () => {};

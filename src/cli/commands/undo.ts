@@ -20,11 +20,11 @@ export type UndoSession = { id: string; cwd: string; log: EventLog; snapshots: S
 export async function runUndo(
   [id, ...rest]: readonly string[],
   { list, to, redo }: FlagsOf<"undo">,
-  open: (id: string | undefined) => UndoSession,
+  open: (id: string | undefined) => Promise<UndoSession>,
 ): Promise<{ text: string; exitCode: number }> {
   if (rest.length > 0) throw new UsageError(`undo takes one session; unexpected: ${rest[0]}`);
   if (redo && to !== undefined) throw new UsageError("--redo and --to cannot be combined");
-  const session = open(id);
+  const session = await open(id);
   const { snapshots, log, cwd } = session;
   try {
     if (list)

@@ -5,10 +5,10 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Permission } from "../../agent/agent.ts";
-import { runTurn } from "../../agent/loop.ts";
+import type { Conversation, Converse } from "../../app/conversation.ts";
 import type { CheckProcesses } from "../../app/machine.ts";
 import type { CheckSandbox } from "../../app/sandbox/check-sandbox.ts";
-import type { OpenOptions, OpenRun, Run } from "../../app/session.ts";
+import type { OpenOptions, Run } from "../../app/session.ts";
 import { watchUncaught } from "../../app/uncaught.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
 import { UsageError } from "../../core/errors.ts";
@@ -31,7 +31,7 @@ import type { FixOutcome } from "./task.ts";
 import { type Attempt, type CheckState, fixWords, isFlaky, isGreen, taskText } from "./task.ts";
 
 export type FixPorts = {
-  openRun: OpenRun;
+  converse: Converse;
   processes: CheckProcesses;
   /** Creates the walls around the checks. */
   checkSandbox(options: Pick<OpenOptions, "flags" | "env" | "cwd" | "warn">): CheckSandbox;
@@ -93,7 +93,7 @@ async function fixed(
     const before = await tree.take();
     const found = { tree, target, first, before, definitions };
     const whole: Fix = { flags, stop, progress, warnings, context, ...found };
-    const ending = await repair(whole, ports.openRun, deadline);
+    const ending = await repair(whole, ports.converse, deadline);
     const last = ending.attempts.at(-1);
     if (ending.state === "repaired" && last) {
       ending.patch = await tree.patch(whole.before, last.tree);
@@ -158,11 +158,11 @@ async function runAgain(
 }
 
 /** Runs the session: attempt after attempt until the checks pass honestly. */
-async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined): Promise<FixOutcome> {
+async function repair(whole: Fix, converse: Converse, deadline: number | undefined): Promise<FixOutcome> {
   const { flags, stop, progress, warnings, first } = whole;
   const attempts: Attempt[] = [];
   const debug = debugTo(flags.debug);
-  const run = await openRun({
+  const conversation = await converse({
     flags: { ...flags, permissionMode: flags.permissionMode ?? "auto", deny: [...flags.deny, ...denied] },
     cwd: whole.context.cwd,
     env: process.env,
@@ -171,30 +171,39 @@ async function repair(whole: Fix, openRun: OpenRun, deadline: number | undefined
       writeStack(error);
       progress.end({ state: "stopped", first, attempts });
     },
+    onBug: writeStack,
     deadline,
     wrapModel: debug?.wrapModel,
     refuse: (access, folder) => refusalOutside(access, [whole.tree.root, folder]),
   });
+  const { run } = conversation;
   if (deadline === undefined) stop.stopAt(run.agent.limits.deadline);
   const following = followRun(run, flags, debug);
   await following.begun();
   progress.begin(run, following.stop);
   warnings.begin(run);
-  const state = await attemptAll(whole, run, attempts);
+  const state = await attemptAll(whole, conversation, attempts);
   const best = state === "repaired" ? undefined : await restoreBest(whole, run, attempts);
-  await run.close();
+  await conversation.close();
   return { state, first, attempts, ...(best ? { best } : {}) };
 }
 
 /** Turn ends after which another attempt may succeed. */
 const worthAnother: readonly TurnEnd[] = ["completed", "loop", "output_limit"];
+/** Turn ends after which there is nothing to judge. */
+const notJudged: readonly TurnEnd[] = ["model_error", "error", "hook"];
 
-async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<FixOutcome["state"]> {
+async function attemptAll(
+  whole: Fix,
+  conversation: Conversation,
+  attempts: Attempt[],
+): Promise<FixOutcome["state"]> {
   const { flags, stop, progress } = whole;
+  const { run } = conversation;
   try {
     while (attempts.length < flags.maxAttempts) {
-      const reason = await work(whole, run, attempts);
-      if (stop.signal.aborted || reason === "model_error") return "stopped";
+      const reason = await work(whole, conversation, attempts);
+      if (stop.signal.aborted || notJudged.includes(reason)) return "stopped";
       const attempt = await judge(whole, run, attempts.length + 1);
       if (stop.signal.aborted) return "stopped";
       attempts.push(attempt);
@@ -211,13 +220,16 @@ async function attemptAll(whole: Fix, run: Run, attempts: Attempt[]): Promise<Fi
 }
 
 /** Runs one turn of the model over the failing checks. */
-async function work({ flags, first, stop }: Fix, run: Run, attempts: readonly Attempt[]): Promise<TurnEnd> {
+async function work(
+  { flags, first, stop }: Fix,
+  { run, prompt }: Conversation,
+  attempts: readonly Attempt[],
+): Promise<TurnEnd> {
   const { artifacts, redact } = run.agent;
   const checks = attempts.at(-1)?.checks ?? first;
-  const { maxAttempts, allowPaths, prompt } = flags;
-  const task = { maxAttempts, allowPaths, prompt, words: fixWords(), checks, attempts };
-  run.say([{ type: "text", text: taskText(task, { artifacts, redact }) }]);
-  return runTurn(run.agent, stop.signal);
+  const { maxAttempts, allowPaths } = flags;
+  const task = { maxAttempts, allowPaths, prompt: flags.prompt, words: fixWords(), checks, attempts };
+  return prompt([{ type: "text", text: taskText(task, { artifacts, redact }) }], stop.signal);
 }
 
 /** Reverts forbidden changes, runs the checks, and verifies a green run. */

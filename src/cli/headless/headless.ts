@@ -21,14 +21,17 @@ const heartbeatMs = 10_000;
 /** The longest timer of Node, in milliseconds. */
 const longestMs = 2 ** 31 - 1;
 
-/** Combines Ctrl-C, TERM, HUP, the clock and a closed reader in one signal; a second Ctrl-C ends us at once. */
+/**
+ * Combines Ctrl-C, TERM, HUP, the clock and a closed reader in one signal; a second Ctrl-C ends us at once. A second TERM
+ * does not: `timeout` and schedulers send it to a process and to its group.
+ */
 export function stopOnSignals() {
   const controller = new AbortController();
   let received: RunSignal | undefined;
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
-      if (received) process.exit(name === "SIGTERM" ? 143 : 130);
-      received = name;
+      if (received && name === "SIGINT") process.exit(130);
+      received ??= name;
       controller.abort(name);
     });
   }
@@ -132,7 +135,7 @@ function streamEvents({ agent: { log, model }, sandbox, mode, sessionId }: Run):
   });
   first.catch(() => {});
   const unsubscribe = log.subscribe((event: LogEvent) => {
-    const line = eventLine(event, sessionId);
+    const line = eventLine(event, log.events());
     if (line) write(line);
     if (event.type === "user_message" || event.type === "turn_ended") said.resolve();
   });

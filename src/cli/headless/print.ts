@@ -2,9 +2,10 @@
 
 import type { Conversation, Converse } from "../../app/conversation.ts";
 import { withNamedPictures } from "../../app/messages/paste.ts";
+import type { Run } from "../../app/session.ts";
 import type { UserBlock } from "../../core/blocks.ts";
 import { UsageError } from "../../core/errors.ts";
-import type { LogEvent } from "../../core/events.ts";
+import type { LogEvent, TurnEnd } from "../../core/events.ts";
 import { lastText } from "../../core/questions.ts";
 import { enclosed } from "../../core/text/tags.ts";
 import type { Flags } from "../arguments/options.ts";
@@ -25,8 +26,9 @@ import type { Driver } from "./stream-input.ts";
 import { turnLine } from "./stream-json.ts";
 import type { AnswerShape } from "./structured.ts";
 
-/** `line`: the prompt as it stands on the command line, without what was piped. */
-type Input = { blocks: UserBlock[]; line?: string | undefined; warning?: string; driver?: Driver };
+/** A message. `line`: the words that may name a role or a prompt of a server, without what was piped. */
+type Given = { blocks: UserBlock[]; line?: string | undefined };
+type Input = Given & { warning?: string; driver?: Driver };
 
 /** Runs the prompt and returns the exit code. Output for programs goes to stdout, the rest to stderr. */
 export async function runPrint(
@@ -84,7 +86,11 @@ async function printedRun(
   };
   const conversation = await open({
     ...{ flags, cwd: process.cwd(), env: process.env, warn: warnings.warn, crashed, onBug: writeStack },
-    ...{ wrapModel: debug?.wrapModel, driver: input.driver },
+    ...{
+      wrapModel: debug?.wrapModel,
+      settle: input.driver?.settle,
+      takeSteering: input.driver?.takeSteering,
+    },
   }).catch((error: unknown) => {
     warnings.flush();
     throw error;
@@ -150,28 +156,34 @@ async function driven(prompt: string | undefined, flags: Flags): Promise<Input> 
   const driver = readDriver(process.stdin, writeLine);
   const blocks: UserBlock[] | undefined = prompt ? [{ type: "text", text: prompt }] : await driver.next();
   if (!blocks) throw new UsageError("no user message on standard input");
-  return { blocks, driver };
+  return { ...givenBy(blocks), driver };
+}
+
+/** Returns a message of a driving program, all of whose first text is a line. */
+function givenBy(blocks: UserBlock[]): Given {
+  const [first] = blocks;
+  return { blocks, line: first?.type === "text" ? first.text : undefined };
 }
 
 type Work = Input & { stop: Stop; shape: AnswerShape | undefined; following: Following };
 
 /** Runs message after message. A bug of ours ends the turn, with the log intact. */
 async function work(conversation: Conversation, parts: Work): Promise<Answer | undefined> {
-  const { driver, stop, shape, following } = parts;
+  const { driver, stop, following } = parts;
   const { agent } = conversation.run;
   let answer: Answer | undefined;
   driver?.warnIn(agent.log);
   try {
-    for (let next = await begun(conversation, parts); next; next = await driver?.next(stop.signal)) {
+    for (let given: Given | undefined = parts; given; ) {
       const signal = driver ? AbortSignal.any([stop.signal, driver.turnSignal()]) : stop.signal;
-      const reached = await (shape
-        ? shape.run(conversation, next, signal)
-        : plainTurn(conversation, next, signal));
+      const reached = await turnOf(conversation, given, { ...parts, signal });
       answer = reached.answer;
-      if (reached.reason === "error") return answer;
+      if (reached.isBug) return answer;
       if (driver) await following.begun();
       if (driver) writeLine(turnLine(agent.log.events(), reached));
       if (isLimit(reached.reason)) return answer;
+      const next = await driver?.next(stop.signal);
+      given = next && givenBy(next);
     }
     if (driver && stop.signal.aborted) {
       const reason = stop.signal.reason === "max_time" ? "max_time" : "interrupted";
@@ -184,33 +196,75 @@ async function work(conversation: Conversation, parts: Work): Promise<Answer | u
   return answer;
 }
 
-/**
- * Returns the first message. A prompt of a server, `/server:prompt`, becomes what the server makes of it, before what
- * was piped; undefined where it cannot, which ends the run.
- */
-async function begun(
-  { run: { agent, servers } }: Conversation,
-  { blocks, line = "", stop }: Work,
-): Promise<UserBlock[] | undefined> {
-  if (!servers || !/^\s*\/[\w.-]+:/.test(line)) return blocks;
-  const io = { signal: stop.signal, artifacts: agent.artifacts, onProgress: () => {} };
-  const { startedPrompt } = await import("../../app/mcp/session-prompts.ts");
-  const filled = await startedPrompt(line, servers, io);
-  if (!filled) return blocks;
-  if ("failure" in filled) {
-    const stopped = stop.signal.reason === "max_time" ? "max_time" : "interrupted";
-    const reason = stop.signal.aborted ? stopped : "error";
-    agent.log.append({ type: "turn_ended", reason, detail: filled.failure });
-    return undefined;
-  }
-  const [first] = blocks;
-  const piped = first?.type === "text" ? first.text.slice(line.length).trim() : "";
-  return piped === "" ? filled.content : [...filled.content, { type: "text", text: piped }];
+type Made = { content: UserBlock[] } | { failure: string };
+
+/** Returns the message as it is sent, or why its role or prompt of a server made none. */
+async function contentOf(run: Run, given: Given, signal: AbortSignal): Promise<Made> {
+  const made = (await fromPrompt(run, given, signal)) ?? (await fromRole(run, given, signal));
+  return made ?? { content: given.blocks };
 }
 
-async function plainTurn({ prompt }: Conversation, content: UserBlock[], signal: AbortSignal) {
-  return { reason: await prompt(content, signal), answer: undefined };
+/** Runs a turn. One that has no message to begin with ends at once, and a driving program, which may go on, is told why. */
+async function turnOf(
+  conversation: Conversation,
+  given: Given,
+  { shape = plain, driver, signal }: Pick<Work, "shape" | "driver"> & { signal: AbortSignal },
+): Promise<{ reason: TurnEnd; answer: Answer | undefined; isBug: boolean }> {
+  const made = await contentOf(conversation.run, given, signal);
+  if ("content" in made) {
+    const reached = await shape.run(conversation, made.content, signal);
+    return { ...reached, isBug: reached.reason === "error" };
+  }
+  const { log } = conversation.run.agent;
+  const stopped = signal.reason === "max_time" ? "max_time" : "interrupted";
+  const reason = signal.aborted ? stopped : "error";
+  if (driver) log.append({ type: "warning", text: made.failure });
+  log.append({ type: "turn_ended", reason, detail: made.failure });
+  return { reason, answer: undefined, isBug: false };
 }
+
+/** `/server:prompt` becomes what the server makes of it, before what was piped. */
+async function fromPrompt(
+  { agent, servers }: Run,
+  { blocks, line = "" }: Given,
+  signal: AbortSignal,
+): Promise<Made | undefined> {
+  if (!servers || !/^\s*\/[\w.-]+:/.test(line)) return undefined;
+  const io = { signal, artifacts: agent.artifacts, onProgress: () => {} };
+  const { startedPrompt } = await import("../../app/mcp/session-prompts.ts");
+  const filled = await startedPrompt(line, servers, io);
+  if (!filled || "failure" in filled) return filled;
+  const [first, ...rest] = blocks;
+  const piped = first?.type === "text" ? first.text.slice(line.length).trim() : "";
+  const given: UserBlock[] = piped === "" ? [] : [{ type: "text", text: piped }];
+  return { content: [...filled.content, ...given, ...rest] };
+}
+
+/** `/role task` becomes the report of a sub-agent, whose task has what was piped. */
+async function fromRole(
+  run: Run,
+  { blocks, line = "" }: Given,
+  signal: AbortSignal,
+): Promise<Made | undefined> {
+  const [start, name = ""] = /^\s*\/([\w.-]+)(?!\S)/.exec(line) ?? [];
+  const [first, ...rest] = blocks;
+  const role = start ? run.skills.role(name) : undefined;
+  if (!start || !role || first?.type !== "text") return undefined;
+  const { startRole } = await import("../../app/delegate/start-role.ts");
+  try {
+    const report = await startRole(run, role.name, first.text.slice(start.length), signal);
+    if (!signal.aborted) return { content: [...report, ...rest] };
+    run.say(report);
+    return { failure: `stopped while the role ${role.name} worked` };
+  } catch (error) {
+    return { failure: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Answers that need no shape. */
+const plain: AnswerShape = {
+  run: async ({ prompt }, content, signal) => ({ reason: await prompt(content, signal), answer: undefined }),
+};
 
 function answerText({ answer }: RunSummary): string | undefined {
   return answer && "value" in answer ? JSON.stringify(answer.value) : undefined;

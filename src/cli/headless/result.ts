@@ -247,6 +247,7 @@ export function wireUsage(usage: Usage) {
     cache_read_input_tokens: usage.cacheReadTokens,
     cache_creation_input_tokens: usage.cacheWrite5mTokens + usage.cacheWrite1hTokens,
     output_tokens: usage.outputTokens,
+    ...(usage.webSearches ? { server_tool_use: { web_search_requests: usage.webSearches } } : {}),
   };
 }
 

@@ -1,11 +1,13 @@
 /** Events as lines for a user who watches: `--verbose` and the demo. Pure. */
 
+import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
 import { isToolUse, resultText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
 import { egressText } from "../../core/network/egress.ts";
 import { findCall } from "../../core/questions.ts";
 import { delegateText } from "../../core/text/delegate-text.ts";
+import { searchesIn, searchLine, spokenText } from "../../core/text/search-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 import { cut, filled, wrap } from "../../report/text/columns.ts";
 
@@ -17,7 +19,7 @@ export function stepLines(event: LogEvent, events: readonly LogEvent[], width = 
     case "tool_result":
       return [resultLine(event, events, width)];
     case "context_edited":
-      return [editLine(event, width)];
+      return editLines(event, events, width);
     case "model_failed":
       return event.attempt > 0
         ? [`  ! ${event.message}; trying again in ${((event.waitMs ?? 0) / 1000).toFixed(1)} s`]
@@ -61,15 +63,17 @@ function replyLines(
 ): string[] {
   const step = events.filter((each) => each.type === "assistant_message" && each.seq <= event.seq).length;
   const head = `${String(step).padStart(3)}  ${tokens(inputTotal(event.usage)).padStart(6)} tokens`;
-  const said = event.content
-    .flatMap((block) => (block.type === "text" ? [visible(block.text).trim()] : []))
-    .join("\n");
-  if (!event.content.some(isToolUse)) return [`${head}  answers`];
-  if (said === "") return [head];
+  const said = visible(spokenText(event.content)).trim();
+  const searches = searchesIn(event.content).flatMap((search) =>
+    search.error === "none" ? [] : [`     ⌕ ${cut(visible(searchLine(search)), Math.max(20, width - 7))}`],
+  );
+  if (event.stopReason === "pause_turn") return [head, ...searches];
+  if (!event.content.some(isToolUse)) return [...searches, `${head}  answers`];
+  if (said === "") return [head, ...searches];
   const [first, ...rest] = said
     .split("\n")
     .flatMap((line) => wrap(line, Math.max(20, width - indent.length)));
-  return [`${head}  ${first}`, ...rest.map((line) => `${indent}${line}`)];
+  return [`${head}  ${first}`, ...rest.map((line) => `${indent}${line}`), ...searches];
 }
 
 function resultLine(event: EventOf<"tool_result">, events: readonly LogEvent[], width: number): string {
@@ -94,13 +98,9 @@ function lastLine(event: EventOf<"tool_result">): string {
   return `: ${oneLine(visible(resultText(event.content)), 60)}`;
 }
 
-function editLine(event: EventOf<"context_edited">, width: number): string {
-  const removed = event.economics.removedTokens;
-  const gain =
-    typeof removed === "number"
-      ? `${tokens(removed)} tokens leave the context`
-      : `${event.edits.length} edits`;
-  return `  ▼ ${gain}: ${oneLine(visible(event.reason), Math.max(20, width - gain.length - 6))}`;
+function editLines(event: EventOf<"context_edited">, events: readonly LogEvent[], width: number): string[] {
+  const lines = wrap(visible(sentenceOf(editWords(event, events))), Math.max(20, width - 4));
+  return lines.map((line, index) => `  ${index === 0 ? "▼" : " "} ${line}`);
 }
 
 function tokens(count: number): string {

@@ -1,5 +1,7 @@
 /** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
 
+import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
+import type { AssistantBlock, FoundPage } from "../../core/blocks.ts";
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { lastText, spending, started } from "../../core/questions.ts";
@@ -40,9 +42,9 @@ export function turnLine(
   };
 }
 
-/** Returns the line for an event; undefined for internal events. */
-export function eventLine(event: LogEvent, sessionId: string): object | undefined {
-  const session = { session_id: sessionId };
+/** Returns the line for an event; undefined for internal events. `events`: the log up to it. */
+export function eventLine(event: LogEvent, events: readonly LogEvent[]): object | undefined {
+  const session = { session_id: started(events).sessionId };
   switch (event.type) {
     case "assistant_message":
       return { type: "assistant", message: assistantMessage(event), ...session };
@@ -62,7 +64,8 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "context_edited": {
       const { policy, reason, edits, economics } = event;
-      return { type: "context", policy, reason, edits, economics, ...session };
+      const text = sentenceOf(editWords(event, events));
+      return { type: "context", policy, reason, text, edits, economics, ...session };
     }
     case "model_failed": {
       if (event.attempt === 0) return undefined;
@@ -77,6 +80,10 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     }
     case "egress":
       return { type: "egress", ...wireEgress(event), ...session };
+    case "delegate_started":
+    case "delegate_called":
+    case "delegate_ended":
+      return { type: "delegate", ...delegateFields(event), ...session };
     // The first line names it.
     case "sandbox":
     case "runs_elsewhere":
@@ -90,13 +97,30 @@ export function eventLine(event: LogEvent, sessionId: string): object | undefine
     case "tools_gated":
     case "model_request":
     case "summary_call":
-    case "delegate_started":
-    case "delegate_called":
-    case "delegate_ended":
     case "turn_ended":
       return undefined;
     default:
       return event satisfies never;
+  }
+}
+
+function delegateFields(event: EventOf<"delegate_started" | "delegate_called" | "delegate_ended">) {
+  const { delegate } = event;
+  switch (event.type) {
+    case "delegate_started": {
+      const { toolUseId, folder, writes, role } = event;
+      const named = role === undefined ? {} : { role };
+      return { subtype: "started", delegate, tool_use_id: toolUseId, folder, writes, ...named };
+    }
+    case "delegate_called": {
+      const { model, usage, durationMs } = event;
+      return { subtype: "called", delegate, model, usage: wireUsage(usage), duration_ms: durationMs };
+    }
+    case "delegate_ended": {
+      const { calls, apartUsd, inPlaceUsd } = event.economics;
+      const sums = { calls, cost_usd: apartUsd, in_place_usd: inPlaceUsd };
+      return { subtype: "ended", delegate, reason: event.reason, ...sums };
+    }
   }
 }
 
@@ -114,10 +138,17 @@ function assistantMessage(event: EventOf<"assistant_message">) {
     ...(event.messageId ? { id: event.messageId } : {}),
     role: "assistant",
     model: event.model,
-    content: event.content,
+    content: event.content.map(shownBlock),
     stop_reason: event.stopReason,
     usage: wireUsage(event.usage),
   };
+}
+
+/** Shows a block as the log has it, but for the encrypted texts of a search, which only the API can read. */
+function shownBlock(block: AssistantBlock): object {
+  if (block.type !== "web_search_tool_result" || !Array.isArray(block.content)) return block;
+  const pages = (block.content as readonly FoundPage[]).map(({ encrypted_content: _, ...page }) => page);
+  return { ...block, content: pages };
 }
 
 function resultBlock(event: EventOf<"tool_result">) {

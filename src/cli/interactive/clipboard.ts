@@ -19,8 +19,10 @@ export async function pastedPicture(sessionFolder: string, env: Environment): Pr
   const outcomes: Outcome[] = [];
   for (const words of programs) {
     const outcome = await outputOf(words, env);
-    if (outcome.type === "picture") return stored(sessionFolder, outcome.bytes);
-    outcomes.push(outcome);
+    // The owner of the clipboard may answer with what it has, whatever it was asked for.
+    const isOne = outcome.type === "picture" && (await pictures()).isPicture(outcome.bytes);
+    if (isOne) return stored(sessionFolder, outcome.bytes);
+    outcomes.push(outcome.type === "picture" ? { type: "none" } : outcome);
   }
   if (outcomes.some(({ type }) => type === "none"))
     throw new Error("the clipboard holds no picture; name a file instead: @path/to/it.png");
@@ -29,6 +31,9 @@ export async function pastedPicture(sessionFolder: string, env: Environment): Pr
     `reading a picture from the clipboard needs ${names || "a desktop: DISPLAY or WAYLAND_DISPLAY is not set"}; or name a file: @path/to/it.png`,
   );
 }
+
+/** Loaded with the first picture. */
+const pictures = () => import("../../app/messages/pictures.ts");
 
 function programsFor({ WAYLAND_DISPLAY, DISPLAY }: Environment): string[][] {
   if (process.platform === "darwin") return [["pngpaste", "-"]];

@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { openRun } from "../../app/open-session.ts";
+import { converse } from "../../app/conversation.ts";
 import { findProviders, type Way as Means, type ProviderState } from "../../app/providers/found.ts";
 import { type KeyRow, keyRows, storeFor } from "../../app/stored-keys.ts";
 import { folders } from "../../config/folders.ts";
@@ -39,8 +39,11 @@ export async function firstStart(door: Door): Promise<Way | undefined> {
   }
 }
 
-/** Milliseconds that servers on this machine have to answer, all at once. */
-const waitMs = 300;
+/**
+ * Milliseconds that servers on this machine have to answer, all at once. Where none listens, that is known at once; one that
+ * does is what the person is looking for, however busy it is.
+ */
+const waitMs = 2000;
 
 async function lookAround({ tui, flags, env }: Door): Promise<Found[]> {
   const settings = flags.bare ? {} : readSettings(settingsFile(env));
@@ -188,7 +191,7 @@ function modelsToChoose(title: string, models: readonly ModelCard[]): PickReques
 async function showDemo({ tui, flags: { model: _, ...flags } }: Door): Promise<undefined> {
   const { runDemo } = await import("../commands/demo.ts");
   await tui.lend(async () => {
-    await runDemo(flags, openRun);
+    await runDemo(flags, converse);
     await typedLine("\nEnter goes back: ", { shown: false });
   });
 }

@@ -1,29 +1,29 @@
 /** The open session as the screen and its slash commands see it. */
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unknownCallFacts } from "../../agent/tool-calls.ts";
-import type { Chosen } from "../../app/conversation.ts";
+import type { Conversation } from "../../app/conversation.ts";
 import { gitBranch } from "../../app/instructions/first-message.ts";
 import { machineAt } from "../../app/machine.ts";
 import { serverActions } from "../../app/mcp/server-actions.ts";
 import { withNamedPictures } from "../../app/messages/paste.ts";
-import { runMessage } from "../../app/messages/run-message.ts";
+import { setEffort } from "../../app/model-switch.ts";
 import { picturesFolder } from "../../app/opening/folders.ts";
 import type { SessionOptions } from "../../app/options.ts";
 import type { Run } from "../../app/session.ts";
 import { sessionsUnder, shortened } from "../../app/stored-sessions.ts";
 import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
-import type { UserBlock } from "../../core/blocks.ts";
-import { currentModel, started } from "../../core/questions.ts";
+import type { UserMessage } from "../../core/events.ts";
+import { started } from "../../core/questions.ts";
 import { withoutSecrets } from "../../core/secrets/secrets.ts";
 import { shellText } from "../../core/text/tags.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
-import type { Host, Watching } from "../../tui/ports/session.ts";
+import type { Host, Queued, Watching } from "../../tui/ports/session.ts";
 import { pastedPicture } from "./clipboard.ts";
 import { rememberTyped, typedLines } from "./input-history.ts";
 import { sessionActions } from "./slash-commands.ts";
@@ -35,38 +35,34 @@ const idleMs = 60_000;
 
 /** `root`: folder of all sessions. */
 export function hostOf(
-  run: Run,
-  chosen: Chosen,
+  { run, chosen, follow, prompt }: Conversation,
   { flags, root }: { flags: SessionOptions; root: string },
 ): Host {
   const { agent } = run;
   const { cwd } = started(agent.log.events());
   const machine = machineAt(root);
-  const pasted = picturesFolder(run.folder);
   let idle: NodeJS.Timeout | undefined;
   const typed = join(folders(process.env).state, "typed.jsonl");
-  const turn = async (content: UserBlock[], signal: AbortSignal) => {
-    clearTimeout(idle);
-    const end = await runMessage(run, content, signal);
-    idle = setTimeout(() => run.hooks?.notify("idle_prompt", "Sawtooth waits for you"), idleMs).unref();
-    return end;
-  };
   return {
     log: agent.log,
     cwd,
     shortCwd: shortened(cwd),
     folder: run.folder,
-    branch: () => gitBranch(workspaceRoot(cwd))?.replace(/^branch /, ""),
+    // A command may have removed the folder.
+    branch: () => (existsSync(cwd) ? gitBranch(workspaceRoot(cwd))?.replace(/^branch /, "") : undefined),
     mode: () => chosen.mode ?? run.mode,
     setMode(mode) {
       chosen.mode = mode;
     },
     judgeAgain: run.judgeAgain,
-    async turn(content, signal) {
+    follow,
+    async turn(messages, signal) {
       clearTimeout(idle);
-      return turn(await withNamedPictures(content, { cwd, pasted }, signal), signal);
+      const content = (await pictured(messages, run, signal)).flatMap((message) => message.content);
+      const end = await prompt(content, signal);
+      idle = setTimeout(() => run.hooks?.notify("idle_prompt", "Sawtooth waits for you"), idleMs).unref();
+      return end;
     },
-    turnOfOthers: turn,
     pastedPicture: () => pastedPicture(run.folder, process.env),
     say: run.say,
     describe: (call) => unknownCallFacts(run.agent, call),
@@ -79,16 +75,26 @@ export function hostOf(
     sessions: sessionsUnder(root, cwd, run.sessionId),
     undo: undoOf(run),
     shell: (command, signal, watching) => runInShell(run, command, signal, watching),
-    setEffort(effort) {
-      // From the log: the model may have learned that its window is smaller.
-      const { model } = currentModel(agent.log.events());
-      agent.log.append({ type: "model_changed", model, effort });
-    },
+    setEffort: (effort) => setEffort(run, effort),
     files: () => workspaceFiles(cwd),
     editText,
     typed: () => typedLines(typed),
     rememberTyped: (text) => rememberTyped(typed, text),
   };
+}
+
+/** Attaches the pictures that the messages of the user name. */
+export async function pictured(
+  messages: readonly Queued[],
+  { agent, folder }: Run,
+  signal?: AbortSignal,
+): Promise<UserMessage[]> {
+  const source = { cwd: started(agent.log.events()).cwd, pasted: picturesFolder(folder) };
+  return Promise.all(
+    messages.map(async ({ typed, ...message }) =>
+      typed ? { ...message, content: await withNamedPictures(message.content, source, signal) } : message,
+    ),
+  );
 }
 
 /** Milliseconds. A user who runs a line can answer it, so it waits until it is answered or interrupted. */

@@ -2,12 +2,14 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Chosen } from "../../app/conversation.ts";
+import type { Chosen, Conversation } from "../../app/conversation.ts";
 import { sessionRoot } from "../../app/opening/folders.ts";
 import { warnOfOrphans } from "../../app/orphans.ts";
 import { packagePath } from "../../app/prompts.ts";
-import type { Person, Run } from "../../app/session.ts";
+import type { Run } from "../../app/session.ts";
+import { folders } from "../../config/folders.ts";
 import { workspaceRoot } from "../../config/instructions.ts";
+import { readSettings } from "../../config/settings.ts";
 import { createTui } from "../../tui/app/tui.ts";
 import { createPlain } from "../../tui/plain/plain.ts";
 import type { Tui } from "../../tui/ports/session.ts";
@@ -15,8 +17,9 @@ import type { Reflow } from "../../tui/screen/reflow.ts";
 import { createTerminal } from "../../tui/screen/terminal.ts";
 import type { Flags } from "../arguments/options.ts";
 import { writeOut, writeStack } from "../terminal-output.ts";
-import { hostOf } from "./host.ts";
+import { hostOf, pictured } from "./host.ts";
 import { listBefore, type NextSession, nextAfter, openFirst, openOr } from "./next-session.ts";
+import { notifierOf } from "./notifier.ts";
 
 /** Milliseconds before the machine's processes are scanned, so that the first frame comes first. */
 const orphanCheckMs = 300;
@@ -27,14 +30,15 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   const { version } = JSON.parse(readFileSync(packagePath("package.json"), "utf8")) as { version: string };
   const plain = flags.plain || env.TERM === "dumb";
   const choosing = flags.resume === "" ? listBefore(flags) : undefined;
-  const tui = plain ? createPlain({ version, input: process.stdin }) : redrawn(version, env);
+  const tui: Tui = plain
+    ? createPlain({ version, input: process.stdin })
+    : redrawn(version, { env, flags, warn: (text) => tui.warn(text) });
   const end = endings(tui);
   if (!plain) process.stdin.on("end", end.hangUp).on("error", end.hangUp);
   // They also apply to the following sessions.
   const chosen: Chosen = { allow: [] };
   const root = sessionRoot({ flags, env, cwd: process.cwd() });
   setTimeout(() => warnOfOrphans(root, "/jobs clean ends them", tui.warn), orphanCheckMs).unref();
-  const person = personOf(tui, chosen);
   let hint = "";
   try {
     const resume = choosing && (await tui.pick(choosing));
@@ -47,17 +51,21 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
     };
     let last: string | undefined;
     for (;;) {
-      const context = { flags, last, person, warn: tui.warn, crashed: end.crashed };
-      const run = await (last === undefined
+      const { person, warn } = tui;
+      const takeSteering = () => pictured(person.takeQueued(), conversation.run);
+      const { ask, onWaiting } = person;
+      const context = { ask, onWaiting, takeSteering, flags, last, chosen, warn, crashed: end.crashed };
+      const conversation: Conversation = await (last === undefined
         ? openFirst(next, context, { tui, chosen })
         : openOr(next, context));
+      const { run, close } = conversation;
       end.watching = false;
-      end.cleanUp = () => tui.stopped().then(run.close);
-      const host = hostOf(run, chosen, { flags: next.flags, root });
+      end.cleanUp = () => tui.stopped().then(close);
+      const host = hostOf(conversation, { flags: next.flags, root });
       const leave = await tui.attach(host, run.sessionId === last ? {} : next.begin);
       hint = hintOf(run);
       last = run.sessionId;
-      await run.close();
+      await close();
       end.watching = true;
       if (leave.type === "quit") break;
       next = nextAfter(leave, { ...flags, ...(chosen.model ? { model: chosen.model } : {}) });
@@ -69,9 +77,14 @@ export async function runInteractive(prompt: string | undefined, flags: Flags): 
   return end.code();
 }
 
-function redrawn(version: string, env: NodeJS.ProcessEnv): Tui {
-  const terminal = createTerminal(process.stdin, process.stdout);
-  return createTui({ terminal, version, colour: !env.NO_COLOR, reflow: reflowOf(env) });
+type Drawing = { env: NodeJS.ProcessEnv; flags: Flags; warn(text: string): void };
+
+/** Throws `SettingsError`. */
+function redrawn(version: string, { env, flags, warn }: Drawing): Tui {
+  const settings = flags.bare ? {} : readSettings(join(folders(env).config, "settings.json"));
+  const notifier = notifierOf(settings.notify, { env, warn });
+  const terminal = createTerminal(process.stdin, process.stdout, { reportsFocus: notifier !== undefined });
+  return createTui({ terminal, version, colour: !env.NO_COLOR, reflow: reflowOf(env), notifier });
 }
 
 /** Detects the terminal by its variables; an unknown one counts as the most widespread library. */
@@ -120,12 +133,4 @@ function endings(tui: Tui) {
     process.exit(1);
   });
   return end;
-}
-
-function personOf(tui: Tui, chosen: Chosen): Person {
-  return {
-    ...tui.person,
-    mode: () => chosen.mode,
-    allowed: chosen.allow,
-  };
 }

@@ -1,8 +1,7 @@
 /** Switches from one session to the next: lists the choices, and opens the chosen one. */
 
-import { openRun } from "../../app/open-session.ts";
+import { type Conversation, type ConversationOptions, converse } from "../../app/conversation.ts";
 import { sessionRoot } from "../../app/opening/folders.ts";
-import type { OpenOptions, Person, Run } from "../../app/session.ts";
 import { sessionsUnder } from "../../app/stored-sessions.ts";
 import { exitCodeOf, NoModel, UsageError } from "../../core/errors.ts";
 import type { EventBody } from "../../core/events.ts";
@@ -36,10 +35,9 @@ export function listBefore(flags: Flags): PickRequest {
   throw new UsageError("no stored session yet: start one without --resume");
 }
 
-type SessionContext = Pick<OpenOptions, "warn" | "crashed"> & {
+type SessionContext = Omit<ConversationOptions, "flags" | "cwd" | "env" | "events"> & {
   flags: Flags;
   last: string | undefined;
-  person: Person;
 };
 
 /**
@@ -50,7 +48,7 @@ export async function openFirst(
   next: NextSession,
   context: SessionContext,
   { tui, chosen }: { tui: Tui; chosen: { model?: string } },
-): Promise<Run> {
+): Promise<Conversation> {
   for (let { flags } = next; ; ) {
     try {
       return await openOr({ ...next, flags }, context);
@@ -67,16 +65,19 @@ export async function openFirst(
 }
 
 /** Opens the next session. On failure it continues the last one, if there was one, and reports the reason. */
-export async function openOr(next: NextSession, { flags, last, ...rest }: SessionContext): Promise<Run> {
+export async function openOr(
+  next: NextSession,
+  { flags, last, ...rest }: SessionContext,
+): Promise<Conversation> {
   const context = { cwd: process.cwd(), env: process.env, ...rest };
   try {
-    const run = await openRun({ flags: next.flags, events: next.events, ...context });
-    for (const body of next.append ?? []) run.agent.log.append(body);
-    return run;
+    const conversation = await converse({ flags: next.flags, events: next.events, ...context });
+    for (const body of next.append ?? []) conversation.run.agent.log.append(body);
+    return conversation;
   } catch (error) {
     if (last === undefined || exitCodeOf(error) === undefined) throw error;
     rest.warn((error as Error).message);
-    return openRun({ flags: flagsFor(flags, { type: "open", resume: last }), ...context });
+    return converse({ flags: flagsFor(flags, { type: "open", resume: last }), ...context });
   }
 }
 

@@ -27,6 +27,8 @@ export function sessionActions(run: Run, options: SwitchOptions): SessionActions
     exportTo: async (format, file) =>
       (await import("./session-files.ts")).writeExport(run, { format, file, cwd }),
     doctor: async () => (await import("./session-files.ts")).examined(sessionRoot({ flags, env, cwd })),
+    delegate: async (name, argument, signal) =>
+      (await import("../../app/delegate/start-role.ts")).startRole(run, name, argument, signal),
     own: () => ownCommandsOf(run),
     trust: (these) =>
       trustThese(
@@ -85,9 +87,9 @@ function ownCommandsOf({ skills }: Run): OwnCommands {
 }
 
 /** Returns what is said when the person starts it. */
-function commandOf({ name, description, text, folder, path, argument }: Skill): OwnCommand {
+function commandOf({ name, description, text, folder, path, argument, fork }: Skill): OwnCommand {
   const said = folder === undefined ? text : `Skill ${name}, of the folder ${dirname(path)}:\n\n${text}`;
-  return { name, description, text: said, hint: argument };
+  return { name, description, text: said, hint: argument, isRole: fork !== undefined };
 }
 
 function trustThese({ skills }: Run, called: readonly string[]): void {

@@ -113,7 +113,14 @@ const outgoing: Record<string, Schema> = {
         id: text,
         role: { const: "assistant" },
         model: text,
-        content: list(object({ type: oneOf("text", "thinking", "redacted_thinking", "tool_use") })),
+        content: list(
+          object({
+            type: oneOf(
+              ...["text", "thinking", "redacted_thinking", "tool_use"],
+              ...["server_tool_use", "web_search_tool_result"],
+            ),
+          }),
+        ),
         stop_reason: text,
         usage,
       },
@@ -138,6 +145,7 @@ const outgoing: Record<string, Schema> = {
   context: line("context", {
     policy: text,
     reason: text,
+    text,
     edits: list(object({ type: oneOf("replace", "collapse", "drop_thinking") })),
     economics: { type: "object" },
     ...session,
@@ -167,6 +175,21 @@ const outgoing: Record<string, Schema> = {
   retry: line("retry", { kind: text, message: text, attempt: count, wait_ms: amount, ...session }),
   quarantined: line("quarantined", { path: text, kept: text, accepted: flag, ...session }),
   egress: line("egress", { ...egress, ...session }, egressOptional),
+  delegate_started: line(
+    "delegate",
+    {
+      ...{ subtype: { const: "started" }, delegate: text, tool_use_id: text, folder: text, writes: flag },
+      ...{ role: text, ...session },
+    },
+    ["role"],
+  ),
+  delegate_called: line("delegate", {
+    ...{ subtype: { const: "called" }, delegate: text, model: text, usage, duration_ms: count, ...session },
+  }),
+  delegate_ended: line("delegate", {
+    ...{ subtype: { const: "ended" }, delegate: text, reason: text, calls: count },
+    ...{ cost_usd: amount, in_place_usd: amount, ...session },
+  }),
   warning: line("warning", { message: text, ...session }, ["session_id"]),
   heartbeat: line("heartbeat", session),
   turn: line("turn", { reason: text, result: text, structured_output: {}, num_turns: count, ...session }, [

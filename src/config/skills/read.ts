@@ -153,7 +153,30 @@ function common(parsed: Parsed, { called, origin }: SkillPlace) {
   return {
     ...{ place: called, origin, text: shown(parsed.body) },
     byModel: parsed.fields["disable-model-invocation"] !== true,
-    asksForTools: parsed.fields["allowed-tools"] !== undefined,
+    ...forkOf(parsed),
     ...(hint ? { argument: hint.slice(0, 60).toWellFormed() } : {}),
   };
+}
+
+/** Reads whether it is a role, and what it asks for its sub-agent. */
+function forkOf(parsed: Parsed): Pick<Skill, "asksForTools" | "fork"> {
+  const asked = parsed.fields["allowed-tools"];
+  if (textOf(parsed, "context").trim() !== "fork") return { asksForTools: asked !== undefined };
+  const [model, effort] = ["model", "effort"].map((name) => cleanLine(shown(textOf(parsed, name))).trim());
+  return {
+    asksForTools: false,
+    fork: {
+      ...(asked === undefined ? {} : { tools: entriesOf(asked) }),
+      ...(model && model !== "inherit" ? { model } : {}),
+      ...(effort ? { effort } : {}),
+    },
+  };
+}
+
+/** Returns the entries of a list, or of a text with commas or spaces between them. */
+function entriesOf(value: unknown): string[] {
+  const texts = Array.isArray(value)
+    ? value.map(String)
+    : String(value ?? "").match(/[^\s,(]+(?:\([^)]*\))?/g);
+  return (texts ?? []).map((text) => cleanLine(shown(text)).trim()).filter((text) => text !== "");
 }

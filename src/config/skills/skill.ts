@@ -5,6 +5,12 @@ import { basename, dirname } from "node:path";
 /** Whose it is: the person's, the project's, or a plug-in's. */
 export type Origin = "person" | "project" | "plugin";
 
+/**
+ * The wishes of a role for its sub-agent. `tools`: the entries of `allowed-tools`, which narrow what it may do; undefined
+ * where it has none. `model`, `effort`: as it writes them.
+ */
+export type Fork = { tools?: readonly string[]; model?: string; effort?: string };
+
 /** A skill; without a `folder` a command. */
 export type Skill = {
   name: string;
@@ -22,8 +28,10 @@ export type Skill = {
   byModel: boolean;
   /** Hint at its argument, such as `[file]`. */
   argument?: string;
-  /** True when it has `allowed-tools`, which has no effect. */
+  /** True when it has `allowed-tools` that have no effect: it is no role. */
   asksForTools: boolean;
+  /** Present for a role, `context: fork`: it is the instruction of a sub-agent. */
+  fork?: Fork;
   /** Name for people of the folder that it was found in. */
   place: string;
   origin: Origin;

@@ -1,153 +1,168 @@
-/** Decides when forgetting pays (context-engine §4): edits wait in a queue until a flush is worth its cost. Pure. */
+/**
+ * Forgets by value (context-engine §4): what is not worth its place waits until a flush is worth its cost, and the flush
+ * begins where that saves most. Pure.
+ */
 
-import type { Economics, LogEvent } from "../../core/events.ts";
-import { memoizedReduce } from "../../core/memoize.ts";
-import { cacheLifeMs, type ModelCard, usualLife } from "../../core/model-card.ts";
-import { lastOf, openFocus, spending } from "../../core/questions.ts";
-import { maskCandidates } from "./masking.ts";
+import type { ContextEdit } from "../../core/events.ts";
+import { lastOf, spending } from "../../core/questions.ts";
+import { type Piece, piecesOf } from "../value/pieces.ts";
+import { sessionFactor } from "../value/session.ts";
+import type { Prices } from "../value/worth.ts";
 import { offloadCandidates } from "./offload.ts";
 import { inputCandidates } from "./offload-inputs.ts";
-import { type Candidate, type Decision, freedAndRewritten, mergeCandidates, type Policy } from "./policy.ts";
+import { type Candidate, type Decision, mergeCandidates, type Policy } from "./policy.ts";
 import type { PolicyInput } from "./policy-input.ts";
-import { supersedeCandidates } from "./supersede.ts";
+import { lineBlocks } from "./step-lines.ts";
+import { coldFrom, expectedSaving, forcedReason, isQuiet, patienceOf, relativePrices } from "./timing.ts";
 
 export const economistPolicy: Policy = { name: "economist", plan: decide };
 
 function decide(snapshot: PolicyInput): Decision {
-  const queue = queueOf(snapshot);
-  if (queue.length === 0) return {};
-  const cold = coldFrom(snapshot);
-  const free = queue.filter(({ index }) => index >= cold);
-  const candidates = free.length > 0 ? free : queue;
-  const { removed, after } = freedAndRewritten(candidates, snapshot);
-  const sums = breakEven(snapshot, removed, after);
-  const reason = free.length > 0 ? "cold" : flushReason(snapshot, removed, sums);
-  if (!reason) return { deferredTokens: removed, flushTokens: Math.max(0, after - removed) };
-  const economics = { ...sums, reason, removedTokens: removed, afterTokens: after };
-  return {
-    plan: {
-      policy: "economist",
-      reason,
-      edits: candidates.map((candidate) => candidate.edit),
-      economics: { ...economics, expectedSavingUsd: expectedSaving(snapshot, removed, after, reason) },
-    },
-  };
+  const prices = pricesOf(snapshot);
+  const pieces = withLargest(piecesOf(snapshot, prices), snapshot);
+  if (pieces.length === 0) return {};
+  const scanned = scan(pieces, snapshot, prices);
+  const start = startOf(pieces, scanned, snapshot);
+  if (!start) return held(scanned, snapshot);
+  const edits = editsOf(pieces.slice(start.from), snapshot);
+  if (edits.length === 0) return held(scanned, snapshot);
+  const { reason, from } = start;
+  const { removed, rest, meter, threshold } = scanned.suffixes[from] as Suffix;
+  const tokens = (count: number) => Math.round(count * snapshot.calibration);
+  const [removedTokens, afterTokens] = [tokens(removed), tokens(removed + rest)];
+  const expectedSavingUsd = expectedSaving(snapshot, removedTokens, afterTokens, reason);
+  const sums = { r: prices.r, w: prices.w, meter: tokens(meter), threshold: tokens(threshold), reason };
+  const economics = { ...sums, removedTokens, afterTokens, expectedSavingUsd };
+  return { plan: { policy: "economist", reason, edits, economics } };
 }
 
-/** Queues stale and old observations; near the end of the window also large ones and old inputs. */
-function queueOf(snapshot: PolicyInput): Candidate[] {
-  const { settings, soft, expected } = snapshot;
-  const old = mergeCandidates(supersedeCandidates(snapshot), maskCandidates(snapshot, settings.maskKeep));
-  if (expected < settings.inputsAt * soft.tokens) return old;
-  return mergeCandidates(old, offloadCandidates(snapshot), inputCandidates(snapshot));
+/** Returns true when the result with this seq, or the step it is in, waits for a flush that is worth its cost. */
+export function isWaiting(seq: number, snapshot: PolicyInput): boolean {
+  return piecesOf(snapshot, pricesOf(snapshot)).some(
+    ({ masks, step }) =>
+      masks.some(({ edit }) => edit.seq === seq) || step?.logged.results.some((result) => result.seq === seq),
+  );
 }
 
-/** Returns read and write prices as shares of the input price. Without known prices it uses time instead of money. */
-export function relativePrices({ prices, contract }: ModelCard): { r: number; w: number } {
-  if (contract.cache.kind === "none") return { r: 1, w: 1 };
-  if (prices.input === 0) return { r: 0.1, w: 1 };
-  return { r: prices.cacheRead / prices.input, w: (prices.cacheWrite5m || prices.input) / prices.input };
+/** Tokens that a model writes to read something again: a call, and the thought before it. */
+const callTokens = 250;
+
+/** On a bound history an edit takes along the thinking that quotes a thing, so more of what it takes must be read again. */
+const boundCaution = 1.3;
+
+function pricesOf({ events, model, expected, calibration, settings }: PolicyInput): Prices {
+  const output = model.prices.input === 0 ? 5 : model.prices.output / model.prices.input;
+  // The setting for ten turns; a stack that keeps more of them is more careful.
+  const careful = model.contract.history === "prefix_bound" ? boundCaution : 1;
+  const caution = ((careful * settings.caution * settings.maskKeep) / 10) * sessionFactor(events);
+  return { ...relativePrices(model), context: expected / calibration, call: callTokens * output, caution };
 }
 
-/** Compares, in tokens at the input price, sending stale tokens once more with rewriting the tokens after them. */
-function flushSavings(
-  model: ModelCard,
-  deferred: number,
-  rewritten: number,
-): { carry: number; flush: number } {
-  const { r, w } = relativePrices(model);
-  return { carry: r * deferred, flush: (w - r) * rewritten };
+/** Near the end of the window also large results and old inputs of the editor go. */
+function withLargest(pieces: readonly Piece[], snapshot: PolicyInput): readonly Piece[] {
+  const { expected, settings, soft } = snapshot;
+  if (expected < settings.inputsAt * soft.tokens) return pieces;
+  const inLines = (index: number) =>
+    pieces.some(({ step }) => step && index >= step.index && index <= step.end);
+  const masks = pieces.flatMap((piece) => piece.masks);
+  const all = mergeCandidates(masks, offloadCandidates(snapshot), inputCandidates(snapshot));
+  const more = all.filter((one) => !masks.includes(one) && !inLines(one.index));
+  return [...pieces, ...more.map(pieceOfMask)].sort((a, b) => a.index - b.index);
 }
 
-/** Returns dollars: what stale tokens cost each step, and what forgetting them now would cost once. */
-export function deferralCostOf(
-  model: ModelCard,
-  { deferredTokens = 0, flushTokens = 0 }: Pick<Decision, "deferredTokens" | "flushTokens">,
-): { step: number; flush: number } {
-  const { carry, flush } = flushSavings(model, deferredTokens, flushTokens);
-  const price = model.prices.input / 1e6;
-  return { step: carry * price, flush: flush * price };
-}
-
-type Sums = { r: number; w: number; meter: number; threshold: number };
-
-/** Ski rental: compares the cost so far of carrying the queue with the cost of rewriting the rest. */
-function breakEven(snapshot: PolicyInput, removed: number, after: number): Sums {
-  const { r, w } = relativePrices(snapshot.model);
-  const deferred = removed + deferredSinceFlush(snapshot.events);
-  const { carry, flush } = flushSavings(snapshot.model, deferred, Math.max(0, after - removed));
-  return { r, w, meter: Math.round(carry), threshold: Math.round(flush) };
-}
-
-/** Sums the forgettable tokens carried by each request since the last edit. */
-const deferredSinceFlush = memoizedReduce(
-  () => 0,
-  (deferred, event) => {
-    if (event.type === "context_edited") return event.fold ? deferred : 0;
-    return event.type === "model_request" ? deferred + (event.deferredTokens ?? 0) : deferred;
-  },
-);
-
-function flushReason(snapshot: PolicyInput, removed: number, sums: Sums): string | undefined {
-  const { model, expected, soft, settings } = snapshot;
-  const tier = model.prices.tier?.aboveTokens ?? Number.POSITIVE_INFINITY;
-  if (expected > tier && expected - removed <= tier) return "cliff";
-  if (expected >= settings.pressure * soft.tokens) return "pressure";
-  if (isQuiet(snapshot, removed)) return undefined;
-  const patience = model.contract.history === "prefix_bound" && !isBoundary(snapshot.events) ? 4 : 1;
-  const share = willPay(snapshot, removed, sums) ? settings.earlyShare : 1;
-  return sums.meter >= share * patience * sums.threshold ? "break-even" : undefined;
+function pieceOfMask(mask: Candidate): Piece {
+  const { index, removes } = mask;
+  return { index, removes, masks: [mask], overdue: removes, waited: removes, risk: 0 };
 }
 
 /**
- * Returns true when a flush now pays if the session continues for as many steps as it has had: a thing's age predicts
- * its remaining life (Lindy). A ski rental that trusts such a prediction buys at a share of the threshold; at one half
- * it pays at most 1.5 times the best in hindsight when the prediction holds, and 3 times when it does not (Purohit,
- * Svitkina, Kumar: Improving Online Algorithms via ML Predictions, NeurIPS 2018).
+ * A flush of all pieces from one on, in uncalibrated tokens: what it frees, what it rewrites, and at the input price what
+ * the overdue part of it has cost until now, what carrying it costs a reply beyond what it risks, what the rewriting would
+ * cost, and what is gained over as many replies as the session has had.
  */
-function willPay({ events }: PolicyInput, removed: number, { r, threshold }: Sums): boolean {
-  return r * removed * spending(events).replies >= threshold;
+type Suffix = {
+  removed: number;
+  rest: number;
+  meter: number;
+  burden: number;
+  threshold: number;
+  gain: number;
+};
+type Scanned = { suffixes: Suffix[]; overdue: number };
+
+function scan(pieces: readonly Piece[], { view, events }: PolicyInput, { r, w }: Prices): Scanned {
+  const { replies } = spending(events);
+  const suffixes: Suffix[] = [];
+  let [removed, waited, overdue, risk, behind, entry] = [0, 0, 0, 0, 0, view.entries.length];
+  for (let at = pieces.length - 1; at >= 0; at--) {
+    const piece = pieces[at] as Piece;
+    while (entry > piece.index) behind += view.entries[--entry]?.tokens ?? 0;
+    removed += piece.removes;
+    waited += piece.waited;
+    overdue += piece.overdue;
+    risk += piece.risk;
+    const rest = Math.max(0, behind - removed);
+    const threshold = (w - r) * rest;
+    const gain = r * removed * replies - threshold;
+    suffixes.push({ removed, rest, meter: r * waited, burden: r * removed - risk, threshold, gain });
+  }
+  return { suffixes: suffixes.reverse(), overdue };
 }
 
-/** Returns true when there is too little to gain: a small queue, or a session that may end before a flush pays. */
-function isQuiet({ events, expected, soft, settings }: PolicyInput, removed: number): boolean {
-  // Both bounds shrink with the window, because sessions in a small window fill it sooner.
-  const scale = Math.min(1, soft.tokens / 120_000);
-  if (removed < settings.minFlush * scale) return true;
-  return spending(events).replies < settings.quietSteps && expected < settings.quietTokens * scale;
-}
-
-/**
- * Index of the first entry that the next request must rewrite anyway: 0 when the cache entry has expired or the
- * model changed, the entry after the checkpoint when that one lives longer, and infinity while all is warm.
- */
-function coldFrom({ events, now, view, model }: PolicyInput): number {
-  const [request, change] = [lastOf(events, "model_request"), lastOf(events, "model_changed")];
-  if (change && change.seq > (request?.seq ?? 0)) return 0;
-  const waited = request ? now - request.at : 0;
-  if (waited <= cacheLifeMs[usualLife(model.contract)]) return Number.POSITIVE_INFINITY;
-  const focus = model.contract.cache.ttls.includes("1h") ? openFocus(events) : undefined;
-  if (!focus || waited > cacheLifeMs["1h"]) return 0;
-  const after = view.entries.findIndex((entry) => entry.seq >= focus.resultSeq);
-  return after < 0 ? view.entries.length : after;
-}
-
-/** Returns true at the start of a turn or after a fold: later thinking does not depend on dropped thinking. */
-function isBoundary(events: readonly LogEvent[]): boolean {
-  const last = events.at(-1);
-  return last?.type === "user_message" || (last?.type === "context_edited" && last.fold !== undefined);
-}
-
-/** Returns dollars saved if the session goes on for as many steps as it has had, the best guess available. */
-function expectedSaving(
+/** Returns where a flush begins, and why; undefined while none is due. */
+function startOf(
+  pieces: readonly Piece[],
+  { suffixes }: Scanned,
   snapshot: PolicyInput,
-  removed: number,
-  after: number,
-  reason: string,
-): Economics[string] {
-  const { r, w } = relativePrices(snapshot.model);
-  const steps = spending(snapshot.events).replies;
-  const rewrite = reason === "cold" ? 0 : (w - r) * Math.max(0, after - removed);
-  const saved = (r * removed * steps - rewrite) * snapshot.model.prices.input;
-  return Math.round(saved) / 1e6;
+): { from: number; reason: string } | undefined {
+  const cold = coldFrom(snapshot);
+  const free = cold === Number.POSITIVE_INFINITY ? -1 : pieces.findIndex(({ index }) => index >= cold);
+  if (free >= 0) return { from: free, reason: "cold" };
+  const tokens = (from: number) => (suffixes[from]?.removed ?? 0) * snapshot.calibration;
+  const forced = forcedReason(snapshot, tokens(0));
+  if (forced) return { from: 0, reason: forced };
+  let from = 0;
+  for (let at = 1; at < suffixes.length; at++)
+    if ((suffixes[at] as Suffix).gain > (suffixes[from] as Suffix).gain) from = at;
+  const pays =
+    isDue(suffixes, snapshot) && (suffixes[from] as Suffix).gain > 0 && !isQuiet(snapshot, tokens(from));
+  return pays ? { from, reason: "break-even" } : undefined;
+}
+
+/** Replies within which a flush must pay: a session of any length often ends after not many more. */
+const paidWithin = 30;
+
+/** Returns true when not to make one of the flushes has cost as much as to make it, as in ski rental. */
+function isDue(suffixes: readonly Suffix[], snapshot: PolicyInput): boolean {
+  const { r } = relativePrices(snapshot.model);
+  const patience = patienceOf(snapshot);
+  const queued = steadyReplies(snapshot);
+  return suffixes.some(({ removed, meter, burden, threshold }) => {
+    if (meter <= 0 && queued === 0) return false;
+    const costs = meter >= patience * threshold || queued * burden >= threshold;
+    return costs && paidWithin * r * removed >= threshold;
+  });
+}
+
+/**
+ * Returns for how many replies all that is queued has been carried, before the first edit of a session: it grew from nothing,
+ * so on average for half of them. After that what is queued is partly what an edit left, and only what is overdue counts.
+ */
+function steadyReplies({ events }: PolicyInput): number {
+  return lastOf(events, "context_edited") ? 0 : spending(events).replies / 2;
+}
+
+function held({ suffixes, overdue }: Scanned, { calibration }: PolicyInput): Decision {
+  const rest = suffixes.find(({ meter }) => meter > 0)?.rest ?? 0;
+  if (overdue === 0) return {};
+  return { deferredTokens: Math.round(overdue * calibration), flushTokens: Math.round(rest * calibration) };
+}
+
+function editsOf(pieces: readonly Piece[], snapshot: PolicyInput): ContextEdit[] {
+  const blocks = lineBlocks(
+    pieces.flatMap(({ step }) => step ?? []),
+    snapshot,
+  );
+  const all = [...pieces.flatMap(({ masks }) => masks), ...blocks];
+  return all.sort((a, b) => a.index - b.index).map(({ edit }) => edit);
 }

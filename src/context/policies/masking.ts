@@ -1,5 +1,6 @@
 /** Observation masking (The Complexity Trap, arXiv 2508.21433): old results become placeholders. Pure. */
 
+import type { EventOf, LogEvent } from "../../core/events.ts";
 import { eventAt } from "../../core/questions.ts";
 import { placeholder } from "../view/placeholder.ts";
 import { textTokens } from "../view/tokens.ts";
@@ -51,8 +52,18 @@ export function maskOf(
   if (entry.edited || entry.standing) return [];
   const event = eventAt(events, entry.seq);
   if (event?.type !== "tool_result") return [];
-  const text = placeholder(event, events);
-  const removes = entry.tokens - textTokens(text) - 12;
+  const { text, tokens } = placeholders.get(event) ?? placeholderOf(event, events);
+  const removes = entry.tokens - tokens - 12;
   const index = view.entries.indexOf(entry, from);
   return removes > 0 ? [{ edit: { type: "replace", seq: entry.seq, block: 0, text }, index, removes }] : [];
+}
+
+/** Placeholders with their tokens, made once: every step of a long session asks for them. */
+const placeholders = new WeakMap<LogEvent, { text: string; tokens: number }>();
+
+function placeholderOf(event: EventOf<"tool_result">, events: readonly LogEvent[]) {
+  const text = placeholder(event, events);
+  const made = { text, tokens: textTokens(text) };
+  placeholders.set(event, made);
+  return made;
 }

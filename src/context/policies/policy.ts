@@ -26,8 +26,12 @@ export type Decision = { plan?: Plan; deferredTokens?: number; flushTokens?: num
 
 export type Policy = { name: string; plan(snapshot: PolicyInput): Decision };
 
-/** One edit that could be made. `removes`: tokens it takes out of the view, uncalibrated. */
-export type Candidate = { edit: ContextEdit & { type: "replace" }; index: number; removes: number };
+/** One edit that could be made: mostly of a block. `removes`: tokens it takes out of the view, uncalibrated. */
+export type Candidate<Edit extends ContextEdit = ContextEdit & { type: "replace" }> = {
+  edit: Edit;
+  index: number;
+  removes: number;
+};
 
 /** Merges lists of candidates, oldest first; of several for one block the earliest list's wins. */
 export function mergeCandidates(...lists: readonly Candidate[][]): Candidate[] {
@@ -41,7 +45,7 @@ export function mergeCandidates(...lists: readonly Candidate[][]): Candidate[] {
 
 /** Returns the calibrated tokens that the candidates remove (Q) and that follow the first of them (T). */
 export function freedAndRewritten(
-  candidates: readonly Candidate[],
+  candidates: readonly Candidate<ContextEdit>[],
   snapshot: PolicyInput,
 ): { removed: number; after: number } {
   const { view, calibration } = snapshot;
@@ -56,7 +60,7 @@ export function freedAndRewritten(
 export function editImmediately(
   name: string,
   reason: string,
-  candidates: readonly Candidate[],
+  candidates: readonly Candidate<ContextEdit>[],
   snapshot: PolicyInput,
 ): Decision {
   if (candidates.length === 0) return {};

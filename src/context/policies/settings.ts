@@ -1,5 +1,7 @@
 /** The engine's settings, with the published defaults (context-engine §3 to §6). Pure. */
 
+import { similar } from "../../core/text/nearest.ts";
+
 export type EngineSettings = {
   /** Soft window in tokens, when the user set one. */
   window?: number;
@@ -7,6 +9,8 @@ export type EngineSettings = {
   maskKeep: number;
   /** Turns that must be maskable before masking alone masks them; 1 is rolling, as published. */
   maskBatch: number;
+  /** Steps older than the kept turns at which `step-lines` turns them into lines, all at once. */
+  lineBlock: number;
   /** Unsummarised turns beyond the kept ones at which `summary` summarises (N). */
   summaryTurns: number;
   /** The same for `hybrid`, whose first defence is masking. */
@@ -28,7 +32,9 @@ export type EngineSettings = {
   rawTokens: number;
   /** Fewest tokens that the economist flushes, unless forced. */
   minFlush: number;
-  /** Share of the break-even for an early flush, if the session's length predicts that it pays; 1: never. */
+  /** How many times its cost a re-read counts when the economist weighs what forgetting saves. */
+  caution: number;
+  /** In the stack `turns`, share of the break-even for an early flush, if the session's length predicts that it pays; 1: never. */
   earlyShare: number;
   /** The economist leaves sessions below both alone, unless forced. */
   quietSteps: number;
@@ -42,6 +48,7 @@ export type EngineSettings = {
 export const defaultSettings: EngineSettings = {
   maskKeep: 10,
   maskBatch: 1,
+  lineBlock: 20,
   summaryTurns: 21,
   hybridTurns: 43,
   summaryKeep: 10,
@@ -53,6 +60,7 @@ export const defaultSettings: EngineSettings = {
   resultShare: 0.1,
   rawTokens: 7_500,
   minFlush: 5_000,
+  caution: 7,
   earlyShare: 0.5,
   quietSteps: 30,
   quietTokens: 60_000,
@@ -60,14 +68,44 @@ export const defaultSettings: EngineSettings = {
   reciteSteps: 8,
 };
 
+const names = [...Object.keys(defaultSettings), "window"];
 const shares = ["pressure", "target", "inputsAt", "resultShare", "earlyShare"];
 
-/** Returns the reason why these settings are invalid; undefined for valid ones. */
-export function engineProblem(numbers: Readonly<Record<string, number>>): string | undefined {
-  const names = [...Object.keys(defaultSettings), "window"];
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!names.includes(name)) return `${name} is not known: use ${names.join(", ")}`;
-    if (shares.includes(name) && value > 1) return `${name} must be a share from 0 to 1, not ${value}`;
+/** Returns the reason why these settings are invalid, with the range of the setting; undefined for valid ones. */
+export function engineProblem(values: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(values)) {
+    const problem = settingProblem(name, value);
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function settingProblem(name: string, value: unknown): string | undefined {
+  if (!names.includes(name)) {
+    const meant = similar(name, names);
+    return `${name} is not known: ${meant ? `did you mean ${meant}?` : `use ${names.join(", ")}`}`;
+  }
+  const [most, range] = shares.includes(name)
+    ? [1, "a share from 0 to 1"]
+    : [Number.MAX_VALUE, "a number of at least 0"];
+  const fits = typeof value === "number" && value >= 0 && value <= most;
+  return fits ? undefined : `${name} must be ${range}, not ${JSON.stringify(value)}`;
+}
+
+/** Effective turns whose observations stay, by the length of sessions that they suit (context-engine §3). */
+const maskPresets: Readonly<Record<string, number>> = { short: 5, medium: 10, long: 18 };
+export const presetNames: readonly string[] = Object.keys(maskPresets);
+
+/** Reads `short`, a preset, or `caution=8`; returns the setting, or the reason why it is none. */
+export function readSetting(text: string): { engine: Record<string, number> } | { problem: string } {
+  const preset = maskPresets[text];
+  if (preset !== undefined) return { engine: { maskKeep: preset } };
+  const [name = "", value] = text.split(/=(.*)/s);
+  if (value === undefined && !names.includes(name)) {
+    const presets = presetNames.map((each) => `:${each}`).join(", ");
+    return { problem: `after a policy stands one of ${presets}, or a setting such as :caution=8` };
+  }
+  const number = /^\d*\.?\d+$/.test(value ?? "") ? Number(value) : value;
+  const problem = settingProblem(name, number ?? "");
+  return problem === undefined ? { engine: { [name]: Number(number) } } : { problem };
 }

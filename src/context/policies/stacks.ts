@@ -7,8 +7,11 @@ import { maskingPolicy } from "./masking.ts";
 import { offloadPolicy } from "./offload.ts";
 import { offloadInputsPolicy } from "./offload-inputs.ts";
 import type { Policy } from "./policy.ts";
+import { presetNames, readSetting } from "./settings.ts";
+import { stepLinesPolicy } from "./step-lines.ts";
 import { lastResortPolicy, summaryPolicy } from "./summary.ts";
 import { supersedePolicy } from "./supersede.ts";
+import { turnsPolicy } from "./turns.ts";
 
 /** Policies that end all stacks but `raw` and `ingest`, so that a session never overflows. */
 const never = [fallbackPolicy, lastResortPolicy];
@@ -36,7 +39,9 @@ const stacks: Record<string, Stack> = {
   economist: stack([focusPolicy, economistPolicy, ...never], { folds: true, masks: true }),
   // The baseline for all policies: results up to the hard limits.
   raw: stack([], { truncates: false }),
+  turns: stack([focusPolicy, turnsPolicy, ...never], { folds: true, masks: true }),
   masking: stack([maskingPolicy, ...never], { masks: true }),
+  "step-lines": stack([stepLinesPolicy, ...never], { masks: true }),
   summary: stack([summaryPolicy("summary"), ...never]),
   hybrid: stack([maskingPolicy, summaryPolicy("hybrid"), ...never], { masks: true }),
   focus: stack([focusPolicy, ...never], { folds: true }),
@@ -62,24 +67,37 @@ export function policyStack(name: string): Policy[] | undefined {
   return stacks[name]?.policies;
 }
 
-/** Effective turns whose observations stay, by the length of sessions that they suit (context-engine §3). */
-const maskPresets: Readonly<Record<string, number>> = { short: 5, medium: 10, long: 18 };
 const presetStacks: readonly string[] = contextNames.filter((name) => stackNamed(name).masks);
 
-/** Parses a stack name: `masking`, or with a preset `masking:short`, which changes a setting of the engine. */
-export function namedStack(words: string): { context: string; engine: { maskKeep?: number } } | undefined {
-  const [context = "", ...presets] = words.split(":");
-  if (!contextNames.includes(context)) return undefined;
-  if (presets.length === 0) return { context, engine: {} };
-  const maskKeep = presets.length === 1 ? maskPresets[presets[0] ?? ""] : undefined;
-  return maskKeep === undefined || !presetStacks.includes(context)
-    ? undefined
-    : { context, engine: { maskKeep } };
+export type NamedStack = { context: string; engine: Record<string, number> };
+
+/**
+ * Reads a stack's name: `masking`, with a preset `masking:short`, or with settings of the engine `economist:caution=8`.
+ * Returns the reason where it is none.
+ */
+export function readStack(words: string): NamedStack | { problem: string } {
+  const [context = "", ...settings] = words.split(":");
+  if (!contextNames.includes(context)) return { problem: `must be ${contextChoices}` };
+  let engine: Record<string, number> = {};
+  for (const setting of settings) {
+    if (presetNames.includes(setting) && !presetStacks.includes(context))
+      return { problem: `:${setting} has no effect on ${context}, which masks nothing` };
+    const read = readSetting(setting);
+    if ("problem" in read) return read;
+    const [twice] = Object.keys(read.engine).filter((name) => name in engine);
+    if (twice !== undefined) return { problem: `sets ${twice} twice` };
+    engine = { ...engine, ...read.engine };
+  }
+  return { context, engine };
 }
 
-/** The names that `namedStack` takes, in words. */
-export const contextChoices = `one of ${contextNames.join(", ")}; ${presetStacks.join(", ")} also with ${Object.keys(
-  maskPresets,
-)
+/** All names that `readStack` takes, with each preset. */
+export const stackWords: readonly string[] = contextNames.flatMap((name) => [
+  name,
+  ...(presetStacks.includes(name) ? presetNames.map((preset) => `${name}:${preset}`) : []),
+]);
+
+/** The names that `readStack` takes, in words. */
+const contextChoices = `one of ${contextNames.join(", ")}; ${presetStacks.join(", ")} also with ${presetNames
   .map((preset) => `:${preset}`)
   .join(", ")}`;

@@ -10,9 +10,11 @@ import {
   noUsage,
   type Prices,
   pricesOf,
+  searchCost,
   type Usage,
 } from "../../core/model-card.ts";
 import { blocksTokens } from "../view/tokens.ts";
+import { plural } from "./amounts.ts";
 import { type Contents, contentsOf, noKinds } from "./contents.ts";
 import { type Kind, kinds } from "./kinds.ts";
 import { type Moment, walker } from "./walk.ts";
@@ -24,6 +26,7 @@ export type Buckets = {
   write5m: number;
   write1h: number;
   output: number;
+  searches: number;
   side: number;
   delegates: number;
 };
@@ -66,17 +69,25 @@ export function costReader(events: readonly LogEvent[]): CostReader {
   };
 }
 
-/** Lists the buckets of the bill as rows: name, tokens, dollars. */
-export function bucketRows({ buckets, usage, sideUsage, delegateUsage }: Costs): [string, number, number][] {
+type BucketRow = [name: string, tokens: number, dollars: number];
+
+/** Lists the buckets of the bill as rows. */
+export function bucketRows({ buckets, usage, sideUsage, delegateUsage }: Costs): BucketRow[] {
   return [
     ["cache read", usage.cacheReadTokens, buckets.read],
     ["cache write, 5 min", usage.cacheWrite5mTokens, buckets.write5m],
     ["cache write, 1 h", usage.cacheWrite1hTokens, buckets.write1h],
     ["uncached input", usage.inputTokens, buckets.uncached],
     ["output", usage.outputTokens, buckets.output],
+    ...(usage.webSearches ? [searchRow(usage.webSearches, buckets.searches)] : []),
     ["summaries", inputTotal(sideUsage) + sideUsage.outputTokens, buckets.side],
     ["sub-agents", inputTotal(delegateUsage) + delegateUsage.outputTokens, buckets.delegates],
   ];
+}
+
+/** Searches cost by the piece; the tokens of what they found are input as any. */
+function searchRow(count: number, dollars: number): BucketRow {
+  return [plural(count, "web search", "web searches"), 0, dollars];
 }
 
 /** `take` returns the model in force. */
@@ -84,7 +95,16 @@ function bucketReader(): {
   take(event: LogEvent): ModelCard | undefined;
   costs(): Omit<Costs, "byKind">;
 } {
-  const buckets: Buckets = { uncached: 0, read: 0, write5m: 0, write1h: 0, output: 0, side: 0, delegates: 0 };
+  const buckets: Buckets = {
+    uncached: 0,
+    read: 0,
+    write5m: 0,
+    write1h: 0,
+    output: 0,
+    searches: 0,
+    side: 0,
+    delegates: 0,
+  };
   let model: ModelCard | undefined;
   let [usage, sideUsage, delegateUsage] = [noUsage, noUsage, noUsage];
   const take = (event: LogEvent): ModelCard | undefined => {
@@ -118,6 +138,7 @@ function addBuckets(buckets: Buckets, usage: Usage, allPrices: Prices): void {
   buckets.write5m += dollars(usage.cacheWrite5mTokens, prices.cacheWrite5m || prices.input);
   buckets.write1h += dollars(usage.cacheWrite1hTokens, prices.cacheWrite1h || prices.input);
   buckets.output += dollars(usage.outputTokens, prices.output);
+  buckets.searches += searchCost(usage, allPrices);
 }
 
 function kindReader(events: readonly LogEvent[]): {
@@ -146,6 +167,7 @@ function kindReader(events: readonly LogEvent[]): {
     const output = (usage.outputTokens * pricesOf(usage, answer.model.prices).output) / 1e6;
     written("reasoning", thought * output);
     written("actions", (1 - thought) * output);
+    written("observations", searchCost(usage, answer.model.prices));
   };
   const byKind = () =>
     costs

@@ -12,7 +12,7 @@ import {
 } from "../../core/model-card.ts";
 import { findCall } from "../../core/questions.ts";
 
-/** `brief`: its first line. `end`: undefined while it runs, or when the session was cut off meanwhile. */
+/** `brief`: its first line, after the name of its role. `end`: undefined while it runs, or when the session was cut off meanwhile. */
 export type DelegateRow = {
   id: string;
   folder: string;
@@ -58,14 +58,15 @@ export function delegateReader(events: readonly LogEvent[]): {
 }
 
 function rowOf(
-  { delegate, folder, toolUseId, writes }: EventOf<"delegate_started">,
+  { delegate, folder, toolUseId, writes, role, brief: said }: EventOf<"delegate_started">,
   events: readonly LogEvent[],
 ): DelegateRow {
   const input = findCall(events, toolUseId)?.input as { brief?: unknown } | undefined;
-  const brief =
-    String(input?.brief ?? "")
+  const task =
+    String(said ?? input?.brief ?? "")
       .trim()
       .split("\n")[0] ?? "";
+  const brief = role === undefined ? task : `${role}: ${task}`;
   return { id: delegate, folder, brief, writes, calls: 0, usage: noUsage, cost: 0 };
 }
 

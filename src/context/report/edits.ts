@@ -3,6 +3,7 @@
 import type { Economics, LogEvent } from "../../core/events.ts";
 import { cacheLifeMs, costOf, type ModelCard, usualLife } from "../../core/model-card.ts";
 import { indexFrom } from "../../core/questions.ts";
+import { type EditWords, editWords } from "../view/edit-words.ts";
 import { calibration } from "../view/tokens.ts";
 import { firstChanged, type View } from "../view/view.ts";
 import { type Elongation, elongationAt, isLossy, repeatReader, type StepRepeats } from "./elongation.ts";
@@ -25,6 +26,8 @@ export type EditRow = {
   rewritten: number;
   /** As the policy logged them. */
   economics: Economics;
+  /** The same for people. */
+  words: EditWords;
   hindsight: Hindsight;
   /** Only of lossy edits. */
   elongation?: Elongation;
@@ -65,7 +68,10 @@ export function editReader(answered: readonly Answered[]): EditReader {
     charged = Math.max(charged, tail);
     const { type: _, edits: __, fold: ___, ...facts } = event;
     edits.push({
-      row: { ...facts, removed, rewritten, step: 1 + requests, count: event.edits.length },
+      row: {
+        ...{ ...facts, removed, rewritten, step: 1 + requests, count: event.edits.length },
+        words: editWords(event, read),
+      },
       ...{ circumstance: circumstances.newest(), standing: standingOf(event), lossy: isLossy(event) },
     });
   };

@@ -46,17 +46,18 @@ export const partsReader: (events: readonly LogEvent[]) => PartsReader = memoize
   return { fixed, partsOf };
 });
 
-/** The texts that collapses put in the place of events. */
-const foldedTexts = memoizedReduce<Set<string>>(
-  () => new Set(),
+/** The texts that collapses put in the place of events, each with its kind: lines of calls are what they stand for. */
+const foldedTexts = memoizedReduce<Map<string, Kind>>(
+  () => new Map(),
   (texts, event) => {
     if (event.type === "context_edited")
-      for (const edit of event.edits) if (edit.type === "collapse") texts.add(edit.text);
+      for (const edit of event.edits)
+        if (edit.type === "collapse") texts.set(edit.text, edit.lines ? "actions" : "knowledge");
     return texts;
   },
 );
 
-function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlySet<string>): Part[] {
+function partsOfEntry(entry: Entry, event: LogEvent | undefined, folded: ReadonlyMap<string, Kind>): Part[] {
   return entry.blocks.map((block, index) => ({
     kind: kindIn(entry, index) ?? kindOf(block, index, event, folded),
     tokens: blockTokens(block),
@@ -70,22 +71,30 @@ function kindIn({ knowledge, standing }: Entry, index: number): Kind | undefined
   return index === knowledge ? "knowledge" : standing ? "instructions" : undefined;
 }
 
-function kindOf(block: Block, index: number, event: LogEvent | undefined, folded: ReadonlySet<string>): Kind {
+function kindOf(
+  block: Block,
+  index: number,
+  event: LogEvent | undefined,
+  folded: ReadonlyMap<string, Kind>,
+): Kind {
   switch (block.type) {
     case "thinking":
     case "redacted_thinking":
       return "reasoning";
     case "tool_use":
+    case "server_tool_use":
       return "actions";
+    case "web_search_tool_result":
+      return "observations";
     case "tool_result":
-      return typeof block.content === "string" && folded.has(block.content) ? "knowledge" : "observations";
+      return (typeof block.content === "string" && folded.get(block.content)) || "observations";
     case "image":
       return "user";
     case "tool_removal":
     case "tool_addition":
       return "reminders";
     case "text":
-      return folded.has(block.text) ? "knowledge" : textKind(index, event);
+      return folded.get(block.text) ?? textKind(index, event);
   }
 }
 

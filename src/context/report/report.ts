@@ -4,6 +4,7 @@ import type { EventOf, LogEvent } from "../../core/events.ts";
 import { allOf, started } from "../../core/questions.ts";
 import { policyInputOf } from "../policies/policy-input.ts";
 import type { SoftWindow } from "../policies/window.ts";
+import { type Forgotten, type ForgottenReader, forgottenReader } from "../reuse/forgotten.ts";
 import { viewReader } from "../view/view.ts";
 import { type CostReader, type Costs, costReader } from "./cost.ts";
 import { type Decisions, decisionsOf } from "./decisions.ts";
@@ -40,6 +41,8 @@ export type SessionReport = Omit<ContextFigures, "next"> & {
   /** Texts of instructions that stand; empty where none was read. */
   instructions: InstructionCost[];
   cost: Costs;
+  /** Things that were forgotten, and those of them that were asked for again. */
+  forgotten: Forgotten;
   /** Empty where nothing was delegated. */
   delegates: DelegateRow[];
   failures: EventOf<"model_failed">[];
@@ -57,7 +60,8 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
   const costs = costReader(events);
   const facts = factReader(started(events));
   for (const event of events) facts.take(event);
-  const { figures, steps, snapshot } = walked(events, costs);
+  const forgotten = forgottenReader();
+  const { figures, steps, snapshot } = walked(events, { costs, forgotten });
   const { next: _, ...context } = figures;
   return {
     ...context,
@@ -68,6 +72,7 @@ export function sessionReport(events: readonly LogEvent[]): SessionReport {
     commandCalls: commandCalls(events),
     instructions: instructionCosts(snapshot),
     cost: costs.costs(),
+    forgotten: forgotten.forgotten(),
     delegates: delegateRows(events),
     failures: allOf(events, "model_failed"),
     sideCalls: allOf(events, "summary_call"),
@@ -81,8 +86,8 @@ export function contextFigures(events: readonly LogEvent[]): ContextFigures {
   return walked(events).figures;
 }
 
-/** Reads the log once for its steps, its edits, its final view, and its costs where they are wanted. */
-function walked(events: readonly LogEvent[], costs?: CostReader) {
+/** Reads the log once for its steps, its edits, its final view, and what else is wanted. */
+function walked(events: readonly LogEvent[], wanted?: { costs: CostReader; forgotten: ForgottenReader }) {
   const reader = viewReader();
   const walk = walker(reader);
   const { rows: steps, answered, take } = stepReader();
@@ -92,7 +97,8 @@ function walked(events: readonly LogEvent[], costs?: CostReader) {
     take(event);
     edits.see(event);
     if (moment) edits.take(moment);
-    costs?.take(event, moment);
+    wanted?.costs.take(event, moment);
+    wanted?.forgotten.take(event, moment);
   }
   const rows = edits.rows();
   const totals = totalsReader();

@@ -97,7 +97,9 @@ function requestRow(event: EventOf<"model_request">, step: number, factor: numbe
 
 function answered(event: EventOf<"assistant_message">, { prices }: ModelCard) {
   const { usage, durationMs, content } = event;
-  const calls = content.filter(isToolUse).map(({ name }) => name);
+  const calls = content.flatMap((block) =>
+    isToolUse(block) || block.type === "server_tool_use" ? [block.name] : [],
+  );
   return { usage, tokens: inputTotal(usage), cost: costOf(usage, prices), durationMs, calls };
 }
 

@@ -1,17 +1,34 @@
 /** Describes the window now: tokens by kind, the largest items, and how to reduce each. Pure. */
 
-import { type Block, isToolUse } from "../../core/blocks.ts";
+import {
+  type Block,
+  isSearch,
+  isToolUse,
+  type ServerToolUseBlock,
+  type WebSearchResultBlock,
+} from "../../core/blocks.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
-import { currentEngine, eventAt, findCall, indexFrom, openFocus, started } from "../../core/questions.ts";
+import {
+  allOf,
+  currentEngine,
+  eventAt,
+  findCall,
+  indexFrom,
+  openFocus,
+  started,
+} from "../../core/questions.ts";
+import { searchesIn, searchLine } from "../../core/text/search-text.ts";
 import { type CallFacts, describeCall } from "../../core/tool-calls.ts";
 import { compactable } from "../policies/compact.ts";
-import { economistPolicy } from "../policies/economist.ts";
+import { economistPolicy, isWaiting } from "../policies/economist.ts";
 import { maskCandidates } from "../policies/masking.ts";
 import { offloadCandidates, offloadPolicy } from "../policies/offload.ts";
 import { newestStep, type PolicyInput } from "../policies/policy-input.ts";
 import { stackNamed } from "../policies/stacks.ts";
 import { supersedeCandidates } from "../policies/supersede.ts";
+import { turnsPolicy } from "../policies/turns.ts";
+import { stepsIn } from "../view/edit-words.ts";
 import { turnsOf } from "../view/turns.ts";
 import { plural } from "./amounts.ts";
 import { type Kind, kinds, type Part, partsReader, sumByKind } from "./kinds.ts";
@@ -93,16 +110,32 @@ function whatOf(part: Part, { events, view }: PolicyInput): string {
     return part.kind === "tools"
       ? `${started(events).tools.filter((tool) => !tool.defer_loading).length} definitions`
       : "system prompt";
-  const block = view.entries.find((entry) => entry.seq === part.seq)?.blocks[part.block];
+  const { blocks = [] } = view.entries.find((entry) => entry.seq === part.seq) ?? {};
+  const block = blocks[part.block];
   const event = eventAt(events, part.seq);
   if (block && isToolUse(block)) return callText(block);
+  if (block && isSearch(block)) return searchText(block, blocks);
   const call =
     event?.type === "tool_result"
       ? findCall(events, event.toolUseId, indexFrom(events, event.seq))
       : undefined;
   return (part.kind === "observations" || part.kind === "instructions") && call
     ? callText(call, recordedIn(event))
-    : firstLine(block);
+    : (linesTitle(block, events) ?? firstLine(block));
+}
+
+function searchText(block: ServerToolUseBlock | WebSearchResultBlock, reply: readonly Block[]): string {
+  const id = block.type === "server_tool_use" ? block.id : block.tool_use_id;
+  const search = searchesIn(reply).find((one) => one.id === id);
+  return search ? searchLine(search) : block.type;
+}
+
+/** The title of the text that stands for steps in lines; undefined for another text. */
+function linesTitle(block: Block | undefined, events: readonly LogEvent[]): string | undefined {
+  if (block?.type !== "text") return undefined;
+  const edits = allOf(events, "context_edited").flatMap((event) => event.edits);
+  const edit = edits.find((each) => each.type === "collapse" && each.lines && each.text === block.text);
+  return edit?.type === "collapse" ? `${plural(stepsIn(edit, events), "earlier step")} in short` : undefined;
 }
 
 function recordedIn(event: LogEvent | undefined): CallFacts | undefined {
@@ -147,7 +180,7 @@ function adviceOn(part: Part, snapshot: PolicyInput): string {
         ? "goes with an edit before it"
         : "kept; less of it with --effort";
     case "actions":
-      return "editor inputs go near the limit";
+      return isLines(part, snapshot) ? "kept: lines for earlier steps" : "editor inputs go near the limit";
     case "observations":
       return adviceOnResult(part, snapshot);
     case "knowledge":
@@ -157,8 +190,16 @@ function adviceOn(part: Part, snapshot: PolicyInput): string {
   }
 }
 
-function adviceOnResult({ seq }: Part, snapshot: PolicyInput): string {
+/** Returns true for the text of a collapse, which stands for steps that are not in the view. */
+function isLines({ seq, block }: Part, { view }: PolicyInput): boolean {
+  const entry = view.entries.find((each) => each.seq === seq);
+  return entry?.role === "user" && entry.blocks[block]?.type === "text";
+}
+
+function adviceOnResult({ seq, block }: Part, snapshot: PolicyInput): string {
   const { events, view, settings } = snapshot;
+  if (isFound(view.entries.find((entry) => entry.seq === seq)?.blocks[block]))
+    return "goes with its focus or a summary";
   const { context } = currentEngine(events);
   const index = view.entries.findIndex((entry) => entry.seq === seq);
   if (view.entries[index]?.edited) return "shortened already";
@@ -169,11 +210,19 @@ function adviceOnResult({ seq }: Part, snapshot: PolicyInput): string {
   if ((offloads || economises) && isOversized(seq, snapshot) && !isQueued(seq, snapshot))
     return offloads ? "offloaded next" : "offloaded near the limit";
   if (!masks) return "goes with its focus or a summary";
-  if (isQueued(seq, snapshot)) return economises ? "goes as soon as it pays" : "goes next";
+  if (economises && isWaiting(seq, snapshot)) return "goes as soon as it pays";
+  if (!economises && isQueued(seq, snapshot))
+    return policies.includes(turnsPolicy) ? "goes as soon as it pays" : "goes next";
   const turns = turnsOf(view.entries);
   const at = turns.findIndex(({ results }) => results.some((entry) => entry.seq === seq));
   const left = settings.maskKeep - turns.slice(at + 1).filter(({ effective }) => effective).length;
-  return at === 0 ? "stays: the first is never masked" : `may go in ${plural(Math.max(1, left), "step")}`;
+  if (at === 0) return "stays: the first is never masked";
+  return economises ? "kept while it is likely to be used" : `may go in ${plural(Math.max(1, left), "step")}`;
+}
+
+/** Pages that the provider found go back byte for byte: nothing can be shortened in them. */
+function isFound(block: Block | undefined): boolean {
+  return block?.type === "web_search_tool_result";
 }
 
 function isOversized(seq: number, snapshot: PolicyInput): boolean {
@@ -182,7 +231,7 @@ function isOversized(seq: number, snapshot: PolicyInput): boolean {
 
 function isQueued(seq: number, snapshot: PolicyInput): boolean {
   const { policies } = stackNamed(currentEngine(snapshot.events).context);
-  const stale = policies.includes(economistPolicy) ? supersedeCandidates(snapshot) : [];
+  const stale = policies.includes(turnsPolicy) ? supersedeCandidates(snapshot) : [];
   const old = maskCandidates(snapshot, snapshot.settings.maskKeep);
   return [...stale, ...old].some(({ edit }) => edit.seq === seq);
 }

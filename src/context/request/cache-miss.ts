@@ -67,11 +67,11 @@ function explains(event: LogEvent): boolean {
   }
 }
 
-/** Returns true when the request at this index held a reminder for itself alone. */
+/** Returns true when the request at this index held a reminder for itself alone, or for the paused reply that it continues. */
 function hadPassing(events: readonly LogEvent[], request: number): boolean {
   for (let index = request - 1; index >= 0; index--) {
     const event = events[index];
-    if (event?.type === "assistant_message") return false;
+    if (event?.type === "assistant_message" && event.stopReason !== "pause_turn") return false;
     if (event?.type === "reminder" && event.channel !== "logged") return true;
   }
   return false;

@@ -3,6 +3,7 @@
 import {
   type Block,
   isCarried,
+  isSearch,
   isThinking,
   type Message,
   type TextBlock,
@@ -13,6 +14,7 @@ import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, indexFrom, lastOf, openFocus, started } from "../../core/questions.ts";
 import type { CachePoint, ModelRequest, ToolDefinition } from "../../core/request.ts";
+import { withoutSearches } from "../../core/text/search-text.ts";
 import { maskOf } from "../policies/masking.ts";
 import { type LocatedMessage, messagesOf } from "../view/messages.ts";
 import { calibration, fixedTokens } from "../view/tokens.ts";
@@ -27,12 +29,16 @@ export type Composed = { request: ModelRequest; estimated: number; expected: num
 
 /** The request that follows from a log whose view is `view`. */
 export function composeRequest(events: readonly LogEvent[], view: View): Composed {
-  const { system, tools } = started(events);
+  const { system, tools, webSearch } = started(events);
   const { model, effort } = currentModel(events);
+  const searches = webSearch && model.prices.webSearch !== undefined ? { webSearch } : undefined;
   const sent = view.entries
     .filter((entry) => isSent(entry, model.contract))
     .map((entry) =>
       entry.by && entry.by !== model.id ? { ...entry, blocks: uncarried(entry.blocks) } : entry,
+    )
+    .map((entry) =>
+      !searches && hasSearches(entry) ? { ...entry, blocks: withoutSearches(entry.blocks) } : entry,
     );
   const messages = messagesOf(sent.filter((entry) => !entry.sentOnce));
   const previous = lastOf(events, "assistant_message");
@@ -46,6 +52,7 @@ export function composeRequest(events: readonly LogEvent[], view: View): Compose
     messages: withTail(messages, sent, model.contract),
     cacheAfter: cachePoints(messages, model.contract, checkpoint(events, view), untouched(events, view)),
     ...withheld(view, model.contract),
+    ...searches,
     maxTokens: Math.max(1, Math.min(maxReplyTokens, model.maxOutput, model.window - expected)),
     thinking: model.thinking,
     ...(model.contract.thinking === "carried" ? { carried: true as const } : {}),
@@ -78,6 +85,10 @@ function isSent(entry: Entry, { reminders, toolGating }: Contract): boolean {
 function declaredTo({ toolGating }: Contract, tools: ToolDefinition[]): ToolDefinition[] {
   const isKnown = toolGating === "tool_changes" || !tools.some((tool) => tool.defer_loading);
   return isKnown ? tools : tools.filter((tool) => !tool.defer_loading);
+}
+
+function hasSearches({ role, blocks }: Entry): boolean {
+  return role === "assistant" && blocks.some(isSearch);
 }
 
 /** The blocks of another model's reply without what only its own API reads. The same blocks give the same result. */

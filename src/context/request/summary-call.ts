@@ -46,6 +46,16 @@ function withoutThinking(message: Message): Message {
   return { ...message, content: message.content.filter((block) => !isThinking(block)) };
 }
 
+/** A search that waits for its result cannot stand before a question. */
+function withoutWaiting(message: Message): Message {
+  if (message.role !== "assistant") return message;
+  const found = new Set(
+    message.content.map((block) => (block.type === "web_search_tool_result" ? block.tool_use_id : "")),
+  );
+  const content = message.content.filter((block) => block.type !== "server_tool_use" || found.has(block.id));
+  return content.length === message.content.length ? message : { ...message, content };
+}
+
 /** Thinking stays on where the session has it on: to turn it off for one call would throw the cached prefix away. */
 function withQuestion(
   request: ModelRequest,
@@ -53,7 +63,7 @@ function withQuestion(
   text: string,
   temperature: ModelCard["temperature"],
 ): ModelRequest {
-  const messages = [...sent];
+  const messages = sent.map((message, at) => (at === sent.length - 1 ? withoutWaiting(message) : message));
   // A system message stands last, or before a reply: the question goes before it.
   const at = messages.findLastIndex(({ role }) => role !== "system");
   const last = messages[at];

@@ -15,7 +15,7 @@
  * All are checked before every send and in every replay. Pure.
  */
 
-import { type Block, isThinking, isToolUse, type Message } from "../../core/blocks.ts";
+import { type Block, isSearch, isThinking, isToolUse, type Message } from "../../core/blocks.ts";
 import type { RuleNumber } from "../../core/events.ts";
 import type { ModelRequest } from "../../core/request.ts";
 
@@ -47,12 +47,13 @@ export function brokenRules(request: ModelRequest, maxBreakpoints = 4, from = 0)
   const add = (rule: 1 | 2, at: number, text: string): number =>
     broken.push({ rule, at: `messages.${at}`, text, refusedByApi: true });
   if (messages[0]?.role !== "user") add(2, 0, "the first message is not the user's");
-  if (messages.at(-1)?.role === "assistant")
+  if (messages.at(-1)?.role === "assistant" && !isPausedSearch(messages.at(-1)?.content.at(-1)))
     add(2, messages.length - 1, "the last message is the assistant's (prefill)");
   messages.slice(from).forEach((message, offset) => {
     const index = from + offset;
     const previous = messages[index - 1];
     for (const text of pairRules(message, previous)) add(1, index, text);
+    for (const text of searchRules(messages, index)) add(1, index, text);
     for (const text of [...contentRules(message), ...orderRules(message, previous)]) add(2, index, text);
   });
   const points = pointRules(request, maxBreakpoints).map(
@@ -87,6 +88,48 @@ function pairRules(message: Message, previous: Message | undefined): string[] {
   if (message.content.slice(0, results.length).some((block) => block.type !== "tool_result"))
     broken.push("tool results are not first");
   return broken;
+}
+
+function isPausedSearch(block: Block | undefined): boolean {
+  return block !== undefined && isSearch(block);
+}
+
+/**
+ * A search of the provider's server has its result behind it, or at the beginning of the next reply where calls were
+ * answered between; only in the newest reply it may wait for one.
+ */
+function searchRules(messages: readonly Message[], index: number): string[] {
+  const message = messages[index];
+  if (message?.role !== "assistant" || !message.content.some(isSearch)) return [];
+  const isReply = ({ role }: Message) => role === "assistant";
+  const after = messages.slice(index + 1).find(isReply);
+  const before = messages.slice(0, index).findLast(isReply);
+  const calls = message.content.some(isToolUse);
+  const known = [...waitingIn(before), ...askedIn(message)];
+  const strange = foundIn(message).filter((id) => !known.includes(id));
+  const found = after ? foundIn(after) : [];
+  const mayWait = !after && (index === messages.length - 1 || calls);
+  const open = mayWait ? [] : waitingIn(message).filter((id) => !found.includes(id));
+  return [
+    ...strange.map((id) => `the result of ${id} stands without its search`),
+    ...open.map((id) => `the search ${id} stands without its result`),
+  ];
+}
+
+function askedIn(message: Message): string[] {
+  return message.content.flatMap((block) => (block.type === "server_tool_use" ? [block.id] : []));
+}
+
+function foundIn(message: Message): string[] {
+  return message.content.flatMap((block) =>
+    block.type === "web_search_tool_result" ? [block.tool_use_id] : [],
+  );
+}
+
+function waitingIn(message: Message | undefined): string[] {
+  if (!message) return [];
+  const found = foundIn(message);
+  return askedIn(message).filter((id) => !found.includes(id));
 }
 
 function orderRules(message: Message, previous: Message | undefined): string[] {
@@ -134,6 +177,8 @@ function isWellFormed(block: Block): boolean {
     case "tool_use":
       // JSON spells a lone surrogate as an escape, so the escape is what gives it away.
       return !/\\ud[89a-f]/i.test(JSON.stringify(block.input));
+    case "server_tool_use":
+    case "web_search_tool_result":
     case "image":
     case "thinking":
     case "redacted_thinking":

@@ -8,6 +8,7 @@ import {
   type ToolChangeBlock,
   type ToolResultBlock,
 } from "../../core/blocks.ts";
+import { withWholeSearches } from "./searches.ts";
 import type { Entry } from "./view.ts";
 
 /** A message, and for each of its blocks the seq of the entry that it came from. */
@@ -24,10 +25,13 @@ const interruptedText =
 export function messagesOf(entries: readonly Entry[]): LocatedMessage[] {
   const messages: LocatedMessage[] = [];
   const gate: Gate = new Set();
+  let before: Entry | undefined;
   for (let index = 0; index < entries.length; ) {
-    const entry = entries[index] as Entry;
+    let entry = entries[index] as Entry;
     if (entry.role === "assistant") {
       const following = entries.slice(index + 1, endOfStep(entries, index + 1));
+      entry = withWholeSearches(entry, { before, following, after: entries[index + 1 + following.length] });
+      before = entry;
       const role = messages.at(-1)?.message.role;
       const step = role && role !== "assistant" ? stepOf(entry, following) : undefined;
       if (step) messages.push(...step);

@@ -30,6 +30,9 @@ function countedTokens(block: Block): number {
       return typeof block.content === "string"
         ? textTokens(block.content) + 12
         : blocksTokens(block.content) + 12;
+    case "server_tool_use":
+    case "web_search_tool_result":
+      return textTokens(JSON.stringify(block));
     case "image":
       return imageTokens;
     case "tool_removal":

@@ -289,6 +289,8 @@ function withText(block: Block, text: string): Block {
     case "image":
     case "thinking":
     case "redacted_thinking":
+    case "server_tool_use":
+    case "web_search_tool_result":
     case "tool_removal":
     case "tool_addition":
       return { type: "text", text };

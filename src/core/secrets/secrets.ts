@@ -5,6 +5,9 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Headers for a collector, such as OTEL_EXPORTER_OTLP_HEADERS. */
+const otelHeaders = /^OTEL_\w*HEADERS$/i;
+
 /** Names of secrets: a word of the name begins or ends like this. */
 const secretName = new RegExp(
   [
@@ -12,6 +15,7 @@ const secretName = new RegExp(
     // AUTH and AUTHORIZATION, but no AUTHOR.
     "AUTH(?!OR(?!I))",
     "TOKENS?$|(?:^|_)TOKEN_|(?:^|_)(?:KEYS?|PAT|PWD|JWT|PASS|PW)$|(?:^|_)(?:DSN|PASS)(?:_|$)",
+    otelHeaders.source,
     "(?:DB|PG|SQL|SMTP|FTP|MAIL|USER|ADMIN|ROOT)_?PASS$",
   ].join("|"),
   "i",
@@ -185,7 +189,18 @@ export function secretsOf(env: Environment): Secret[] {
   return Object.entries(env).flatMap(([name, value = ""]) => {
     if (!isSecret(name, value)) return [];
     const password = (passwordInUrl.exec(value) ?? passwordInList.exec(value))?.[1] ?? "";
-    return [value, password].filter(isTelling).map((secret) => ({ name, value: secret }));
+    return [value, password, ...headerValues(name, value)]
+      .filter(isTelling)
+      .map((secret) => ({ name, value: secret }));
+  });
+}
+
+/** The values of `name=value,name=value`: a secret is one of them, written with or without percent signs. */
+function headerValues(name: string, value: string): string[] {
+  if (!otelHeaders.test(name)) return [];
+  return value.split(",").flatMap((pair) => {
+    const given = pair.slice(pair.indexOf("=") + 1).trim();
+    return [given, given.replaceAll("%20", " "), given.replace(/^.*(?:%20| )/, "")];
   });
 }
 

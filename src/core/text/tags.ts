@@ -2,9 +2,9 @@
 
 /** The tags that we write. */
 const closing =
-  "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page|attached|mcp_prompt";
+  "environment|project_instructions|skills|stdin|ran_in_shell|reminder|check|web_page|attached|mcp_prompt|web_search";
 /** Tags that could pass for ours; `<stdin>` is left out because Python names its input so. */
-const opening = "environment|project_instructions|ran_in_shell|reminder|web_page|mcp_prompt";
+const opening = "environment|project_instructions|ran_in_shell|reminder|web_page|mcp_prompt|web_search";
 const ours = new RegExp(`<(?=\\s*/\\s*(?:${closing})\\b|\\s*(?:${opening})\\b)`, "gi");
 
 /** Puts text between tags; a tag of ours in it gets a backslash. `attributes`: as written in the tag. */

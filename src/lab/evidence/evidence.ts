@@ -4,9 +4,10 @@ import { formatPercent, formatTokens, signedPercent } from "../../context/report
 import { importRecordings, type Recording } from "../recordings/import.ts";
 import { replayFiles } from "../replay/jobs.ts";
 import type { ReplayRow } from "../replay/run.ts";
-import { brokenText, type Figures, figuresOf, nameOf, optimumName } from "../replay/table.ts";
+import { brokenText, type Figures, figuresOf, missRate, nameOf, optimumName } from "../replay/table.ts";
 import { checkUsage } from "../replay/usage-check.ts";
-import { knownLimits, published, readingNotes } from "./published.ts";
+import { isApart } from "../value/learn.ts";
+import { knownLimits, published, readingNotes, successPlan } from "./published.ts";
 
 export type EvidenceOptions = {
   files: readonly string[];
@@ -17,7 +18,7 @@ export type EvidenceOptions = {
 /** Read and write price as shares of the input price; the first is that of the paper, with free writes. */
 const shares = [".4/1", ".1/1", ".1/1.25", ".05/1.25", ".025/1.25"];
 const batched = "masking:maskBatch=20";
-const schedules = ["raw", "masking", batched, "economist"];
+const schedules = ["raw", "masking", batched, "turns", "economist"];
 
 const models = [
   "anthropic/claude-fable-5-2",
@@ -36,10 +37,16 @@ const techniques = [
   "hybrid",
   "focus-auto",
   "focus-top-auto",
+  "turns",
   "economist",
   "economist+ingest",
   "economist-auto+ingest",
 ];
+
+/** Compared on both kinds of history at the same prices. */
+const compared = ["raw", "masking", batched, "step-lines:lineBlock=20", "turns", "economist"];
+const dearWrites = [".1/1.25", ".05/1.25", ".025/1.25"];
+const bothHistories = [...dearWrites, ...dearWrites.map((prices) => `${prices}/bound`)];
 
 export type Evidence = {
   /** The page as Markdown. The same recordings give the same bytes. */
@@ -59,7 +66,8 @@ export async function evidenceOf({ files, jobs, onProgress }: EvidenceOptions): 
   };
   const first = await replayFiles({ ...common, contexts: schedules, prices: shares });
   const second = await replayFiles({ ...common, contexts: techniques, prices: models });
-  const rows = [...first.rows, ...second.rows];
+  const third = await replayFiles({ ...common, contexts: compared, prices: bothHistories });
+  const rows = [...first.rows, ...second.rows, ...third.rows];
   const parts = [
     "# Evidence",
     "",
@@ -68,10 +76,18 @@ export async function evidenceOf({ files, jobs, onProgress }: EvidenceOptions): 
     recordingsPart(recordings, first.rows),
     schedulesPart(figuresOf(first.rows)),
     techniquesPart(figuresOf(second.rows)),
+    historiesPart(third.rows),
     legalPart(rows),
     knownLimits,
+    successPlan,
   ];
-  const problems = new Set([...unread, ...first.problems, ...second.problems, ...brokenText(rows)]);
+  const problems = new Set([
+    ...unread,
+    ...first.problems,
+    ...second.problems,
+    ...third.problems,
+    ...brokenText(rows),
+  ]);
   return { page: parts.join("\n"), problems: [...problems] };
 }
 
@@ -111,36 +127,59 @@ function recordingsPart(recordings: readonly Recording[], rows: readonly ReplayR
   ].join("\n");
 }
 
-function inputChange(figures: readonly Figures[], prices: string, context: string): string {
+/** All recordings together under one stack at one price; the one recording where there is no other. */
+function figureOf(figures: readonly Figures[], prices: string, context: string): Figures | undefined {
   const all = figures.filter((figure) => figure.prices === prices && figure.context === context);
-  const { inputRatio } = all.find(({ recording }) => recording === "all") ?? all[0] ?? {};
-  return inputRatio === undefined ? "" : signedPercent(inputRatio - 1);
+  return all.find(({ recording }) => recording === "all") ?? all[0];
+}
+
+/** A cost against raw, and the same with re-reads where misses are known: `-38.2 / -36.0 %`. */
+function changeText(alone: number | undefined, withRereads: number | undefined): string {
+  if (alone === undefined) return "";
+  if (withRereads === undefined) return signedPercent(alone - 1);
+  return `${signedPercent(alone - 1).replace(" %", "")} / ${signedPercent(withRereads - 1)}`;
+}
+
+/** Misses of 100 steps at the prices where there are fewest and most. */
+function missText(figures: readonly (Figures | undefined)[]): string {
+  const rates = figures.flatMap((figure) => (figure ? (missRate(figure) ?? []) : []));
+  if (rates.length === 0) return "";
+  const [least, most] = [Math.min(...rates), Math.max(...rates)].map((rate) => rate.toFixed(1));
+  return least === most ? `${least}` : `${least}–${most}`;
 }
 
 function schedulesPart(figures: readonly Figures[]): string {
   const contexts = [
     ["rolling, as published", "masking"],
     ["batches of 20", batched],
-    ["economist", "economist"],
+    ["turns: by age, when it pays", "turns"],
+    ["economist: by value", "economist"],
     ["best masking in hindsight", optimumName("masking")],
   ] as const;
   const lines = shares.map((prices) => {
     const [read = "", write = ""] = prices.split("/");
-    const ours = contexts.map(([, context]) => inputChange(figures, prices, context));
-    const theirs = published.simulation[prices] ?? ["", "", "", ""];
+    const ours = contexts.map(([, context]) => {
+      const { inputRatio, inputRatioWithRereads } = figureOf(figures, prices, context) ?? {};
+      return changeText(inputRatio, inputRatioWithRereads);
+    });
+    const theirs = published.simulation[prices] ?? ["", "", "", "", ""];
     return [
       `r ${read}, w ${write}`,
       ...ours.map((figure, index) => (theirs[index] ? `${figure} (${theirs[index]})` : figure)),
     ];
   });
+  const rates = contexts.map(([, context]) =>
+    missText(shares.map((prices) => figureOf(figures, prices, context))),
+  );
   return [
     "## When to mask: cost of the input against raw",
     "",
     "Old observations become placeholders, except in the newest 10 turns; the columns differ only in when that happens. In",
-    "brackets: an independent simulation of masking alone on the same recordings (break-even for the economist). r and w are",
-    "the prices of a cache read and a cache write as shares of the input price.",
+    "brackets: an independent simulation of masking alone on the same recordings (break-even for `turns`). r and w are",
+    "the prices of a cache read and a cache write as shares of the input price. The second figure of a cell is the cost with",
+    "re-reads: each miss billed as one more step (see below). Nobody knows what the best schedule in hindsight would miss.",
     "",
-    table(["prices", ...contexts.map(([title]) => title)], lines),
+    table(["prices", ...contexts.map(([title]) => title)], [...lines, ["misses per 100 steps", ...rates]]),
     published.repriced,
     "",
     readingNotes,
@@ -151,24 +190,61 @@ function schedulesPart(figures: readonly Figures[]): string {
 function techniquesPart(figures: readonly Figures[]): string {
   const all = figures.filter(({ recording }) => recording === "all");
   const lines = techniques.map((context) => {
-    const cells = models.map((prices) => {
-      const figure = all.find((each) => each.context === context && each.prices === prices);
-      return figure?.ratio === undefined ? "" : signedPercent(figure.ratio - 1);
-    });
+    const priced = models.map((prices) =>
+      all.find((each) => each.context === context && each.prices === prices),
+    );
+    const cells = priced.map((figure) => changeText(figure?.ratio, figure?.ratioWithRereads));
     const sized = all.find((each) => each.context === context && each.prices === models[3]);
-    return [context, ...cells, formatTokens(sized?.mean ?? 0), formatTokens(sized?.peak ?? 0)];
+    const sizes = [formatTokens(sized?.mean ?? 0), formatTokens(sized?.peak ?? 0)];
+    return [context, ...cells, missText(priced), ...sizes];
   });
   const heads = models.map((id) => id.split("/")[1] ?? id);
   return [
     "## Every technique at today's prices: whole cost against raw",
     "",
-    `Output included. The last two columns are mean and peak context in tokens on ${heads[3]}.`,
+    "Output included; the second figure of a cell is the cost with re-reads. A miss: a reply quotes a line of 20 characters",
+    "or more that an edit had taken, or that was cut before it was sent, and nothing in the window holds it: no placeholder,",
+    "no summary, no knowledge, no words of the model or the person. It is billed as one more step that reads the thing again:",
+    "the whole context once more at the price of a cache read, the call, and the result, which is carried until an edit takes",
+    "something as new. The last two columns are mean and peak context in tokens on " +
+      `${heads[3]}, without re-reads.`,
     "",
-    table(["context", ...heads, "mean", "peak"], lines),
+    table(["context", ...heads, "misses per 100 steps", "mean", "peak"], lines),
     "Compared with published results:",
     "",
     ...published.findings.map((finding) => `- ${finding}`),
     "",
+  ].join("\n");
+}
+
+function historiesPart(rows: readonly ReplayRow[]): string {
+  const groups: [string, readonly ReplayRow[]][] = [
+    ["all", rows],
+    ...[...new Set(rows.map(({ file }) => file))]
+      .filter(isApart)
+      .map((file): [string, ReplayRow[]] => [nameOf(file), rows.filter((row) => row.file === file)]),
+  ];
+  const lines = groups.flatMap(([group, own]) => {
+    const figures = figuresOf(own);
+    return compared.slice(1).map((context) => {
+      const cells = bothHistories.map((prices) => {
+        const figure = figureOf(figures, prices, context);
+        return `${changeText(figure?.ratio, figure?.ratioWithRereads)} (${figure?.misses ?? 0})`;
+      });
+      return [group, context, ...cells];
+    });
+  });
+  const heads = bothHistories.map((prices) => {
+    const [read = "", write = "", bound] = prices.split("/");
+    return `${bound ? "bound" : "free"}, r ${read}, w ${write}`;
+  });
+  return [
+    "## Both histories at the same prices: whole cost against raw",
+    "",
+    "On a prefix-bound history an edit takes the thinking behind it along, which makes the rest smaller. In each cell: the cost,",
+    "the cost with re-reads, and the misses in brackets. The recordings from which nothing was learned stand apart as well.",
+    "",
+    table(["recordings", "context", ...heads], lines),
   ].join("\n");
 }
 

@@ -1,7 +1,8 @@
 /** Calls of other agents' tools as calls of ours, so that policies which know our tools understand them. Pure. */
 
-import type { EventBody, ToolStats } from "../../core/events.ts";
+import type { CommandPurpose, EventBody, ToolStats } from "../../core/events.ts";
 import { toolNames } from "../../core/tool-calls.ts";
+import { commandPurpose } from "../../permissions/bash/purpose.ts";
 import { type Fields, fieldsOf, listOf, parsed, textOf } from "./json.ts";
 
 export type Call = { name: string; input: unknown };
@@ -54,6 +55,7 @@ export function resultOf(
     lines: text.split("\n").length,
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(isError ? {} : touched(call)),
+    ...(call?.name === toolNames.bash ? { purpose: purposeOf(call) } : {}),
   };
   return {
     type: "tool_result",
@@ -63,6 +65,11 @@ export function resultOf(
     isError,
     stats,
   };
+}
+
+/** Relative paths are taken from the root: the folder that the command ran in is not recorded everywhere. */
+function purposeOf({ input }: Call): CommandPurpose {
+  return commandPurpose(textOf(fieldsOf(input).command), "/");
 }
 
 function touched(call: Call | undefined): Pick<ToolStats, "read" | "wrote"> {

@@ -2,20 +2,26 @@
 
 import { formatPercent, formatTokens, money, signedPercent } from "../../context/report/amounts.ts";
 import { html } from "../../report/page/escape.ts";
+import type { Reuse } from "../reuse/measure.ts";
+import { reusePicture, reuseStyle } from "../reuse/picture.ts";
+import { reuseText } from "../reuse/table.ts";
 import type { ReplayRow } from "./run.ts";
-import { type Figures, figuresOf, nameOf } from "./table.ts";
+import { type Figures, figuresOf, missRate, nameOf } from "./table.ts";
 
 const size = { wide: 960, high: 240 };
 const colours = ["#8a8a8a", "#c2410c", "#7c3aed", "#0f766e", "#1d4ed8", "#be185d", "#4d7c0f", "#92400e"];
 
 const style = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem}
 h2{font-size:1.1rem;margin:2.5rem 0 .25rem}svg{width:100%;height:auto;border:1px solid #8884}
-path{fill:none;stroke-width:1.5}text{font-size:11px;fill:currentColor}table{border-collapse:collapse;width:100%;font-size:.85rem}
+svg>path{fill:none;stroke-width:1.5}text{font-size:11px;fill:currentColor}table{border-collapse:collapse;width:100%;font-size:.85rem}
 td,th{padding:.15rem .5rem;text-align:right;border-bottom:1px solid #8884;font-variant-numeric:tabular-nums}
-td:first-child,th:first-child{text-align:left}i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}p{max-width:44rem}`;
+td:first-child,th:first-child{text-align:left}pre{overflow-x:auto;font-size:.8rem}figure{margin:1rem 0}figcaption{font-size:.85rem;opacity:.75}i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}p{max-width:44rem}`;
 
-/** A drawing and a table for each recording and price, and one table for all recordings together. */
-export function replayHtml(rows: readonly ReplayRow[]): string {
+/**
+ * How long observations stay in use, then a drawing and a table for each recording and price, and one table for all
+ * recordings together. Without `rows`: the reuse alone.
+ */
+export function replayHtml(rows: readonly ReplayRow[], reuse: readonly Reuse[]): string {
   const figures = figuresOf(rows);
   const groups = [...new Set(rows.map((row) => `${nameOf(row.file)}\n${row.prices}`))];
   const contexts = [...new Set(rows.map(({ context }) => context))];
@@ -32,12 +38,23 @@ export function replayHtml(rows: readonly ReplayRow[]): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Sawtooth: replay</title><style>${style}</style></head><body>
-<h1>Replay</h1>
-<p>The same actions under other context policies. It shows size, cost and legality; never whether the work would have succeeded.</p>
+<title>Sawtooth: ${rows.length > 0 ? "replay" : "reuse"}</title><style>${style}${reuseStyle}</style></head><body>
+${reuseSection(reuse)}
+${rows.length > 0 ? replayIntroduction : ""}
 ${[...sums, ...parts].join("\n")}
 </body></html>
 `;
+}
+
+const replayIntroduction = `<h1>Replay</h1>
+<p>The same actions under other context policies. It shows size, cost and legality; never whether the work would have succeeded.
+A miss: a reply quotes what an edit took and nothing in the window holds. With re-reads: each miss billed as one more step that reads the thing again.</p>`;
+
+function reuseSection(reuse: readonly Reuse[]): string {
+  if (reuse.length === 0) return "";
+  return `<h1>Reuse</h1>
+${reusePicture(reuse)}
+<details><summary>The same as a table</summary><pre>${html(reuseText(reuse))}</pre></details>`;
 }
 
 function pick(figures: readonly Figures[], name: string, price: string): Figures[] {
@@ -59,13 +76,17 @@ function section(
       row.peak ? formatTokens(row.mean) : "",
       row.peak ? formatPercent(row.hit, 0) : "",
       money(row.cost),
+      row.costWithRereads === undefined ? "" : money(row.costWithRereads),
+      missRate(row)?.toFixed(1) ?? "",
       row.ratio === undefined ? "" : signedPercent(row.ratio - 1),
+      row.ratioWithRereads === undefined ? "" : signedPercent(row.ratioWithRereads - 1),
       row.peak ? String(row.edits) : "",
       row.peak ? String(row.invalid) : "",
     ];
     return `<tr><td>${key}${html(row.context)}</td>${cells.map((cell) => `<td>${html(cell)}</td>`).join("")}</tr>`;
   });
-  const heads = ["context", "peak", "mean", "hit", "cost", "to raw", "edits", "invalid"];
+  const costs = ["cost", "with re-reads", "misses/100", "to raw", "with re-reads"];
+  const heads = ["context", "peak", "mean", "hit", ...costs, "edits", "invalid"];
   return `<h2>${html(name)} <small>${html(price)}</small></h2>
 ${drawn}
 <table><tr>${heads.map((head) => `<th>${head}</th>`).join("")}</tr>${lines.join("")}</table>`;

@@ -7,6 +7,7 @@ import { planStep } from "../../context/policies/planner.ts";
 import { stackNamed } from "../../context/policies/stacks.ts";
 import { composeRequest } from "../../context/request/compose.ts";
 import { proseTokens, summaryRequest } from "../../context/request/summary-call.ts";
+import type { LineTable } from "../../context/reuse/lines.ts";
 import { brokenRules, violationText } from "../../context/rules/request.ts";
 import { checkRequest, type PreviousRequest } from "../../context/rules/sequence.ts";
 import { blockTokens } from "../../context/view/tokens.ts";
@@ -20,6 +21,7 @@ import { truncateOutput } from "../../core/text/truncate-output.ts";
 import { toolNames } from "../../core/tool-calls.ts";
 import { type Bill, type Meter, meter } from "./bill.ts";
 import { extraSteps } from "./fold.ts";
+import { type Misses, type MissMeter, missMeter } from "./missing.ts";
 import { lastWords, outputTokens } from "./output.ts";
 import type { Stack } from "./stack.ts";
 
@@ -30,12 +32,14 @@ export type ReplayOptions = {
   gaps: "recorded" | "ignore";
   /** Called with each request that goes out. */
   onRequest?: (sent: Sent) => void;
+  /** The lines of the recording, shared between its replays. */
+  lines?: LineTable;
 };
 
 /** A request as it goes out, what it is billed, the log before it, and its time (milliseconds). */
 export type Sent = { request: ModelRequest; bill: Bill; log: readonly LogEvent[]; now: number };
 
-export type Replayed = {
+export type Replayed = Misses & {
   /** Replies, those that the fold's stand-in added among them. */
   steps: number;
   /** Input tokens of each step. */
@@ -63,10 +67,12 @@ type Player = {
   log: LogEvent[];
   reader: ViewReader;
   meter: Meter;
+  misses: MissMeter;
   /** The previous request, which the next one is checked against. */
   previous: PreviousRequest | undefined;
-  result: Replayed;
-  append(at: number, body: EventBody): void;
+  result: Omit<Replayed, keyof Misses>;
+  /** `whole`: the recorded text of a result that is shortened. */
+  append(at: number, body: EventBody, whole?: string): void;
 };
 
 /** The whole recording under one stack. Recorded edits, reminders and requests are left out: they are the stack's. */
@@ -80,7 +86,8 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
         player.append(event.at, firstWords(event, player));
         break;
       case "tool_result":
-        player.append(event.at, options.stack.ingests ? ingested(event, player) : bodyOf(event));
+        if (options.stack.ingests) ingest(event, player);
+        else player.append(event.at, bodyOf(event));
         break;
       case "reminder":
         // What watching said belongs to the recorded stack; a notice of a job does not.
@@ -115,16 +122,18 @@ export function replay(recorded: readonly LogEvent[], options: ReplayOptions): R
         event satisfies never;
     }
   }
-  return player.result;
+  return { ...player.result, ...player.misses.result };
 }
 
 function playerOf(options: ReplayOptions): Player {
   const log: LogEvent[] = [];
+  const misses = missMeter(options.card, options.lines);
   return {
     options,
     log,
     reader: viewReader(),
     meter: meter(options.card),
+    misses,
     previous: undefined,
     result: {
       steps: 0,
@@ -138,8 +147,10 @@ function playerOf(options: ReplayOptions): Player {
       invalid: 0,
       broken: [],
     },
-    append(at, body) {
-      log.push({ seq: log.length, at, ...body });
+    append(at, body, whole) {
+      const event = { seq: log.length, at, ...body };
+      log.push(event);
+      misses.take(event, whole);
     },
   };
 }
@@ -172,12 +183,16 @@ function firstWords(event: EventOf<"user_message">, { log, options }: Player): E
   return { type: "user_message", content, preamble: [...facts, top], knowledge: facts.length };
 }
 
-function ingested(event: EventOf<"tool_result">, { log }: Player): EventBody {
+function ingest(event: EventOf<"tool_result">, { log, append }: Player): void {
   const body = bodyOf(event) as typeof event;
-  if (typeof event.content !== "string") return body;
+  if (typeof event.content !== "string") {
+    append(event.at, body);
+    return;
+  }
   const path = event.artifact ?? `${started(log).folder}/artifacts/${String(event.seq).padStart(6, "0")}.txt`;
   const { text } = truncateOutput(event.content, { maxBytes: 4 * resultBudget(log), path });
-  return { ...body, content: text, artifact: path };
+  const whole = text.length < event.content.length ? event.content : undefined;
+  append(event.at, { ...body, content: text, artifact: path }, whole);
 }
 
 function playExtraSteps(player: Player, foldAfter: number): void {
@@ -216,6 +231,7 @@ function playStep(player: Player, content: readonly AssistantBlock[], output: nu
     cacheAfter: request.cacheAfter,
     deferredTokens,
   });
+  player.misses.reply(content, view, usage);
   result.steps += 1;
   result.sizes.push(inputTotal(usage));
   player.append(at, {
@@ -252,7 +268,7 @@ function send(
   return usage;
 }
 
-function note(result: Replayed, broken: readonly string[]): void {
+function note(result: Player["result"], broken: readonly string[]): void {
   if (broken.length === 0) return;
   result.invalid += 1;
   result.broken = [...new Set([...result.broken, ...broken])].slice(0, 20);

@@ -1,5 +1,6 @@
 /** One recording under several stacks and prices: the work of a replay that can be done apart from the rest. */
 
+import { type LineTable, lineTable } from "../../context/reuse/lines.ts";
 import type { Recording } from "../recordings/import.ts";
 import { importRecording } from "../recordings/import.ts";
 import { offlineOptimum } from "./optimum.ts";
@@ -33,10 +34,12 @@ export type JobResult = { rows: ReplayRow[]; warnings: string[] };
 /** Runs jobs; the recording of the newest one is kept with its optima, since the next job is mostly about the same. */
 export function jobRunner(): (job: Job) => JobResult {
   let recording: Recording | undefined;
+  let lines: LineTable = lineTable();
   const optima = new Map<string, number>();
   return (job) => {
     if (recording?.file !== job.file) {
       recording = importRecording(job.file);
+      lines = lineTable();
       optima.clear();
     }
     const { events, format, warnings, file } = recording;
@@ -56,7 +59,7 @@ export function jobRunner(): (job: Job) => JobResult {
         stack.base === "masking" && !stack.ingests
           ? { optimum: optimumOf({ card, gaps, maskKeep }, `${prices} ${gaps} ${maskKeep}`) }
           : {};
-      return { ...row, ...replay(events, { card, stack, gaps }), ...bound };
+      return { ...row, ...replay(events, { card, stack, gaps, lines }), ...bound };
     });
     return { rows, warnings: warnings.map((warning) => `${file}: ${warning}`) };
   };

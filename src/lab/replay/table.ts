@@ -23,11 +23,22 @@ export type Figures = {
   summaries: number;
   invalid: number;
   broken: string[];
+  /** Things that replies quote and no longer had, and dollars with reading each again; unknown in hindsight. */
+  misses?: number;
+  costWithRereads?: number;
   /** Cost over that of `raw`; undefined when `raw` was not asked for. */
   ratio?: number;
-  /** The same for the input alone. */
+  /** The same with reading again. */
+  ratioWithRereads?: number;
+  /** The same for the input alone, and for the input with reading again. */
   inputRatio?: number;
+  inputRatioWithRereads?: number;
 };
+
+/** Misses of 100 steps; undefined where they are unknown. */
+export function missRate({ misses, steps }: Pick<Figures, "misses" | "steps">): number | undefined {
+  return misses === undefined ? undefined : (100 * misses) / Math.max(1, steps);
+}
 
 const everything = "all";
 
@@ -46,8 +57,20 @@ export function figuresOf(rows: readonly ReplayRow[]): Figures[] {
   return all.map((row) => {
     const same = (other: Figures) => other.recording === row.recording && other.prices === row.prices;
     const raw = all.find((other) => same(other) && other.context === "raw");
-    return raw ? { ...row, ratio: row.cost / raw.cost, inputRatio: row.inputCost / raw.inputCost } : row;
+    return raw ? { ...row, ...ratiosTo(raw, row) } : row;
   });
+}
+
+/** The ratios to `raw`, which forgets nothing and so costs the same with and without re-reads. */
+function ratiosTo(raw: Figures, { cost, inputCost, costWithRereads }: Figures): Partial<Figures> {
+  const ratios = { ratio: cost / raw.cost, inputRatio: inputCost / raw.inputCost };
+  if (costWithRereads === undefined) return ratios;
+  const inputWithRereads = inputCost + costWithRereads - cost;
+  return {
+    ...ratios,
+    ratioWithRereads: costWithRereads / raw.cost,
+    inputRatioWithRereads: inputWithRereads / raw.inputCost,
+  };
 }
 
 function keyOf({ prices, context }: Figures): string {
@@ -72,13 +95,19 @@ function figureOf(row: ReplayRow): Figures {
     summaries,
     invalid,
     broken,
+    misses: row.misses,
+    costWithRereads: cost + row.rereadCost,
   };
 }
 
 /** Only a cost is known of it. */
 function hindsight(row: ReplayRow): Figures[] {
   if (row.optimum === undefined) return [];
-  const figure = figureOf({
+  const {
+    misses: _,
+    costWithRereads: __,
+    ...figure
+  } = figureOf({
     ...row,
     sizes: [],
     usage: noUsage,
@@ -118,7 +147,16 @@ function sumOf(parts: readonly Figures[]): Figures {
     summaries: total(({ summaries }) => summaries),
     invalid: total(({ invalid }) => invalid),
     broken: [...new Set(parts.flatMap(({ broken }) => broken))],
+    ...missesOf(parts),
   };
+}
+
+function missesOf(parts: readonly Figures[]): Pick<Figures, "misses" | "costWithRereads"> {
+  const known = parts.filter(({ misses }) => misses !== undefined);
+  if (known.length < parts.length) return {};
+  const total = (of: (row: Figures) => number | undefined) =>
+    known.reduce((sum, row) => sum + (of(row) ?? 0), 0);
+  return { misses: total((row) => row.misses), costWithRereads: total((row) => row.costWithRereads) };
 }
 
 const columns: [title: string, cell: (row: Figures) => string][] = [
@@ -130,11 +168,23 @@ const columns: [title: string, cell: (row: Figures) => string][] = [
   ["written", ({ usage }) => known(usage.cacheWrite5mTokens + usage.cacheWrite1hTokens)],
   ["output", ({ usage }) => known(usage.outputTokens)],
   ["cost", ({ cost }) => money(cost)],
+  ["with re-reads", ({ costWithRereads }) => optional(costWithRereads, money)],
+  ["misses/100", (row) => optional(missRate(row), (rate) => rate.toFixed(1))],
   ["hit", ({ hit, peak }) => (peak === 0 ? "" : formatPercent(hit, 0))],
   ["edits", ({ edits, peak }) => (peak === 0 ? "" : String(edits))],
   ["invalid", ({ invalid, peak }) => (peak === 0 ? "" : String(invalid))],
-  ["to raw", ({ ratio }) => (ratio === undefined ? "" : signedPercent(ratio - 1))],
+  ["to raw", ({ ratio }) => optional(ratio, changeOf)],
+  ["with re-reads", ({ ratioWithRereads }) => optional(ratioWithRereads, changeOf)],
 ];
+
+/** A ratio as a change: `-38.2 %`. */
+function changeOf(ratio: number): string {
+  return signedPercent(ratio - 1);
+}
+
+function optional(value: number | undefined, format: (value: number) => string): string {
+  return value === undefined ? "" : format(value);
+}
 
 function known(tokens: number): string {
   return tokens === 0 ? "" : formatTokens(tokens);
@@ -186,20 +236,28 @@ export function jsonText(rows: readonly ReplayRow[]): string {
 /** One line for each figure, for a spreadsheet. */
 export function csvText(rows: readonly ReplayRow[]): string {
   const head =
-    "recording,context,prices,steps,peak,mean,uncached,read,written,output,cost,input_cost,hit,edits,summaries,invalid,ratio,input_ratio";
+    "recording,context,prices,steps,peak,mean,uncached,read,written,output,cost,input_cost,hit,edits,summaries,invalid,ratio,input_ratio," +
+    "misses,misses_per_100_steps,cost_with_rereads,ratio_with_rereads,input_ratio_with_rereads";
   const lines = figuresOf(rows).map(({ usage, ...row }) =>
     [
       ...[row.recording, row.context, row.prices].map(quoted),
       ...[row.steps, row.peak, row.mean, usage.inputTokens, usage.cacheReadTokens],
       ...[usage.cacheWrite5mTokens + usage.cacheWrite1hTokens, usage.outputTokens, row.cost, row.inputCost],
       ...[row.hit, row.edits, row.summaries, row.invalid, row.ratio ?? "", row.inputRatio ?? ""],
+      ...[
+        row.misses,
+        missRate(row),
+        row.costWithRereads,
+        row.ratioWithRereads,
+        row.inputRatioWithRereads,
+      ].map((figure) => figure ?? ""),
     ].join(","),
   );
   return [head, ...lines].join("\n");
 }
 
 /** A cell that a spreadsheet takes as text: quoted, and never as a formula. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

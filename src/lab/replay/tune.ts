@@ -3,7 +3,7 @@
 import { defaultSettings } from "../../context/policies/settings.ts";
 import { money, signedPercent } from "../../context/report/amounts.ts";
 import { type JobsOptions, type Replays, replayFiles } from "./jobs.ts";
-import { type Figures, figuresOf } from "./table.ts";
+import { type Figures, figuresOf, missRate } from "./table.ts";
 
 export type TuneOptions = Omit<JobsOptions, "contexts" | "prices"> & { prices: string };
 
@@ -17,12 +17,14 @@ const batches = [1, 10, 20, 40];
 
 type Numbers = Record<string, number>;
 /** `batch`: of a stack that only masks, how many results it masks at a time. */
-type Tried = { label: string; cost: number; batch?: number };
+type Tried = Costs & { label: string; batch?: number };
+/** Dollars without and with reading again what was missed, and misses of 100 steps. */
+type Costs = { alone: number; cost: number; misses: number };
 
 /** The sweep as text with a settings snippet; "" when nothing could be replayed. */
 export async function tuneFor(options: TuneOptions): Promise<{ text: string; problems: string[] }> {
   const problems = new Set<string>();
-  const known = new Map<string, number>();
+  const known = new Map<string, Costs>();
   const costs = async (contexts: readonly string[]): Promise<void> => {
     const missing = [...new Set(contexts)].filter((context) => !known.has(context));
     if (missing.length === 0) return;
@@ -32,13 +34,13 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
   };
   const standard: Numbers = { maskKeep: 10, resultTokens: defaultSettings.resultTokens, foldAfter: 0 };
   await costs(["raw", economist(standard)]);
-  const raw = known.get("raw") ?? 0;
+  const raw = known.get("raw")?.cost ?? 0;
   if (raw === 0) return { text: "", problems: [...problems] };
   const tried: Tried[] = [];
   const note = (label: string, context: string, batch?: number): number => {
-    const cost = known.get(context) ?? Number.POSITIVE_INFINITY;
-    tried.push({ label, cost, ...(batch === undefined ? {} : { batch }) });
-    return cost;
+    const costs = known.get(context) ?? noCosts;
+    tried.push({ label, ...costs, ...(batch === undefined ? {} : { batch }) });
+    return costs.cost;
   };
   let best = standard;
   for (const [key, values] of sweeps) {
@@ -53,13 +55,18 @@ export async function tuneFor(options: TuneOptions): Promise<{ text: string; pro
   const batched = batches.map((batch) => ({ batch, context: masking(batch, best) }));
   await costs(batched.map(({ context }) => context));
   for (const { batch, context } of batched) note(`masking alone, maskBatch ${batch}`, context, batch);
-  const usual = known.get(economist(standard)) ?? 0;
+  const usual = known.get(economist(standard))?.cost ?? 0;
   return { text: textOf(options.prices, tried, { raw, usual }, best), problems: [...problems] };
 }
 
-function costUnder({ rows }: Replays, context: string): number {
+const noCosts: Costs = { alone: 0, cost: Number.POSITIVE_INFINITY, misses: 0 };
+
+function costUnder({ rows }: Replays, context: string): Costs {
   const figures: Figures[] = figuresOf(rows.filter((row) => row.context === context));
-  return figures.filter((each) => each.context === context).at(-1)?.cost ?? 0;
+  const figure = figures.filter((each) => each.context === context).at(-1);
+  if (!figure) return { alone: 0, cost: 0, misses: 0 };
+  const { cost: alone, costWithRereads: cost = alone } = figure;
+  return { alone, cost, misses: missRate(figure) ?? 0 };
 }
 
 function economist({ foldAfter = 0, ...numbers }: Numbers): string {
@@ -84,21 +91,23 @@ function textOf(
   best: Numbers,
 ): string {
   const least = tried.reduce((each, other) => (other.cost < each.cost ? other : each));
-  const lines = tried.map(({ label, cost }) => {
-    const cells = [money(cost).padStart(10), signedPercent(cost / raw - 1).padStart(9)];
+  const lines = tried.map(({ label, alone, cost, misses }) => {
+    const costs = [money(alone).padStart(10), money(cost).padStart(15), misses.toFixed(1).padStart(12)];
+    const cells = [...costs, signedPercent(cost / raw - 1).padStart(9)];
     return `  ${label.padEnd(30)}${cells.join("")}${signedPercent(cost / usual - 1).padStart(12)}`;
   });
   return [
-    `At the prices of ${prices}: raw ${money(raw)}, the default (economist) ${money(usual)}.`,
+    `At the prices of ${prices}, with re-reads: raw ${money(raw)}, the default (economist) ${money(usual)}.`,
     "",
-    `  ${"".padEnd(30)}${"cost".padStart(10)}${"to raw".padStart(9)}${"to default".padStart(12)}`,
+    `  ${"".padEnd(30)}${"cost".padStart(10)}${"with re-reads".padStart(15)}${"misses/100".padStart(12)}${"to raw".padStart(9)}${"to default".padStart(12)}`,
     ...lines,
     "",
-    `Best: ${money(least.cost)}, ${signedPercent(least.cost / usual - 1)} to the default. As settings:`,
+    `Best with re-reads: ${money(least.cost)}, ${signedPercent(least.cost / usual - 1)} to the default. As settings:`,
     settingsOf(least, best),
     "",
-    "Cheaper is not better: a replay cannot see what a model would have missed. Take a smaller number only where your",
-    "sessions bear it. Folds are those of a stand-in that counts calls; the model folds when a phase of its work ends.",
+    "Cheaper is not better: a replay sees a miss only where the model quoted what was gone, and bills it as one more step",
+    "that reads it again. Take a smaller number only where your sessions bear it. Folds are those of a stand-in that",
+    "counts calls; the model folds when a phase of its work ends.",
   ].join("\n");
 }
 

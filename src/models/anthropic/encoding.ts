@@ -27,10 +27,25 @@ export function encodeAnthropic(request: ModelRequest, { cloud }: { cloud?: Clou
       : {}),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.effort ? { output_config: { effort: request.effort } } : {}),
-    ...(tools.length > 0 ? { tools } : {}),
+    ...(tools.length > 0 ? { tools: [...tools, ...searchTools(request)] } : {}),
     ...(system ? { system: [marked({ type: "text", text: system }, atSystem?.ttl)] } : {}),
     messages: request.messages.map((message, index) => encodeMessage(message, marksOf(cacheAfter, index))),
   });
+}
+
+/**
+ * The search of the API's own server, behind the other tools. This version of it answers with what it found and
+ * nothing else; later ones run code on it.
+ */
+function searchTools({ webSearch }: ModelRequest): object[] {
+  if (!webSearch) return [];
+  const { maxUses, blockedDomains } = webSearch;
+  return [
+    {
+      ...{ type: "web_search_20250305", name: "web_search", max_uses: maxUses },
+      ...(blockedDomains.length > 0 ? { blocked_domains: blockedDomains } : {}),
+    },
+  ];
 }
 
 /** Returns a model's id on its server. */

@@ -7,9 +7,17 @@ import type {
   BetaRawMessageStreamEvent,
   BetaUsage,
 } from "@anthropic-ai/sdk/resources/beta/messages/messages";
-import { type AssistantBlock, isThinking, isToolUse } from "../../core/blocks.ts";
+import {
+  type AssistantBlock,
+  isSearch,
+  isThinking,
+  isToolUse,
+  type ServerToolUseBlock,
+  type ToolUseBlock,
+} from "../../core/blocks.ts";
 import type { Usage } from "../../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
+import { searchesIn } from "../../core/text/search-text.ts";
 import type { Assembly } from "../http/attempt.ts";
 
 /** A block that is being streamed; `json` gathers the input of a call. */
@@ -69,6 +77,7 @@ function take(state: StreamState, event: BetaRawMessageStreamEvent, onPart: (par
       return;
     case "content_block_stop":
       growingAt(state, event.index).complete = true;
+      tellSearch(state, event.index, onPart);
       return;
     case "message_delta":
       state.stopReason = event.delta.stop_reason ?? state.stopReason;
@@ -78,6 +87,16 @@ function take(state: StreamState, event: BetaRawMessageStreamEvent, onPart: (par
     case "message_stop":
       state.stopped = true;
   }
+}
+
+/** Tells of a search whose result has come. */
+function tellSearch({ blocks }: StreamState, index: number, onPart: (part: ModelPart) => void): void {
+  const result = blocks[index]?.block;
+  if (result?.type !== "web_search_tool_result") return;
+  const search = searchesIn(blocks.filter(({ complete }) => complete).map(blockOf)).find(
+    ({ id }) => id === result.tool_use_id,
+  );
+  if (search) onPart({ type: "searched", search });
 }
 
 /** llama.cpp leaves the input of a call out, which no server takes back. */
@@ -102,10 +121,16 @@ function grow(growing: Growing, delta: BetaRawContentBlockDelta, onPart: (part: 
     onPart({ type: "thinking_delta", text: delta.thinking });
   } else if (delta.type === "signature_delta" && block.type === "thinking") {
     block.signature = delta.signature;
-  } else if (delta.type === "input_json_delta" && isToolUse(block)) {
+  } else if (delta.type === "input_json_delta" && takesInput(block)) {
     growing.json += delta.partial_json;
-    onPart({ type: "input_delta", id: block.id, text: delta.partial_json });
+    if (isToolUse(block)) onPart({ type: "input_delta", id: block.id, text: delta.partial_json });
+  } else if (delta.type === "citations_delta" && block.type === "text") {
+    block.citations = [...(block.citations ?? []), delta.citation];
   }
+}
+
+function takesInput(block: AssistantBlock): block is ToolUseBlock | ServerToolUseBlock {
+  return isToolUse(block) || block.type === "server_tool_use";
 }
 
 function replyOf(state: StreamState): ModelReply {
@@ -129,16 +154,16 @@ function replyOf(state: StreamState): ModelReply {
   };
 }
 
-/** Unsigned thinking and empty text cannot be sent back (provider-facts §1). */
+/** Unsigned thinking, empty text and the beginning of a search cannot be sent back (provider-facts §1). */
 function isKept({ block, complete }: Growing): boolean {
   if (block.type === "text") return block.text !== "";
   if (block.type === "thinking" && !block.signature) return false;
-  return complete || !isThinking(block);
+  return complete || !(isThinking(block) || isSearch(block));
 }
 
 /** The block with a call's input read; no input at all means no arguments. */
 function blockOf({ block, json }: Growing): AssistantBlock {
-  if (!isToolUse(block) || !json) return block;
+  if (!takesInput(block) || !json) return block;
   try {
     return { ...block, input: JSON.parse(json) };
   } catch {
@@ -150,6 +175,7 @@ function blockOf({ block, json }: Growing): AssistantBlock {
 function usageOf({ usage }: BetaMessage, last: BetaMessageDeltaUsage | undefined): Usage {
   const known = Object.entries(last ?? {}).filter(([, count]) => count !== null);
   const final: Partial<BetaUsage> = { ...usage, ...Object.fromEntries(known) };
+  const searches = final.server_tool_use?.web_search_requests ?? 0;
   const written1h = final.cache_creation?.ephemeral_1h_input_tokens ?? 0;
   return {
     inputTokens: final.input_tokens ?? 0,
@@ -157,5 +183,6 @@ function usageOf({ usage }: BetaMessage, last: BetaMessageDeltaUsage | undefined
     cacheWrite5mTokens: Math.max(0, (final.cache_creation_input_tokens ?? 0) - written1h),
     cacheWrite1hTokens: written1h,
     outputTokens: final.output_tokens ?? 0,
+    ...(searches > 0 ? { webSearches: searches } : {}),
   };
 }

@@ -5,6 +5,8 @@ import { ModelError, type ModelReply } from "../../core/ports.ts";
 
 /** Milliseconds without a content event after which a request is given up, where nothing else is said. */
 const usualIdleMs = 90_000;
+/** Parts that this time is counted in: while the process stands still, as after Ctrl-Z, one of them passes at most. */
+const idleParts = 10;
 /** How long a whole reply waits for the server to end its response, so that the connection can be used again. */
 const lingerMs = 1000;
 
@@ -26,19 +28,21 @@ export async function attempt<Chunk>(
   { signal, idleMs = usualIdleMs }: { signal: AbortSignal; idleMs?: number | undefined },
 ): Promise<ModelReply> {
   const silence = new AbortController();
-  const idle = setTimeout(() => silence.abort(), idleMs);
+  let silentParts = 0;
+  // The part in which the last event came is not whole.
+  const idle = setInterval(() => ++silentParts > idleParts && silence.abort(), idleMs / idleParts);
   let lingering: NodeJS.Timeout | undefined;
   const either = AbortSignal.any([signal, silence.signal]);
   try {
     for await (const chunk of open(either)) {
-      if (assembly.take(chunk)) idle.refresh();
+      if (assembly.take(chunk)) silentParts = 0;
       if (assembly.whole()) lingering ??= setTimeout(() => silence.abort(), lingerMs);
     }
   } catch (error) {
     // After our own abort an error is expected; after the whole reply it changes nothing.
     if (!(error instanceof ModelError && (either.aborted || assembly.whole()))) throw error;
   } finally {
-    clearTimeout(idle);
+    clearInterval(idle);
     clearTimeout(lingering);
   }
   if (assembly.whole()) return assembly.reply();

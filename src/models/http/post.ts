@@ -1,6 +1,6 @@
 /** Requests over Node's own HTTP client, and the server-sent events of an answer. */
 
-import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 
 export type Sent = { headers: Record<string, string>; body: string; signal: AbortSignal };
 
@@ -31,9 +31,31 @@ function send(url: URL, options: RequestOptions, body: Buffer | "", signal: Abor
     const abort = () => outgoing.destroy();
     signal.addEventListener("abort", abort, { once: true });
     outgoing.on("close", () => signal.removeEventListener("abort", abort));
-    outgoing.on("error", reject);
+    const readBefore = bytesReadBy(outgoing);
+    outgoing.on("error", (error) => {
+      const isUnread = outgoing.socket?.bytesRead === readBefore();
+      if (isStale(outgoing, error) && isUnread && !signal.aborted) resolve(send(url, options, body, signal));
+      else reject(error);
+    });
     outgoing.end(body);
   });
+}
+
+/**
+ * Returns true when a connection that was kept from an earlier request broke: the server closed it, as it does with idle
+ * ones, while the request was on its way. It leaves the pool with this, so the next try ends at a new one.
+ */
+function isStale({ reusedSocket }: ClientRequest, error: Error): boolean {
+  return reusedSocket && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}
+
+/** Returns how many bytes its connection had read when the request got it; earlier requests may have used it. */
+function bytesReadBy(outgoing: ClientRequest): () => number | undefined {
+  let bytes: number | undefined;
+  outgoing.once("socket", (socket) => {
+    bytes = socket.bytesRead;
+  });
+  return () => bytes;
 }
 
 /**

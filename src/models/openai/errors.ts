@@ -5,7 +5,8 @@ import type { ModelErrorKind } from "../../core/events.ts";
 import { ModelError } from "../../core/ports.ts";
 import { serverError } from "../http/errors.ts";
 
-type WireError = { message?: unknown; type?: unknown; code?: unknown };
+/** `metadata`: at OpenRouter, with what the host behind it said. */
+type WireError = { message?: unknown; type?: unknown; code?: unknown; metadata?: { raw?: unknown } | null };
 
 /** The error of an answer with a bad status. `body` is JSON as a rule, else a proxy's page. */
 export function answerError(
@@ -24,11 +25,23 @@ export function streamError(error: unknown, secret: string): ModelError {
 }
 
 function errorOf(status: number, wire: WireError, headers: IncomingHttpHeaders, secret: string): ModelError {
-  const message = String(wire.message || `the server answered ${status}`).slice(0, 1000);
+  const behind = wordsOf(wire.metadata?.raw);
+  const said = wordsOf(wire.message) || `the server answered ${status}`;
+  const message = (behind ? `${said}: ${behind}` : said).slice(0, 1000);
   const general = serverError({ status, message, headers }, secret);
   const kind = kindOf(status, `${wire.code} ${wire.type}`, message);
   if (!kind) return general;
   return new ModelError(kind, general.message, { status });
+}
+
+/** A message in words: most send a string, Mistral and vLLM a list of the fields that they refuse. */
+function wordsOf(message: unknown): string {
+  if (Array.isArray(message)) return message.map(wordsOf).join("; ");
+  if (typeof message !== "object" || !message) return message ? String(message) : "";
+  const { detail, msg, loc } = message as { detail?: unknown; msg?: unknown; loc?: unknown };
+  if (detail !== undefined) return wordsOf(detail);
+  if (typeof msg !== "string") return JSON.stringify(message);
+  return Array.isArray(loc) ? `${loc.join(".")}: ${msg}` : msg;
 }
 
 /** Codes that only these servers send; the rest goes by status. */
@@ -60,7 +73,7 @@ function wireErrorOf(body: string): WireError {
   try {
     const [parsed] = [JSON.parse(body)].flat();
     const error = parsed?.error ?? parsed?.detail ?? parsed;
-    return typeof error === "object" && error ? error : { message: error };
+    return typeof error === "object" && error && !Array.isArray(error) ? error : { message: error };
   } catch {
     return { message: body.trim() };
   }

@@ -9,8 +9,9 @@ import type { ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
 import { attempt, checkAccess } from "../http/attempt.ts";
-import { type Access, estimatedUsage, publicApi, streamOf } from "./client.ts";
-import { type Dialect, encodeOpenai } from "./encoding.ts";
+import { type Access, estimatedUsage, streamOf } from "./client.ts";
+import { type Dialect, dialectOf } from "./dialects.ts";
+import { encodeOpenai } from "./encoding.ts";
 import { type AssemblyOptions, assembleReply, type Chunk } from "./stream.ts";
 
 /** Without a key and a base URL every `send` fails with `credentials`; many servers ask for no key. */
@@ -22,19 +23,9 @@ export type OpenaiOptions = Access & {
   dialect?: Dialect;
 };
 
-/** Features that a server at this base URL understands. */
-export function dialectOf(baseUrl: string | undefined): Dialect {
-  const url = baseUrl || publicApi;
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
-  return {
-    official: host === "api.openai.com",
-    signedCalls: host === "generativelanguage.googleapis.com",
-  };
-}
-
 /** A model behind chat completions. */
 export function openaiModel(options: OpenaiOptions): Model {
-  const { card, apiKey, baseUrl, idleMs, dialect = dialectOf(baseUrl) } = options;
+  const { card, apiKey, baseUrl, idleMs, dialect = dialectOf(baseUrl, options.card.id) } = options;
   return {
     card,
     encode: (request) => encodeOpenai(request, dialect),

@@ -1,9 +1,10 @@
 /** Assembles a reply from the chunks of a chat completion, tolerating what servers omit or repeat. */
 
-import type { AssistantBlock, ThinkingWire, ToolUseBlock } from "../../core/blocks.ts";
+import type { AssistantBlock, ToolUseBlock } from "../../core/blocks.ts";
 import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
 import { ModelError, type ModelPart } from "../../core/ports.ts";
 import type { Assembly } from "../http/attempt.ts";
+import { gatherThinking, type ThinkingDelta } from "./thinking.ts";
 
 type CallDelta = {
   index?: number;
@@ -12,12 +13,10 @@ type CallDelta = {
   /** Gemini's signature; its maker wants it back. */
   extra_content?: unknown;
 };
-type Delta = {
+type Delta = ThinkingDelta & {
+  /** Text, or the parts of a reply of Mistral's. */
   content?: unknown;
   refusal?: string | null;
-  /** The thoughts of open models; not OpenAI's. */
-  reasoning_content?: string | null;
-  reasoning?: string | null;
   tool_calls?: CallDelta[] | null;
 };
 type WireUsage = {
@@ -62,7 +61,7 @@ export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
       const [choice] = chunk.choices ?? [];
       const { content, refusal, tool_calls } = choice?.delta ?? {};
       const thought = thoughts.take(choice?.delta ?? {});
-      const text = (typeof content === "string" && content) || refusal;
+      const text = textOf(content) || refusal;
       if (text) {
         state.text += text;
         onPart({ type: "text_delta", text });
@@ -88,23 +87,13 @@ export function assembleReply(options: AssemblyOptions): Assembly<Chunk> {
   };
 }
 
-/** Tells of thinking as it comes, and keeps it where its maker wants it back. */
-function gatherThinking({ card, onPart }: AssemblyOptions) {
-  let [text, field] = ["", undefined as ThinkingWire["field"] | undefined];
-  return {
-    take({ reasoning_content, reasoning }: Delta): string {
-      const thought = reasoning_content || reasoning || "";
-      if (typeof reasoning_content === "string") field ??= "reasoning_content";
-      else if (typeof reasoning === "string") field ??= "reasoning";
-      text += thought;
-      if (thought) onPart({ type: "thinking_delta", text: thought });
-      return thought;
-    },
-    blocks(): AssistantBlock[] {
-      if (!field || card.contract.thinking !== "carried") return [];
-      return [{ type: "thinking", thinking: text, signature: "", wire: { api: "chat", field } }];
-    },
-  };
+/** The text of a delta: Mistral's reasoning models send parts, with their thoughts among them. */
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part) => (part?.type === "text" && typeof part.text === "string" ? part.text : ""))
+    .join("");
 }
 
 function gatherCalls({ onPart, makeId, taken }: AssemblyOptions) {
@@ -163,6 +152,7 @@ function stopReasonOf(finish: string, calls: number): string {
     case "error":
       throw new ModelError("server", "the server ended the reply with an error");
     case "length":
+    case "model_length":
       return "max_tokens";
     case "content_filter":
       return "refusal";

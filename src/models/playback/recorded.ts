@@ -6,7 +6,7 @@ import type { ModelErrorKind } from "../../core/events.ts";
 import { currentCard, type ModelCard } from "../../core/model-card.ts";
 import { type Model, ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
 import type { ModelRequest } from "../../core/request.ts";
-import type { Dialect } from "../openai/encoding.ts";
+import { type Dialect, dialectName, dialects } from "../openai/dialects.ts";
 
 /** The first line. The player encodes as the recorded model did and has its card, else no hash would match. */
 type Header = { cassette: 1; encoding: string; card: ModelCard };
@@ -30,19 +30,18 @@ type Exchange = {
 };
 
 type Encode = Model["encode"];
+type Encoder = (card: ModelCard) => Promise<Encode>;
 
 /** Encodings by the names that cassettes have for them. Only one that is asked for is loaded. */
-const encoders: Record<string, (card: ModelCard) => Promise<Encode>> = {
+const encoders: Record<string, Encoder> = {
   json: async () => (request) => JSON.stringify(request),
   anthropic: async (card) => (await import("../anthropic/anthropic.ts")).anthropicModel({ card }).encode,
   responses: async (card) => (await import("../responses/responses.ts")).responsesModel({ card }).encode,
-  chat: (card) => chatEncoder(card, { official: false }),
-  chat_official: (card) => chatEncoder(card, { official: true }),
-  chat_signed: (card) => chatEncoder(card, { official: false, signedCalls: true }),
+  ...Object.fromEntries(Object.entries(dialects).map(([name, dialect]) => [name, chatEncoder(dialect)])),
 };
 
-async function chatEncoder(card: ModelCard, dialect: Dialect): Promise<Encode> {
-  return (await import("../openai/openai.ts")).openaiModel({ card, dialect }).encode;
+function chatEncoder(dialect: Dialect): Encoder {
+  return async (card) => (await import("../openai/openai.ts")).openaiModel({ card, dialect }).encode;
 }
 
 const lastChars = 200;
@@ -175,8 +174,10 @@ function hash(body: string): string {
   return createHash("sha256").update(body).digest("hex");
 }
 
+/** Tries the dialect of the model's provider first: its first bodies may be those of another, and later ones not. */
 async function encodingOf(request: ModelRequest, body: string, card: ModelCard): Promise<string> {
-  for (const [name, encoder] of Object.entries(encoders))
+  const own = dialectName(card.id);
+  for (const [name, encoder] of Object.entries({ [own]: encoders[own] as Encoder, ...encoders }))
     if ((await encoder(card))(request) === body) return name;
   throw new Error("a model with an encoding of its own cannot be recorded");
 }
@@ -189,6 +190,8 @@ function partsOf(block: AssistantBlock): ModelPart[] {
     case "thinking":
       return [{ type: "thinking_delta", text: block.thinking }];
     case "redacted_thinking":
+    case "server_tool_use":
+    case "web_search_tool_result":
       return [];
     case "tool_use":
       return [

@@ -1,10 +1,11 @@
 /** Scripts: replies of a model written down by a person, for tests and for the demo. */
 
-import type { AssistantBlock } from "../../core/blocks.ts";
+import type { AssistantBlock, FoundPage, WebSearchResultBlock } from "../../core/blocks.ts";
 import type { Prices } from "../../core/model-card.ts";
 import { ModelError } from "../../core/ports.ts";
 import type { JsonSchema } from "../../core/request.ts";
 import { closedObject, violations } from "../../core/schema.ts";
+import { searchesIn } from "../../core/text/search-text.ts";
 import { priceFields } from "../cards.ts";
 
 /** One reply. Texts and inputs may hold `{{cwd}}` and captures of `expect`: `{{1}}`, `{{2}}` … */
@@ -14,6 +15,10 @@ export type ScriptedReply = {
   thinking?: string;
   redacted_thinking?: string;
   text?: string;
+  /** Searches of the provider's server, before the text; `waits`: its result comes with the next reply. */
+  searches?: ScriptedSearch[];
+  /** A text that goes on behind `text` and cites the first page found. */
+  cited?: string;
   /** Each call is `{name: input}`. */
   calls?: Record<string, Record<string, unknown>>[];
   /** Stop reason; `tool_use` with calls and `end_turn` without them unless told. */
@@ -24,6 +29,15 @@ export type ScriptedReply = {
   repeat?: number;
   /** Only the strict server has faults; the scripted model replies without. */
   fault?: Fault;
+};
+
+export type ScriptedSearch = {
+  query: string;
+  /** Addresses of the pages that are found. */
+  found?: string[];
+  /** Why nothing is found, as a code of the API. */
+  error?: string;
+  waits?: boolean;
 };
 
 /** A fault on the way of a reply. Events count from `message_start`; pings do not count. */
@@ -81,6 +95,13 @@ const turnSchema: JsonSchema = closedObject({
   thinking: text,
   redacted_thinking: text,
   text,
+  searches: {
+    type: "array",
+    items: closedObject({ query: text, found: { type: "array", items: text }, error: text, waits: flag }, [
+      "query",
+    ]),
+  },
+  cited: text,
   calls: { type: "array", items: { type: "object", additionalProperties: { type: "object" } } },
   stop: text,
   usage: closedObject({ input: count, cache_read: count, cache_write: count, output: count }),
@@ -133,7 +154,9 @@ function turnProblem(turn: unknown, name: string): string | undefined {
   const { calls = [], ...rest } = listed as Omit<ScriptedReply, "expect"> & { expect?: string[] };
   const odd = calls.find((call) => Object.keys(call).length !== 1);
   if (odd) return `${name}: a call is one tool's name with its input, not ${JSON.stringify(odd)}`;
-  const says = ["thinking", "redacted_thinking", "text", "stop", "fault"].some((key) => key in rest);
+  const says = ["thinking", "redacted_thinking", "text", "searches", "stop", "fault"].some(
+    (key) => key in rest,
+  );
   if (!says && calls.length === 0) return `${name} has neither text nor calls`;
   return rest.expect?.map((pattern) => patternProblem(pattern, name)).find(Boolean);
 }
@@ -173,6 +196,8 @@ export type ReplyContext = {
   cwd: string;
   /** Signs a thinking text; without it thinking is left out. */
   sign?: ((thinking: string) => string) | undefined;
+  /** Seals a page that a search found; without it nothing is sealed. */
+  seal?: ((page: string) => string) | undefined;
 };
 
 /** The blocks of a reply, placeholders filled. Throws `ModelError` "script" when an expectation is not met. */
@@ -190,12 +215,53 @@ export function playReply(
     const thinking = fill(turn.thinking);
     content.push({ type: "thinking", thinking, signature: context.sign(thinking) });
   }
+  content.push(...searchBlocks(turn, context));
   if (turn.text) content.push({ type: "text", text: fill(turn.text) });
+  const page = foundIn(content)[0];
+  if (turn.cited && page) content.push({ type: "text", text: fill(turn.cited), citations: [citation(page)] });
   for (const [name, input] of (turn.calls ?? []).flatMap(Object.entries)) {
     const id = `${context.idBase}_${content.filter((block) => block.type === "tool_use").length + 1}`;
     content.push({ type: "tool_use", id, name, input: deeply(input, fill) });
   }
   return { content, stopReason: turn.stop ?? (turn.calls?.length ? "tool_use" : "end_turn") };
+}
+
+/** Each search with what it found, where that does not come with the next reply. */
+function searchBlocks({ searches = [] }: ScriptedReply, context: ReplyContext): AssistantBlock[] {
+  return searches.flatMap(({ query, waits, ...found }, index): AssistantBlock[] => {
+    const id = `srv${context.idBase}_${index + 1}`;
+    const asked: AssistantBlock = { type: "server_tool_use", id, name: "web_search", input: { query } };
+    return waits ? [asked] : [asked, searchResult(id, found, context.seal)];
+  });
+}
+
+/** Returns the result of a search as the API sends it. */
+export function searchResult(
+  id: string,
+  { found = [], error }: Omit<ScriptedSearch, "query">,
+  seal: ReplyContext["seal"] = (page) => page,
+): WebSearchResultBlock {
+  const pages = found.map((url): FoundPage => {
+    const title = `About ${url}`;
+    return {
+      type: "web_search_result",
+      url,
+      title,
+      encrypted_content: seal(`${url} ${title}`),
+      page_age: null,
+    };
+  });
+  const failed = { type: "web_search_tool_result_error" as const, error_code: error ?? "" };
+  return { type: "web_search_tool_result", tool_use_id: id, content: error === undefined ? pages : failed };
+}
+
+function foundIn(content: readonly AssistantBlock[]): FoundPage[] {
+  return searchesIn(content).flatMap(({ pages }) => [...pages]);
+}
+
+function citation({ url, title, encrypted_content }: FoundPage): object {
+  const words = { cited_text: title, encrypted_index: encrypted_content.slice(0, 12) };
+  return { type: "web_search_result_location", url, title, ...words };
 }
 
 function capturesOf(turn: ScriptedReply, { number, newest }: ReplyContext): string[] {

@@ -200,6 +200,8 @@ function wireText(block: AssistantBlock): string {
     case "thinking":
       return block.thinking;
     case "redacted_thinking":
+    case "server_tool_use":
+    case "web_search_tool_result":
       return "";
     case "tool_use":
       return JSON.stringify(block.input);

@@ -26,6 +26,7 @@ const dependencies = /\/(node_modules|vendor|site-packages|\.venv|venv|\.cargo\/
 
 const serverText = "an MCP server";
 const delegateText = "a sub-agent";
+const searchText = "a web search";
 
 type Reading = { seen: Exposure; step: number };
 
@@ -47,7 +48,12 @@ export function exposureBy(options: ExposureOptions): (events: readonly LogEvent
 }
 
 function read({ seen, step }: Reading, event: LogEvent, options: ExposureOptions): Reading {
-  if (event.type === "assistant_message") return { seen, step: step + 1 };
+  if (event.type === "assistant_message") {
+    const [found] = event.content.filter(({ type }) => type === "web_search_tool_result");
+    return found
+      ? { seen: { ...seen, outside: { step: step + 1, from: searchText } }, step: step + 1 }
+      : { seen, step: step + 1 };
+  }
   if (event.type === "session_started" && event.delegate) return { seen: seenBefore(event.delegate), step };
   if (event.type === "delegate_ended" && event.outside)
     return { seen: { ...seen, outside: { step, from: delegateText } }, step };

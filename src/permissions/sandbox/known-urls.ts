@@ -3,7 +3,7 @@
  * could carry data away. Pure.
  */
 
-import { isToolUse, resultText } from "../../core/blocks.ts";
+import { type FoundPage, isToolUse, resultText, type WebSearchResultBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { toolNames } from "../../core/tool-calls.ts";
@@ -51,12 +51,26 @@ function readReply({ known, written, calls }: State, { content }: EventOf<"assis
     for (const key of keysIn(text)) if (!known.has(key)) written.add(key);
   };
   for (const block of content) {
+    if (block.type === "server_tool_use") {
+      add(stringsIn(block.input).join("\n"));
+      calls.set(block.id, stringsIn(block.input).join("\n").toLowerCase());
+    }
+    if (block.type === "web_search_tool_result") readFound({ known, written, calls }, block);
     if (block.type === "text") add(block.text);
     if (!isToolUse(block)) continue;
     const words = stringsIn(block.input).join("\n");
     add(words);
     calls.set(block.id, words.toLowerCase());
   }
+}
+
+/** Learns the addresses that a search found, but for what its query named. */
+function readFound({ known, written, calls }: State, { tool_use_id, content }: WebSearchResultBlock): void {
+  const query = calls.get(tool_use_id) ?? "";
+  calls.delete(tool_use_id);
+  if (!Array.isArray(content)) return;
+  for (const key of (content as readonly FoundPage[]).flatMap(({ url }) => keysOf(url)))
+    if (!written.has(key) && !query.includes(hostOf(key))) known.add(key);
 }
 
 function readResult(

@@ -17,6 +17,8 @@ export type Repository = {
   gitFolders: string[];
   /** True when git data outside the workspace names this folder as its work tree. */
   vouched: boolean;
+  /** Files and folders that its settings lead to: of hooks, and of more settings. */
+  named?: readonly string[];
 };
 
 /** The state of the machine, as far as a plan depends on it. The functions answer for absolute paths. */
@@ -145,6 +147,7 @@ function readOnlyEntries({ deny, workspace, home, session, found }: PlanInput): 
   const git = found.repositories.flatMap(({ gitFolders }) =>
     gitFolders.flatMap((folder) => programsOfGit(folder, found)),
   );
+  const named = namedPaths(found);
   const tops = [...workspace, ...found.repositories.map(({ folder }) => folder)];
   const watched = [...new Set(tops)].flatMap((top) =>
     found
@@ -161,6 +164,7 @@ function readOnlyEntries({ deny, workspace, home, session, found }: PlanInput): 
   );
   return [
     ...git.map(entry("built in: it can name programs that run outside")),
+    ...named.map(entry("built in: the settings of git lead to it")),
     ...watched.map(entry("built in: other programs run it")),
     ...startFiles
       .filter((name) => name !== ".ssh")
@@ -171,11 +175,28 @@ function readOnlyEntries({ deny, workspace, home, session, found }: PlanInput): 
   ];
 }
 
-/** Lists the entries of a git folder, and of its submodules, that name programs. */
+/** Lists the entries of a git folder, of its submodules and of its working trees, that name programs. */
 function programsOfGit(folder: string, found: Found): string[] {
-  const modules = `${folder}/modules`;
-  const below = found.names(modules).flatMap((name) => programsOfGit(`${modules}/${name}`, found));
-  return [...gitPrograms.map((name) => `${folder}/${name}`), ...below];
+  return gitFoldersIn(folder, found).flatMap((one) => gitPrograms.map((name) => `${one}/${name}`));
+}
+
+/** A submodule is named by its path, so its data can lie this deep. */
+const mostParts = 5;
+
+/** Lists a git folder and those in it: of submodules, and of theirs, and of linked working trees. */
+function gitFoldersIn(folder: string, found: Found): string[] {
+  const modules = foldersWithHead(`${folder}/modules`, found, mostParts);
+  const trees = found.names(`${folder}/worktrees`).map((name) => `${folder}/worktrees/${name}`);
+  return [folder, ...modules.flatMap((one) => gitFoldersIn(one, found)), ...trees];
+}
+
+function foldersWithHead(folder: string, found: Found, parts: number): string[] {
+  return found.names(folder).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    if (found.kind(path) !== "folder") return [];
+    if (found.kind(`${path}/HEAD`) !== undefined) return [path];
+    return parts > 1 ? foldersWithHead(path, found, parts - 1) : [];
+  });
 }
 
 function hiddenEntries(input: PlanInput): Entry[] {
@@ -230,13 +251,19 @@ function pinnedFolders(writable: readonly string[], closed: readonly string[]): 
   return [...new Set(between)].filter((path) => !closed.includes(path) && !writable.includes(path));
 }
 
+/** Lists what the settings of repositories lead to, but for a folder around what is worked in. */
+function namedPaths({ repositories }: Found): string[] {
+  return repositories.flatMap(({ folder, named = [] }) => named.filter((path) => !isInside(folder, path)));
+}
+
 function watchedPaths({ workspace, found }: PlanInput): string[] {
   const tops = [...new Set([...workspace, ...found.repositories.map(({ folder }) => folder)])];
   const git = found.repositories.flatMap(({ gitFolders }) =>
-    gitFolders.flatMap((folder) => gitPrograms.map((name) => `${folder}/${name}`)),
+    gitFolders.flatMap((folder) => programsOfGit(folder, found)),
   );
   const names = tops.flatMap((top) => watchedNames.map((name) => `${top}/${name}`));
-  return [...names, ...git].filter((path) => found.kind(path) === undefined);
+  const named = namedPaths(found).filter((path) => workspace.some((root) => isInside(path, root)));
+  return [...names, ...git, ...named].filter((path) => found.kind(path) === undefined);
 }
 
 function gpuDevices(found: Found): string[] {

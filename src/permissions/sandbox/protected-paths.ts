@@ -4,7 +4,12 @@ import { isRunElsewhere } from "../names.ts";
 
 type Hidden = { path: string; except?: readonly string[]; why: string };
 
-const lines = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+/** Lists words. A blank in one is written as one that does not break. */
+const lines = (text: string): string[] =>
+  text
+    .split(/[ \n]+/)
+    .filter(Boolean)
+    .map((word) => word.replaceAll("\u00a0", " "));
 
 /** Paths below the home that hold keys, tokens or private data. `except`: entries that stay readable. */
 const belowHome: readonly Hidden[] = [
@@ -26,10 +31,7 @@ const belowHome: readonly Hidden[] = [
     `.mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware .config/microsoft-edge
      .config/vivaldi .config/opera snap/firefox snap/chromium Library/Application\u00a0Support/Google/Chrome Library/Safari
      Library/Cookies Library/Mail Library/Messages`,
-  ).map((path) => ({
-    path: path.replaceAll("\u00a0", " "),
-    why: "the profile of a browser or a mail program",
-  })),
+  ).map((path) => ({ path, why: "the profile of a browser or a mail program" })),
   ...lines(
     `.claude .claude.json .codex .gemini .cursor .config/opencode .local/share/opencode .qwen .crush .config/crush
      .aider.conf.yml .continue .copilot .config/github-copilot .kiro .config/goose`,
@@ -73,8 +75,8 @@ export function builtInHidden(home: string): { path: string; except: string[]; w
   ];
 }
 
-/** Entries of a git folder that name programs for git, or are run by it. */
-export const gitPrograms = ["hooks", "config", "config.worktree", "info/attributes"] as const;
+/** Entries of a git folder that name programs for git, are run by it, or lead to other ones (`commondir`). */
+export const gitPrograms = ["hooks", "config", "config.worktree", "info/attributes", "commondir"] as const;
 
 /** Returns true for an entry at the top of a workspace that other programs run, `.git` left out. */
 export function isWatched(name: string): boolean {

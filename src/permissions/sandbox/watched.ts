@@ -37,6 +37,8 @@ export const notedAtTop = [
     ".gitlab-ci.yml",
   ],
   ...["Jenkinsfile", ".github/workflows", ".github/actions"],
+  // What editors start, and the steps that `git rebase --continue` runs, where commands left one half done.
+  ...[".venv/bin/python", "venv/bin/python", ".git/rebase-merge/git-rebase-todo"],
 ] as const;
 
 /** Lists the files changed by the session that other programs run, in order of first change. */

@@ -1,7 +1,16 @@
 /** A session as the pieces a person reads: said, thought, done, noted. No escape sequences, no secrets. Pure. */
 
-import { economicsText, formatDuration, money, plural } from "../../context/report/amounts.ts";
-import { isToolUse, resultText, type ToolUseBlock } from "../../core/blocks.ts";
+import { formatDuration, money, plural } from "../../context/report/amounts.ts";
+import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
+import {
+  isSearch,
+  isToolUse,
+  resultText,
+  type Search,
+  type ServerToolUseBlock,
+  type ToolUseBlock,
+  type WebSearchResultBlock,
+} from "../../core/blocks.ts";
 import { decisionText } from "../../core/decision.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
@@ -9,6 +18,7 @@ import { currentModel, indexFrom, spending, started } from "../../core/questions
 import { sessionName } from "../../core/rewind.ts";
 import { cleanText } from "../../core/text/clean-text.ts";
 import { delegateText } from "../../core/text/delegate-text.ts";
+import { pageLines, searchesIn, searchLine } from "../../core/text/search-text.ts";
 import { serverCallText } from "../../core/text/server-call-text.ts";
 import { describeCall } from "../../core/tool-calls.ts";
 
@@ -75,7 +85,7 @@ function partsOf(event: LogEvent, events: readonly LogEvent[]): Part[] {
     case "assistant_message":
       return replyParts(event, events);
     default: {
-      const text = noteOf(event);
+      const text = noteOf(event, events);
       return text === undefined ? [] : [{ kind: "note", text }];
     }
   }
@@ -84,13 +94,29 @@ function partsOf(event: LogEvent, events: readonly LogEvent[]): Part[] {
 /** Each call with its result, which stands later in the log. */
 function replyParts(reply: EventOf<"assistant_message">, events: readonly LogEvent[]): Part[] {
   const at = indexFrom(events, reply.seq);
+  const searches = searchesIn(reply.content);
   return reply.content.flatMap((block): Part[] => {
     if (isToolUse(block)) return [callPart(block, outcomeOf(block.id, events, at))];
+    if (isSearch(block)) return searchParts(block, searches);
     if (block.type === "text") return block.text.trim() ? [{ kind: "assistant", text: block.text }] : [];
     return block.type === "thinking" && block.thinking.trim()
       ? [{ kind: "thinking", text: block.thinking }]
       : [];
   });
+}
+
+/** A search of the provider as a call, in the place of its result. */
+function searchParts(block: ServerToolUseBlock | WebSearchResultBlock, searches: readonly Search[]): Part[] {
+  if (block.type === "server_tool_use") return [];
+  const search = searches.find(({ id }) => id === block.tool_use_id);
+  if (!search) return [];
+  const { query, error } = search;
+  return [
+    {
+      ...{ kind: "call", tool: "web_search", subject: query, input: JSON.stringify({ query }, null, 2) },
+      ...{ output: `${searchLine(search)}\n${pageLines(search)}`.trimEnd(), failed: error !== undefined },
+    },
+  ];
 }
 
 type Outcome = { result?: EventOf<"tool_result">; decision?: EventOf<"permission_decided"> };
@@ -120,14 +146,14 @@ function callPart(call: ToolUseBlock, { result, decision }: Outcome): Part {
   };
 }
 
-function noteOf(event: LogEvent): string | undefined {
+function noteOf(event: LogEvent, events: readonly LogEvent[]): string | undefined {
   switch (event.type) {
     case "session_named":
       return event.name ? `Named “${event.name}”.` : undefined;
     case "model_changed":
       return `From here on ${event.model.id}${event.effort ? `, effort ${event.effort}` : ""}.`;
     case "context_edited":
-      return `Context: ${event.reason}. ${economicsText(event.economics)}`.trim();
+      return `Context: ${sentenceOf(editWords(event, events))}.`;
     case "model_failed":
       return `The model failed: ${event.message}`;
     case "warning":

@@ -2,9 +2,9 @@
 
 export const pageStyle = `
 :root { color-scheme: light dark; --paper: #fbfbf9; --ink: #1f2328; --soft: #656d76; --line: #dcdfe3; --panel: #f1f2f0;
-  --read: #7a9cc6; --write: #d9822b; --fresh: #b4435a; --open: #b9bdc2; --edit: #5b4b8a; --bar: #7a9cc6; --hover: rgb(31 35 40 / .12); }
+  --read: #7a9cc6; --write: #d9822b; --fresh: #b4435a; --open: #b9bdc2; --edit: #5b4b8a; --bar: #7a9cc6; --news: #95540f; --hover: rgb(31 35 40 / .12); }
 @media (prefers-color-scheme: dark) { :root { --paper: #16191d; --ink: #e4e6e8; --soft: #9aa2ab; --line: #343a41; --panel: #1f2328;
-  --read: #4d74a3; --write: #d68a3d; --fresh: #d0657c; --open: #5a6169; --edit: #b3a1e6; --bar: #5b84b5; --hover: rgb(228 230 232 / .18); } }
+  --read: #4d74a3; --write: #d68a3d; --fresh: #d0657c; --open: #5a6169; --edit: #b3a1e6; --bar: #5b84b5; --news: #d68a3d; --hover: rgb(228 230 232 / .18); } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 24px 20px 64px; max-width: 1120px; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -19,7 +19,7 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, "DejaVu Sans Mono"
 .ticks span { position: absolute; right: calc(100% + 8px); transform: translateY(50%); font-size: 12px; }
 .ticks { position: absolute; left: 0; top: 0; height: 260px; font-variant-numeric: tabular-nums; }
 .grid { stroke: var(--line); vector-effect: non-scaling-stroke; fill: none; } .cut { stroke: var(--edit); stroke-dasharray: 2 3; vector-effect: non-scaling-stroke; opacity: .7; }
-.limit { stroke: var(--ink); stroke-dasharray: 6 4; vector-effect: non-scaling-stroke; fill: none; opacity: .6; }
+path.limit { stroke: var(--ink); stroke-dasharray: 6 4; vector-effect: non-scaling-stroke; fill: none; opacity: .6; }
 path.read { fill: var(--read); } path.write { fill: var(--write); } path.fresh { fill: var(--fresh); } path.open { fill: var(--open); }
 #cursor { fill: var(--hover); }
 .marks { position: relative; height: 22px; }
@@ -44,7 +44,7 @@ button:hover { border-color: var(--soft); } :focus-visible { outline: 2px solid 
 .walk { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; } .walk input { font: inherit; width: 6em; padding: 0 6px; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; }
 details { border-bottom: 1px solid var(--line); } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } details details { margin-left: 16px; } details details:last-child { border: 0; }
 pre { margin: 0 0 8px; padding: 8px 10px; background: var(--panel); white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; overflow-y: auto; }
-.new { color: var(--write); } .point { color: var(--edit); } ul { padding-left: 20px; } li { overflow-wrap: anywhere; }
+.new { color: var(--news); } .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; } .point { color: var(--edit); } ul { padding-left: 20px; } li { overflow-wrap: anywhere; }
 #live { padding: 4px 10px; background: var(--panel); border-left: 3px solid var(--bar); } #live.off { border-color: var(--write); } #live.done { border-color: var(--soft); } [hidden] { display: none !important; }
 @media (max-width: 620px) { body { padding: 16px 12px 48px; } .plot svg, .ticks { height: 200px; } .facts b { font-size: 17px; } }
 `;
@@ -58,6 +58,8 @@ export const pageScript = `
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const make = (tag, text, name) => { const node = document.createElement(tag); node.textContent = text ?? ""; if (name) node.className = name; return node; };
+/** A text that scrolls, also by keys. */
+const box = (text) => { const node = make("pre", text); node.tabIndex = 0; return node; };
 
 function bodyOf(step, packed = data.requests) {
   let pieces = [];
@@ -95,7 +97,7 @@ function blockNode(block, news, point) {
   if (news) summary.prepend(make("b", news + " ", "new"));
   if (point) summary.append(make("b", " ▮ cached up to here, " + point, "point"));
   node.append(summary);
-  node.addEventListener("toggle", () => { if (node.open && node.children.length < 2) node.append(make("pre", textOf(block))); });
+  node.addEventListener("toggle", () => { if (node.open && node.children.length < 2) node.append(box(textOf(block))); });
   return node;
 }
 
@@ -125,7 +127,7 @@ function messageNode(message, index, before, points) {
 
 function headNode(title, value) {
   const node = make("details");
-  node.append(make("summary", title), make("pre", typeof value === "string" ? value : JSON.stringify(value, null, 2)));
+  node.append(make("summary", title), box(typeof value === "string" ? value : JSON.stringify(value, null, 2)));
   return node;
 }
 
@@ -148,7 +150,7 @@ async function show(step, scroll) {
   const points = pointsOf(body);
   const raw = make("details");
   raw.append(make("summary", "the exact body, " + new TextEncoder().encode(text).length.toLocaleString("en-US") + " bytes"));
-  raw.addEventListener("toggle", () => { if (raw.open && raw.children.length < 2) raw.append(make("pre", text)); });
+  raw.addEventListener("toggle", () => { if (raw.open && raw.children.length < 2) raw.append(box(text)); });
   const nodes = messages.map((message, index) => messageNode(message, index, before.messages[index], points));
   const first = Math.max(0, nodes.findIndex((node) => node.open));
   at("request").replaceChildren(
@@ -188,7 +190,7 @@ for (const type of ["pointerover", "focusin", "click"]) document.addEventListene
 document.addEventListener("toggle", async ({ target }) => {
   const { summary } = target.dataset;
   if (!summary || !target.open || target.children.length > 1) return;
-  const text = make("pre");
+  const text = box();
   target.append(text);
   text.textContent = (await requestOf("summary", summary)) || "the log does not say what was asked";
 }, true);

@@ -11,6 +11,7 @@ import { stepReader } from "../../context/report/steps.ts";
 import { totalsReader } from "../../context/report/totals.ts";
 import { walker } from "../../context/report/walk.ts";
 import { windowNow } from "../../context/report/window.ts";
+import { forgottenReader, forgottenText } from "../../context/reuse/forgotten.ts";
 import { viewReader } from "../../context/view/view.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { inputTotal } from "../../core/model-card.ts";
@@ -37,8 +38,7 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
   const walk = walker();
   const steps = stepReader();
   const edits = editPart(changes, steps);
-  const costs = costReader(events);
-  const facts = factReader(start);
+  const [costs, facts, forgotten] = [costReader(events), factReader(start), forgottenReader()];
   const stepRows = stepPart(changes, steps);
   const tree = delegatePart(changes, events);
   const lists = [decisionPart(changes), egressPart(changes, events), storyPart(changes)];
@@ -51,6 +51,7 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
     if (moment) edits.take(moment);
     costs.take(event, moment);
     facts.take(event);
+    forgotten.take(event, moment);
     for (const list of [...lists, tree]) list.take(event);
   };
   const settle = (mostEdits = Number.POSITIVE_INFINITY): boolean => {
@@ -63,17 +64,13 @@ export function pageReader(start: EventOf<"session_started">): PageReader {
     const cost = costs.costs();
     tree.settle(session.id, cost);
     const soft = { ...snapshot.soft, window: snapshot.model.window };
-    const figures = {
-      ...totals,
-      ...known.sums,
-      steps: steps.rows.length,
-      tokens: window.tokens,
-      cost: cost.total,
-    };
+    const sizes = { steps: steps.rows.length, tokens: window.tokens, cost: cost.total };
+    const figures = { ...totals, ...known.sums, ...sizes };
     changes.set("session", words.sessionText(session));
     changes.set("soft", words.softText({ soft }));
     setRows(changes, "figures", words.figureRows(figures), "<div hidden></div>");
     changes.set("deferred", words.deferredText(steps.rows.at(-1)?.deferredTokens ?? 0));
+    changes.set("forgotten", forgottenText(forgotten.forgotten()));
     changes.set("misses", words.missesText(totals));
     changes.set("frame", JSON.stringify(curveFrame(totals.highest, { soft, size: totals.size })));
     setRows(changes, "window", tables.windowRows(window));

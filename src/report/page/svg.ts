@@ -7,6 +7,7 @@ import { formatTokens } from "../../context/report/amounts.ts";
 import type { EditRow } from "../../context/report/edits.ts";
 import type { SessionReport } from "../../context/report/report.ts";
 import type { StepRow } from "../../context/report/steps.ts";
+import { sentenceOf } from "../../context/view/edit-words.ts";
 import { html } from "./escape.ts";
 
 const height = 100;
@@ -85,8 +86,8 @@ export function cutHtml({ step }: EditRow): string {
 }
 
 /** The mark of an edit below the curve of `steps` steps: a button, so that it can be reached with the keyboard and touched. */
-export function markHtml({ step, policy, reason }: EditRow, index: number, steps: number): string {
+export function markHtml({ step, policy, words }: EditRow, index: number, steps: number): string {
   const left = Math.round((10_000 * (step - 1)) / Math.max(1, steps)) / 100;
-  const label = html(`Edit before step ${step}, ${policy}: ${reason}`);
+  const label = html(`Edit before step ${step}, ${policy}: ${sentenceOf(words)}`);
   return `<button type="button" data-edit="${index}" data-before="${step}" style="left:${left}%" title="${label}" aria-label="${label}"></button>`;
 }

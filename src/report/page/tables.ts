@@ -29,11 +29,11 @@ const classes: Record<string, string> = { ">": "n", _: "wide", "": "bars" };
 
 /** Titles of columns: one that begins with ">" is for numbers, with "_" for words, "" for bars. */
 const columnsOf = {
-  egress: ["host", "", ">sent", ">received", ">connections", "_rule", "_command"],
+  egress: ["host", "decision", ">sent", ">received", ">connections", "_rule", "_command"],
   window: ["kind", ">tokens", ">share", ""],
   largest: [">tokens", "kind", ">step", "what", "_what becomes of it"],
   edits: [
-    ...[">step", "policy", "_reason", ">removed", ">re-written", ">expected", ">hindsight"],
+    ...[">step", "policy", "_what left, and why", ">removed", ">re-written", ">expected", ">hindsight"],
     ...["repeated before, after", "numbers"],
   ],
   cost: ["bucket", ">tokens", ">cost", ">share", ""],
@@ -66,9 +66,14 @@ function classIn(table: TableName, index: number): string {
 /** A table of rows that are HTML already. */
 export function tableHtml(table: TableName, rows: readonly string[]): string {
   const head = columnsOf[table].map(
-    (title, index) => `<th scope="col"${classIn(table, index)}>${html(title.replace(/^[>_]/, ""))}</th>`,
+    (title, index) => `<th scope="col"${classIn(table, index)}>${titleHtml(title)}</th>`,
   );
   return `<div class="scroll"><table><thead><tr>${head.join("")}</tr></thead><tbody data-rows="${table}">${rows.join("\n")}</tbody></table></div>`;
+}
+
+/** The title of a column; that of bars is for those who do not see them. */
+function titleHtml(title: string): string {
+  return title === "" ? '<span class="unseen">as a bar</span>' : html(title.replace(/^[>_]/, ""));
 }
 
 /** A row of a table; its cells are HTML already. */
@@ -128,12 +133,12 @@ export function editRowHtml(edit: EditRow, index: number): string {
 }
 
 function editCells(edit: EditRow, index: number): Cell[] {
-  const { step, policy, reason, removed, rewritten, economics } = edit;
+  const { step, policy, words, removed, rewritten, economics } = edit;
   const { expectedSavingUsd: expected } = economics;
   return [
     stepLink(step),
     html(policy),
-    html(reason),
+    html([words.parts, words.why].filter(Boolean).join("; ")),
     formatInteger(removed),
     formatInteger(rewritten),
     typeof expected === "number" ? signed(expected) : "",

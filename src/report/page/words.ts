@@ -12,6 +12,7 @@ import type { EditRow } from "../../context/report/edits.ts";
 import type { SessionFacts } from "../../context/report/facts.ts";
 import { type ElongationTotals, type SessionReport, stateOf } from "../../context/report/report.ts";
 import { hitRate, type StepRow } from "../../context/report/steps.ts";
+import { sentenceOf } from "../../context/view/edit-words.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
 import { html } from "./escape.ts";
 
@@ -91,7 +92,7 @@ export function stepText(row: StepRow): string {
 }
 
 /** The text shown for an edit; the page adds what it has been worth. Not HTML. */
-export function editText({ step, policy, reason, removed, economics }: EditRow): string {
+export function editText({ step, policy, words, economics }: EditRow): string {
   const numbers = economicsText(economics);
-  return `Before step ${step}, ${policy}: ${reason}. ${formatInteger(removed)} tokens removed${numbers ? ` (${numbers})` : ""}.`;
+  return `Before step ${step}, ${policy}: ${sentenceOf(words)}${numbers ? ` (${numbers})` : ""}.`;
 }

@@ -18,6 +18,8 @@ import { type SessionReport, sessionReport, stateOf } from "../../context/report
 import { estimateError, hitRate, type StepRow } from "../../context/report/steps.ts";
 import { requestOfStep } from "../../context/request/compose.ts";
 import { requestOfSummary } from "../../context/request/summary-call.ts";
+import { forgottenText } from "../../context/reuse/forgotten.ts";
+import { sentenceOf } from "../../context/view/edit-words.ts";
 import { decisionText } from "../../core/decision.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { LogEvent } from "../../core/events.ts";
@@ -42,6 +44,7 @@ export function reportText(events: readonly LogEvent[], { verbose = false } = {}
     commandCallLines(report),
     instructionLines(report),
     editLines(report, verbose),
+    forgottenLines(report, verbose),
     cacheLines(report),
     moneyLines(report),
     delegateLines(report),
@@ -155,7 +158,23 @@ function editLines(report: SessionReport, verbose: boolean): string[] {
   ];
 }
 
-function editLine({ step, policy, removed, rewritten, economics, hindsight, reason }: EditRow): string {
+/** Results that edits took and that were asked for again, each thing when asked; nothing where no result was taken. */
+function forgottenLines({ forgotten }: SessionReport, verbose: boolean): string[] {
+  const { taken, rows } = forgotten;
+  if (taken === 0) return [];
+  return [
+    ...wrap(forgottenText(forgotten)),
+    ...(verbose ? rows : []).map(({ again, by, shown: first, what }) => {
+      const how = by === "read" ? "read again" : "quoted";
+      return cut(
+        `${String(again).padStart(6)}  ${how.padEnd(10)} ${filled(cleanLine(what), 44)} of step ${first}`,
+        80,
+      );
+    }),
+  ];
+}
+
+function editLine({ step, policy, removed, rewritten, economics, hindsight, words }: EditRow): string {
   const { expectedSavingUsd: expected } = economics;
   const cells = [
     String(step).padStart(6),
@@ -164,16 +183,16 @@ function editLine({ step, policy, removed, rewritten, economics, hindsight, reas
     formatInteger(rewritten).padStart(10),
     (typeof expected === "number" ? signed(expected) : "").padStart(10),
     signed(hindsight.worth).padStart(10),
-    ` ${cut(cleanLine(reason), reasonWidth)}`,
+    ` ${cut(cleanLine(words.cause), reasonWidth)}`,
   ];
   return cells.join(" ");
 }
 
-/** The numbers as the policy logged them, what they came to, and what was done again. */
-function editDetails({ economics, elongation, hindsight, reason }: EditRow): string[] {
+/** The words, the numbers as the policy logged them, what they came to, and what was done again. */
+function editDetails({ economics, elongation, hindsight, words }: EditRow): string[] {
   const { steps, saved, spent } = hindsight;
   const lines = [
-    ...([...reason].length > reasonWidth ? [cleanLine(reason)] : []),
+    cleanLine(sentenceOf(words)),
     cleanLine(economicsText(economics)),
     `${plural(steps, "later step")} saved ${money(saved)}, re-writing cost ${money(spent)}`,
   ];
@@ -215,11 +234,11 @@ function moneyLines({ cost, sideCalls }: SessionReport): string[] {
   return [
     `Cost: ${money(total)}${sideCalls.length > 0 ? `, ${plural(sideCalls.length, "summary call")} among it` : ""}`,
     ...bucketRows(cost)
-      .filter(([, tokens]) => tokens > 0)
+      .filter(([, tokens, dollars]) => tokens + dollars > 0)
       .map(([name, tokens, dollars]) =>
         bar(
           name,
-          `${formatInteger(tokens).padStart(12)} ${money(dollars).padStart(9)}`,
+          `${(tokens > 0 ? formatInteger(tokens) : "").padStart(12)} ${money(dollars).padStart(9)}`,
           dollars / Math.max(1e-12, total),
         ),
       ),

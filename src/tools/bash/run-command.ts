@@ -3,6 +3,7 @@
 import type { ToolContext, ToolOutput } from "../../core/ports.ts";
 import { headOf, utf8Length } from "../../core/text/clean-text.ts";
 import { exitLine, type ShortenedOutput, truncateOutput } from "../../core/text/truncate-output.ts";
+import { commandPurpose } from "../../permissions/bash/purpose.ts";
 import type { Call, Input } from "./call.ts";
 import { followOutput, type OutputReader } from "./output-file.ts";
 import { clip as headLine } from "./shell/jobs.ts";
@@ -80,6 +81,7 @@ async function follow(
   const output = followOutput(path, { ...(request.want ? { want: request.want } : {}), from });
   try {
     const { signal, onProgress, onWaiting } = context;
+    const purpose = commandPurpose(request.command ?? "", shell.cwd());
     const result = await start({ output, timeoutMs: seconds * 1000, signal, onProgress, onWaiting });
     const view = await viewOf(result, output, { request, context, path });
     const ended = { command: request.command ?? "", output: view.text, cwd: shell.cwd() };
@@ -92,7 +94,7 @@ async function follow(
         .join("\n"),
       ...(isFailure(result) ? { isError: true } : {}),
       artifact: path,
-      stats: { durationMs: Date.now() - began, ...facts(result), ...view.total },
+      stats: { durationMs: Date.now() - began, ...facts(result), ...view.total, purpose },
     };
   } catch (error) {
     return failure((error as Error).message);

@@ -5,6 +5,7 @@ import { closeSync, constants, lstatSync, type Stats } from "node:fs";
 import { access, type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { insideFolder, openEntry, PathMoved, type PinnedFolder } from "../../disk/pinned-folder.ts";
+import { isOrphan } from "../../disk/process-name.ts";
 import { errorCode } from "../../disk/real-path.ts";
 import { makerOf, replaceWith, temporaryName } from "../../disk/replace-file.ts";
 import { Refusal } from "./refusal.ts";
@@ -133,15 +134,7 @@ async function syncFolder(folder: PinnedFolder): Promise<void> {
 /** Removes the temporary files of a killed process from this folder. */
 async function sweep(folder: PinnedFolder): Promise<void> {
   for (const name of await readdir(folder.self()).catch(() => [])) {
-    const pid = makerOf(name);
-    if (pid && !isAlive(pid)) await rm(folder.at(name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) !== "ESRCH";
+    const maker = makerOf(name);
+    if (maker && isOrphan(maker)) await rm(folder.at(name), { force: true });
   }
 }

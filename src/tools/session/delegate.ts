@@ -5,16 +5,25 @@ import { efforts } from "../../core/request.ts";
 import { closedObject } from "../../core/schema.ts";
 import { delegateCalls, reportBackCalls, toolNames } from "../../core/tool-calls.ts";
 
-/** The input of `delegate`. `files`: paths to begin with. `want`: what the report must answer. */
-export type DelegateInput = { brief: string; want: string; files?: string[]; effort?: string };
+/**
+ * The input of `delegate`. `files`: paths to begin with. `want`: what the report must answer. `role`: name of a skill that
+ * instructs it.
+ */
+export type DelegateInput = {
+  brief: string;
+  want: string;
+  files?: string[];
+  effort?: string;
+  role?: string;
+};
 
 /** The report of a sub-agent, in the form of `complete_focus`. */
 export type DelegateReport = { attempted: string; learned: string; outcome: string };
 
 export type DelegateOptions = {
   description: string;
-  /** Returns true when rules let sub-agents write. */
-  mayWrite(): boolean;
+  /** Returns true when rules, and the role, let a sub-agent write. */
+  mayWrite(role: string | undefined): boolean;
   /** Runs one to its end. */
   run(input: DelegateInput, context: ToolContext): Promise<ToolOutput>;
 };
@@ -31,10 +40,11 @@ export function delegateTool({ description, mayWrite, run }: DelegateOptions): T
         want: { type: "string", description: "what the report must answer" },
         files: { type: "array", items: { type: "string" }, description: "paths to begin with" },
         effort: { type: "string", enum: [...efforts] },
+        role: { type: "string", description: "name of a role, from the list of skills" },
       },
       ["brief", "want"],
     ),
-    access: () => ({ kind: "delegate", writes: mayWrite() }),
+    access: (input) => ({ kind: "delegate", writes: mayWrite((input as DelegateInput).role) }),
     run: async (input, context) => {
       const { brief, want } = input as DelegateInput;
       const empty = [brief.trim() === "" ? "brief" : "", want.trim() === "" ? "want" : ""].filter(Boolean);

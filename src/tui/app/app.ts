@@ -1,12 +1,12 @@
 /** The running screen: its state, how changes are applied, and how it is drawn. */
 
-import type { UserMessage } from "../../core/events.ts";
 import type { Transcript } from "../blocks/transcript.ts";
 import { type Picking, pickerSize, pickerView } from "../dialogs/picker.ts";
 import type { Key, KeyReader } from "../input/keys.ts";
-import type { Answer, Host, Leave } from "../ports/session.ts";
+import type { Answer, Host, Leave, Queued } from "../ports/session.ts";
 import { paint, type Row, type Size } from "../rows/rows.ts";
 import type { LiveRoot } from "../screen/frame.ts";
+import type { Focus, Notifier } from "../screen/notices.ts";
 import type { Reflow } from "../screen/reflow.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { Terminal } from "../screen/terminal.ts";
@@ -15,7 +15,17 @@ import { type LiveView, liveView, type Open, pickerAlone } from "./live.ts";
 import { type Action, type Change, type Effect, reduce, type State } from "./state.ts";
 import type { Attended } from "./terminal-rows.ts";
 
-export type TuiOptions = { terminal: Terminal; colour: boolean; reflow: Reflow; version: string };
+/** `notifier`: tells a person who looks elsewhere; undefined when they want none. */
+export type TuiOptions = {
+  terminal: Terminal;
+  colour: boolean;
+  reflow: Reflow;
+  version: string;
+  notifier: Notifier | undefined;
+};
+
+/** Where the person is, as far as it is known. `keyAt`: time of the last key, in milliseconds. */
+type Attention = { focus: Focus; keyAt: number };
 
 /** Input on its way to the keys that the state handles. */
 type Input = {
@@ -33,8 +43,8 @@ type Work = {
   stops: Set<AbortController>;
   /** Background work that runs until it is stopped or done. */
   running: Set<Promise<void>>;
-  /** Output of shell lines that the user ran during a turn: said at the next step. */
-  receivedMessages: UserMessage[];
+  /** Output of shell lines that the user ran during a turn, and words of others: said at the next step. */
+  receivedMessages: Queued[];
 };
 
 /** The open questions, by their id. */
@@ -54,7 +64,7 @@ type Display = {
   history: string[];
   /**
    * The last drawn state: the transcript, and the rows of its tail, with the blank one above it if there is one.
-   * `onlyTold`: everything printed since belongs to the reply.
+   * `tailOnly`: everything printed since belongs to the reply.
    */
   drawn: { transcript: Transcript; tail: number; blank: number; tailOnly: boolean } | undefined;
   timer: NodeJS.Timeout | undefined;
@@ -68,6 +78,7 @@ type Display = {
 export type App = TuiOptions & {
   display: Display;
   input: Input;
+  attention: Attention;
   work: Work;
   questions: Questions;
   state: State | undefined;
@@ -113,17 +124,20 @@ function apply(app: App, { state, rows, effects }: Change, withinMs: number): vo
 
 /** Updates the screen. */
 export function draw(app: App): void {
-  if (!app.display.terminalLent && !app.closed) app.terminal.look();
   if (app.display.terminalLent || app.display.settling || app.closed) return;
   const view = viewOf(app);
   if (!view) return;
+  const frame = app.display.live.frame(view);
+  // As late as can be: rows that are written for a size that the window no longer has may cover others.
+  app.terminal.look();
+  if (app.display.settling) return;
   clearTimeout(app.display.timer);
   app.display.timer = undefined;
   const { state } = app;
   const { above, rows } = view.tail;
   const tail = rows.length + Number(above);
   if (state) app.display.drawn = { transcript: state.transcript, tail, blank: Number(above), tailOnly: true };
-  app.display.screen.draw(app.display.history.splice(0), app.display.live.frame(view));
+  app.display.screen.draw(app.display.history.splice(0), frame);
   if (view.open?.type === "dialog") tellShown(app);
 }
 

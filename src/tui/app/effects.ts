@@ -8,8 +8,10 @@ import { commandsOf } from "../commands/commands.ts";
 import { commandIn } from "../input/command-line.ts";
 import { prepareFiles } from "../input/completion.ts";
 import type { Key } from "../input/keys.ts";
+import { typedMessage } from "../input/typed-message.ts";
 import type { Host } from "../ports/session.ts";
 import { type App, dispatch, draw, streamMs } from "./app.ts";
+import { noteKeys } from "./away.ts";
 import { ask } from "./permission-prompt.ts";
 import { pick } from "./picking.ts";
 import { type Effect, rowContextOf, shellId } from "./state.ts";
@@ -29,7 +31,7 @@ export function perform(app: App, effect: Effect): void {
     case "submit":
       follow(
         app,
-        work(app, (signal) => host.turn([{ type: "text", text: effect.text }], signal)),
+        work(app, (signal) => host.turn([typedMessage(effect.text)], signal)),
       );
       break;
     case "shell":
@@ -97,16 +99,30 @@ async function work(app: App, turn: (signal: AbortSignal) => Promise<TurnEnd>): 
   const reason = await turn(stop.signal);
   app.work.stops.delete(stop);
   dispatch(app, { type: "turn_over", reason });
+  if (reason === "completed" || reason === "interrupted") sendLate(app);
+}
+
+/** Sends words of others that came too late for the turn; the output of a command waits for a message. */
+function sendLate(app: App): void {
+  const { host, state } = app;
+  const late = app.work.receivedMessages.filter(({ shell }) => shell === undefined);
+  if (!host || state?.busy || late.length === 0) return;
+  app.work.receivedMessages = app.work.receivedMessages.filter(({ shell }) => shell !== undefined);
+  follow(
+    app,
+    work(app, (signal) => host.turn(late, signal)),
+  );
 }
 
 /** Sends words of others to the model: now, or at the next step. */
 function send(app: App, host: Host, content: UserBlock[]): void {
   if (content.length === 0) return;
-  if (app.state?.busy?.turn) app.work.receivedMessages.push({ content });
+  const message = { content, typed: false };
+  if (app.state?.busy?.turn) app.work.receivedMessages.push(message);
   else
     follow(
       app,
-      work(app, (signal) => host.turnOfOthers(content, signal)),
+      work(app, (signal) => host.turn([message], signal)),
     );
 }
 
@@ -121,7 +137,7 @@ async function runShell(app: App, host: Host, command: string): Promise<void> {
   app.work.stops.delete(stop);
   const content: UserBlock[] = [{ type: "text", text: output }];
   const shell = { command };
-  if (app.state?.busy?.turn) app.work.receivedMessages.push({ content, shell });
+  if (app.state?.busy?.turn) app.work.receivedMessages.push({ content, shell, typed: false });
   else host.say(content, shell);
   dispatch(app, { type: "shell_over" });
 }
@@ -204,6 +220,7 @@ export async function lend<T>(app: App, use: (typed: string) => Promise<T>): Pro
     app.terminal.take();
     app.display.screen.locate();
     app.display.terminalLent = false;
+    noteKeys(app);
     draw(app);
   }
 }

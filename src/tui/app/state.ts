@@ -99,6 +99,7 @@ export type Action =
   | { type: "steered" }
   | { type: "say"; text: string }
   | { type: "commands"; commands: Sources["commands"] }
+  | { type: "branch"; branch: string | undefined }
   | { type: "files"; files: readonly Prepared[] }
   | { type: "written"; text: string }
   | { type: "inserted"; text: string }
@@ -153,10 +154,7 @@ export function reduce(state: State, action: Action): Change {
     case "progress":
       return change({ ...state, running: withOutput(state.running, action.id, action.text) });
     case "asked":
-      return change({
-        ...state,
-        questions: [...state.questions, pendingQuestion(action.id, action.question)],
-      });
+      return change(withQuestion(state, pendingQuestion(action.id, action.question)));
     case "withdrawn":
       return change({ ...state, questions: state.questions.filter(({ id }) => id !== action.id) });
     case "turn_started":
@@ -181,6 +179,8 @@ export function reduce(state: State, action: Action): Change {
       return said(state, action.text);
     case "commands":
       return change({ ...state, commands: action.commands });
+    case "branch":
+      return change({ ...state, location: { ...state.location, branch: action.branch } });
     case "files":
       return change(completed({ ...state, files: action.files }));
     case "written":
@@ -200,6 +200,10 @@ export function reduce(state: State, action: Action): Change {
     case "size":
       return change({ ...state, size: action.size });
   }
+}
+
+function withQuestion(state: State, question: State["questions"][number]): State {
+  return { ...state, questions: [...state.questions, question] };
 }
 
 function withOutput(running: RunningCall[], id: string, output: string): RunningCall[] {
@@ -295,6 +299,8 @@ function activityAfter(part: ModelPart, now: number): Activity {
       return { type: "calling", name: part.name };
     case "input_delta":
       return { type: "calling", name: "" };
+    case "searched":
+      return { type: "thinking" };
     case "attempt_failed":
       return { type: "retrying", until: now + part.waitMs, why: part.message };
   }

@@ -13,8 +13,6 @@ import { type Attended, takenSize } from "./terminal-rows.ts";
 const patienceMs = 5000;
 const refreshMs = 30;
 
-/** Pastes come as if typed: a program that wants marks around them has them only when it has the whole terminal. */
-const [pasteMarksOff, pasteMarksOn] = ["\x1b[?2004l", "\x1b[?2004h"];
 const enterAlternate = "\x1b[?1049h";
 /** Resets the key modes, which no other reset names. */
 const plainKeys = "\x1b[?1l\x1b>";
@@ -39,7 +37,8 @@ export function takeOver(app: App): void {
   if (!attended || attended.taken || !state) return;
   attended.taken = attended.port.take(takenSize(state.size), (bytes) => onPrinted(app, attended, bytes));
   if (!attended.taken) return;
-  app.terminal.write(pasteMarksOff);
+  // Pastes come as if typed: a program that wants marks around them has them only when it has the whole terminal.
+  app.terminal.report(false);
   void show(app, attended);
 }
 
@@ -75,7 +74,7 @@ function finish(app: App, attended: Attended): void {
   // First: what is drawn on leaving must not show an offer that is over, and whose key does nothing.
   dispatch(app, { type: "terminal" });
   if (attended.whole) leaveWhole(app, attended);
-  if (attended.taken && !app.closed) app.terminal.write(pasteMarksOn);
+  if (attended.taken && !app.closed) app.terminal.report(true);
 }
 
 function onPrinted(app: App, attended: Attended, bytes: Uint8Array): void {

@@ -1,7 +1,8 @@
 /** The interactive screen: takes the terminal, shows one session after the other, gives the terminal back. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { UserMessage } from "../../core/events.ts";
+import type { LogEvent } from "../../core/events.ts";
+import type { Happening } from "../../core/ports.ts";
 import { noteRows } from "../blocks/event-rows.ts";
 import { completeTail } from "../blocks/transcript.ts";
 import { pastRows, welcomeRows } from "../blocks/welcome.ts";
@@ -9,11 +10,13 @@ import { commandsOf } from "../commands/commands.ts";
 import { ownNotes } from "../commands/own.ts";
 import { createKeyReader, type Key } from "../input/keys.ts";
 import { onKey } from "../input/on-key.ts";
+import { typedMessage } from "../input/typed-message.ts";
 import type { Beginning, Host, Leave, Person, Tui } from "../ports/session.ts";
 import { cutRow } from "../rows/rows.ts";
 import { mountLiveArea } from "../screen/frame.ts";
 import { createScreen } from "../screen/screen.ts";
 import { type App, dispatch, draw, print, streamMs, type TuiOptions } from "./app.ts";
+import { noteKeys, tellQuestion, tellTurnEnd, tellWaiting } from "./away.ts";
 import { lend, perform } from "./effects.ts";
 import { ask } from "./permission-prompt.ts";
 import { onPickingKey, pick } from "./picking.ts";
@@ -23,6 +26,8 @@ import { giveUp, offer, resizeTaken, typed } from "./terminal-handover.ts";
 const resizeMs = 60;
 /** Milliseconds of silence after which a lone Escape is a key, and a paste has ended. */
 const keyMs = 30;
+/** Matches what a terminal sends by itself at the end of what was read. */
+const endsInReport = /\x1b\[(?:[IO]|\d+;\d+R)$/;
 
 /** Takes the terminal and shows nothing yet. */
 export function createTui(options: TuiOptions): Tui {
@@ -32,6 +37,9 @@ export function createTui(options: TuiOptions): Tui {
     size: terminal.size(),
     reflow: options.reflow,
   });
+  const focused = (isHere: boolean) => {
+    app.attention.focus = isHere ? "here" : "away";
+  };
   const app: App = {
     ...options,
     display: {
@@ -43,7 +51,13 @@ export function createTui(options: TuiOptions): Tui {
       terminalLent: false,
       settling: false,
     },
-    input: { keys: createKeyReader(screen.located), early: [], timer: undefined, lent: false },
+    input: {
+      keys: createKeyReader({ located: screen.located, focused }),
+      early: [],
+      timer: undefined,
+      lent: false,
+    },
+    attention: { focus: options.notifier?.atFirst ?? "unknown", keyAt: Date.now() },
     work: { stops: new Set(), running: new Set(), receivedMessages: [] },
     questions: { answers: new Map(), unseen: new Map(), lastId: 0, modeTimer: undefined },
     state: undefined,
@@ -79,17 +93,31 @@ export function createTui(options: TuiOptions): Tui {
 
 function personOf(app: App): Person {
   return {
-    ask: (question, signal, onShown) => ask(app, question, signal, onShown),
-    takeSteering() {
+    ask(question, signal, onShown) {
+      const answer = ask(app, question, signal, onShown);
+      if (!signal.aborted) tellQuestion(app, question);
+      return answer;
+    },
+    takeQueued() {
       const texts = app.state?.queue ?? [];
       const received = app.work.receivedMessages.splice(0);
       if (texts.length > 0) dispatch(app, { type: "steered" });
-      return [...received, ...texts.map((text): UserMessage => ({ content: [{ type: "text", text }] }))];
+      return [...received, ...texts.map(typedMessage)];
     },
-    onPart: (part) => dispatch(app, { type: "part", part, now: Date.now() }, streamMs),
-    onProgress: (id, text) => dispatch(app, { type: "progress", id, text }, streamMs),
-    onWaiting: (command) => offer(app, command),
+    onWaiting(command) {
+      tellWaiting(app, command.command);
+      return offer(app, command);
+    },
   };
+}
+
+/** Events before which a command, of the model or the person, may have switched to another branch. */
+const mayFollowSwitch: ReadonlySet<LogEvent["type"]> = new Set(["tool_result", "user_message", "turn_ended"]);
+
+function followBranch(app: App, host: Host, type: LogEvent["type"]): void {
+  if (!mayFollowSwitch.has(type)) return;
+  const branch = host.branch();
+  if (branch !== app.state?.location.branch) dispatch(app, { type: "branch", branch }, streamMs);
 }
 
 async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Promise<Leave> {
@@ -114,12 +142,7 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
       .map((row) => cutRow(row, columns))
       .concat(ownNotes(host.actions.own()).flatMap((text) => noteRows(["warn", text], { cwd: "", columns }))),
   );
-  const unsubscribe = host.log.subscribe((event) => {
-    dispatch(app, { type: "event", event, events: host.log.events() }, streamMs);
-    // A server may have told of its prompts meanwhile.
-    if (event.type === "turn_ended" && host.mcp.list().length > 0)
-      dispatch(app, { type: "commands", commands: commandsOf(host) }, streamMs);
-  });
+  const unfollow = host.follow((happening) => onHappening(app, host, happening));
   draw(app);
   app.terminal.guard();
   if (say !== undefined) app.perform(app, { type: "submit", text: say });
@@ -132,17 +155,42 @@ async function attach(app: App, host: Host, { say, draft }: Beginning = {}): Pro
     };
   });
   await stopped(app);
-  unsubscribe();
+  unfollow();
   return exit;
+}
+
+function onHappening(app: App, host: Host, happening: Happening): void {
+  switch (happening.type) {
+    case "part":
+      dispatch(app, { type: "part", part: happening.part, now: Date.now() }, streamMs);
+      break;
+    case "progress":
+      dispatch(app, { type: "progress", id: happening.toolUseId, text: happening.text }, streamMs);
+      break;
+    case "event":
+      dispatch(app, { type: "event", event: happening.event, events: host.log.events() }, streamMs);
+      followBranch(app, host, happening.event.type);
+      if (happening.event.type === "turn_ended")
+        tellTurnEnd(app, { events: host.log.events(), end: happening.event });
+      // A server may have told of its prompts meanwhile.
+      if (happening.event.type === "turn_ended" && host.mcp.list().length > 0)
+        dispatch(app, { type: "commands", commands: commandsOf(host) }, streamMs);
+  }
 }
 
 function onData(app: App, chunk: string): void {
   if (app.input.lent) return;
   const ours = typed(app, chunk);
-  if (!ours) return;
+  if (!ours) {
+    noteKeys(app);
+    return;
+  }
   clearTimeout(app.input.timer);
   app.input.timer = undefined;
-  onKeys(app, app.input.keys.push(ours));
+  const keys = app.input.keys.push(ours);
+  // A report of the focus counts that came after the keys.
+  if (!endsInReport.test(ours)) noteKeys(app);
+  onKeys(app, keys);
   flushLater(app);
 }
 
@@ -234,6 +282,7 @@ function resume(app: App): void {
   app.terminal.take();
   app.display.screen.locate();
   app.display.terminalLent = false;
+  noteKeys(app);
   draw(app);
 }
 

@@ -1,12 +1,12 @@
 /** Rows for events other than replies and results: the user's messages, notes, the end of a turn. Pure. */
 
 import { formatDuration, formatTokens, money, plural } from "../../context/report/amounts.ts";
+import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
 import { blockTokens } from "../../context/view/tokens.ts";
 import { isToolUse, type UserBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { currentModel } from "../../core/questions.ts";
 import { shellOutput } from "../../core/text/tags.ts";
-import { gist } from "../rows/markdown.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import { eventNote, type Note } from "./notes.ts";
 import type { RowContext } from "./tool-rows.ts";
@@ -98,17 +98,10 @@ export function noteRows([tone, text]: Note, { columns }: RowContext): Row[] {
 }
 
 /** Returns the note about an event; undefined where there is nothing to say, or it has rows of its own. */
-export function noteOf(event: LogEvent, { cwd }: RowContext): Note | undefined {
-  return event.type === "context_edited" ? ["accent", editText(event)] : eventNote(event, cwd);
-}
-
-function editText({ reason, economics, edits, fold }: EventOf<"context_edited">): string {
-  const removed = economics.removedTokens;
-  const what =
-    typeof removed === "number" && removed > 0
-      ? `${formatTokens(removed)} tokens leave the context`
-      : plural(edits.length, "edit");
-  return fold ? `folded, ${what}: ${gist(fold.objective, 60)}` : `${what}: ${reason}`;
+export function noteOf(event: LogEvent, events: readonly LogEvent[], { cwd }: RowContext): Note | undefined {
+  return event.type === "context_edited"
+    ? ["accent", sentenceOf(editWords(event, events))]
+    : eventNote(event, cwd);
 }
 
 /** Sums up a turn from its first event on; undefined for a turn of one step. */

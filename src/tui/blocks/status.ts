@@ -1,12 +1,20 @@
 /** The status line: model, mode, folder, the context as a bar and a curve, the cost, and stale tokens. Pure. */
 
-import { deferralCostOf } from "../../context/policies/economist.ts";
+import { deferralCostOf } from "../../context/policies/timing.ts";
 import { softWindow } from "../../context/policies/window.ts";
-import { formatTokens } from "../../context/report/amounts.ts";
+import { formatTokens, plural } from "../../context/report/amounts.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { memoizedReduce } from "../../core/memoize.ts";
 import { costOf, inputTotal, type ModelCard } from "../../core/model-card.ts";
-import { currentEngine, currentModel, lastOf, openFocus, spending } from "../../core/questions.ts";
+import {
+  cardOf,
+  currentEngine,
+  currentModel,
+  isModelCall,
+  lastOf,
+  openFocus,
+  spending,
+} from "../../core/questions.ts";
 import { sessionName } from "../../core/rewind.ts";
 import { isFullSandbox, type SandboxStatus } from "../../core/sandbox.ts";
 import { engineNames } from "../../core/text/sandbox-text.ts";
@@ -29,6 +37,11 @@ export type Facts = {
   deferredTokens: number;
   deferralCost: { step: number; flush: number };
   focus?: string;
+  /**
+   * The sub-agents of the newest turn: those that work, their dollars, and what the calls of those that ended would have
+   * cost in place.
+   */
+  delegates?: { running: number; apartUsd: number; inPlaceUsd: number };
   /** The name of the session. */
   name?: string;
   /** The sandbox of commands, once there is one or it is known that there is none. */
@@ -49,6 +62,7 @@ export function factsOf(events: readonly LogEvent[]): Facts {
   ) ?? {};
   const focus = openFocus(events)?.objective;
   const name = sessionName(events);
+  const { cost: turnCost, delegates } = newestTurn(events);
   const sandbox = lastOf(events, "sandbox")?.status;
   return {
     model: model.id,
@@ -57,11 +71,12 @@ export function factsOf(events: readonly LogEvent[]): Facts {
     soft: softWindow(model, currentEngine(events).engine.window).tokens,
     sizes,
     ...(input > 0 ? { hitRate: usage.cacheReadTokens / input } : {}),
-    turnCost: newestTurn(events).cost,
+    turnCost,
     cost,
     deferredTokens: request.deferredTokens ?? 0,
     deferralCost: deferralCostOf(model, request),
     ...(focus ? { focus } : {}),
+    ...(delegates ? { delegates } : {}),
     ...(name ? { name } : {}),
     ...(sandbox ? { sandbox } : {}),
   };
@@ -77,26 +92,45 @@ const newestSizes = memoizedReduce<number[]>(
   },
 );
 
-/** The newest turn, running or over: the index of its first event, and its cost. */
-type NewestTurn = { from: number; read: number; cost: number; over: boolean; model?: ModelCard };
+/** The newest turn, running or over: the index of its first event, its cost, and its sub-agents. */
+type NewestTurn = { from: number; read: number; cost: number; over: boolean; model?: ModelCard } & Pick<
+  Facts,
+  "delegates"
+>;
 
 const newestTurn = memoizedReduce<NewestTurn>(
   // The first event describes the session and belongs to no turn.
   () => ({ from: 1, read: 0, cost: 0, over: false }),
   (before, event) => {
-    const turn = before.over ? { ...before, from: before.read, cost: 0 } : before;
+    const turn = before.over ? { ...before, from: before.read, cost: 0, delegates: undefined } : before;
     const model =
       event.type === "session_started" || event.type === "model_changed" ? event.model : turn.model;
-    const isCall = event.type === "assistant_message" || event.type === "summary_call";
+    const card = isModelCall(event) ? (cardOf(event) ?? model) : undefined;
+    const delegates = delegatesAfter(turn.delegates, event, card);
     return {
       from: turn.from,
       read: turn.read + 1,
-      cost: turn.cost + (isCall && model ? costOf(event.usage, model.prices) : 0),
+      cost: turn.cost + (isModelCall(event) && card ? costOf(event.usage, card.prices) : 0),
       over: event.type === "turn_ended",
       ...(model ? { model } : {}),
+      ...(delegates ? { delegates } : {}),
     };
   },
 );
+
+function delegatesAfter(
+  before: Facts["delegates"],
+  event: LogEvent,
+  card: ModelCard | undefined,
+): Facts["delegates"] {
+  const { running, apartUsd, inPlaceUsd } = before ?? { running: 0, apartUsd: 0, inPlaceUsd: 0 };
+  if (event.type === "delegate_started") return { running: running + 1, apartUsd, inPlaceUsd };
+  if (event.type === "delegate_called" && card)
+    return { running, apartUsd: apartUsd + costOf(event.usage, card.prices), inPlaceUsd };
+  if (event.type === "delegate_ended")
+    return { running: running - 1, apartUsd, inPlaceUsd: inPlaceUsd + event.economics.inPlaceUsd };
+  return before;
+}
 
 /** Returns the index of the first event of the newest turn, running or over; never 0, which describes the session. */
 export function turnStart(events: readonly LogEvent[]): number {
@@ -168,7 +202,7 @@ export function formatDollars(amount: number): string {
 }
 
 function contextParts(
-  { tokens, soft, sizes, deferredTokens, deferralCost, focus }: Facts,
+  { tokens, soft, sizes, deferredTokens, deferralCost, focus, delegates }: Facts,
   columns: number,
 ): Part[] {
   if (tokens === 0) return [];
@@ -190,6 +224,7 @@ function contextParts(
       ? [{ spans: [dim("by step "), { text: sparkline(sizes, steps), tone: "accent" as const }], rank: 1 }]
       : []),
     ...(focus ? [{ spans: [dim(`in focus: ${focus}`)], rank: 2 }] : []),
+    ...(delegates ? [{ spans: [dim(delegatesText(delegates))], rank: 2.5 }] : []),
     ...(deferredTokens > 0
       ? [{ spans: [dim(`holding ${formatTokens(deferredTokens)} stale tokens`)], rank: 3 }]
       : []),
@@ -203,6 +238,14 @@ function contextParts(
 export function deferralText({ step, flush }: Facts["deferralCost"]): string {
   const once = flush > 0 ? `; flush would cost ${small(flush)}` : "";
   return `${small(step)} a step${once}`;
+}
+
+/** Returns a text such as "2 sub-agents, $0.0200" while they work, then "sub-agents: $0.0200 apart, $0.21 in place". */
+function delegatesText({ running, apartUsd, inPlaceUsd }: NonNullable<Facts["delegates"]>): string {
+  if (running > 0) return `${plural(running, "sub-agent")}${apartUsd > 0 ? `, ${small(apartUsd)}` : ""}`;
+  return apartUsd + inPlaceUsd > 0
+    ? `sub-agents: ${small(apartUsd)} apart, ${small(inPlaceUsd)} in place`
+    : "sub-agents done";
 }
 
 /** Formats with as many places as are meaningful. */

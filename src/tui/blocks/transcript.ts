@@ -1,9 +1,10 @@
 /** The transcript: events and live parts become rows, each written once, for good. Pure. */
 
-import type { AssistantBlock, TextBlock } from "../../core/blocks.ts";
+import type { AssistantBlock, Search, TextBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import type { ModelPart } from "../../core/ports.ts";
 import { findCall } from "../../core/questions.ts";
+import { continues, searchesIn, searchLine } from "../../core/text/search-text.ts";
 import {
   gist,
   type MarkdownRows,
@@ -25,6 +26,8 @@ type Reply = {
   markdown: MarkdownState;
   thinking: string;
   thoughtShown: boolean;
+  /** Ids of the searches that have their rows. */
+  searches: readonly string[];
   /** Rows that a failed attempt has already printed: the same text is not shown twice. */
   earlier: string;
 };
@@ -34,7 +37,15 @@ export type Transcript = { reply: Reply; last?: "user" | "text" | "tool" | "note
 
 export type Step = { transcript: Transcript; rows: Row[] };
 
-const noReply: Reply = { text: "", shown: 0, markdown: {}, thinking: "", thoughtShown: false, earlier: "" };
+const noReply: Reply = {
+  text: "",
+  shown: 0,
+  markdown: {},
+  thinking: "",
+  thoughtShown: false,
+  searches: [],
+  earlier: "",
+};
 
 export function emptyTranscript(): Transcript {
   return { reply: noReply, showThinking: false };
@@ -54,11 +65,10 @@ export function addPart(transcript: Transcript, part: ModelPart, context: RowCon
       const said = showLines(thought.transcript, reply.text + part.text, context);
       return { transcript: said.transcript, rows: [...thought.rows, ...said.rows] };
     }
-    case "tool_use_started": {
-      const thought = thoughtRows(transcript, reply.thinking, context);
-      const said = showLines(thought.transcript, endedLine(thought.transcript.reply).text, context);
-      return { transcript: said.transcript, rows: [...thought.rows, ...said.rows] };
-    }
+    case "tool_use_started":
+      return endLines(transcript, context);
+    case "searched":
+      return searchStep(transcript, part.search, context);
     case "input_delta":
       return still(transcript);
     case "attempt_failed": {
@@ -70,6 +80,23 @@ export function addPart(transcript: Transcript, part: ModelPart, context: RowCon
       });
     }
   }
+}
+
+/** Shows the thought and the text so far: something else comes. */
+function endLines(transcript: Transcript, context: RowContext): Step {
+  const thought = thoughtRows(transcript, transcript.reply.thinking, context);
+  const said = showLines(thought.transcript, endedLine(thought.transcript.reply).text, context);
+  return { transcript: said.transcript, rows: [...thought.rows, ...said.rows] };
+}
+
+/** Shows a search of the provider in one row, once. */
+function searchStep(transcript: Transcript, search: Search, context: RowContext): Step {
+  const { searches } = transcript.reply;
+  if (search.error === "none" || searches.includes(search.id)) return still(transcript);
+  const before = endLines(transcript, context);
+  const shown = block(before.transcript, "note", noteRows(["dim", searchLine(search)], context));
+  const reply = { ...shown.transcript.reply, searches: [...searches, search.id] };
+  return { transcript: { ...shown.transcript, reply }, rows: [...before.rows, ...shown.rows] };
 }
 
 const longestTail = 8000;
@@ -127,7 +154,7 @@ export function addEvent(
     case "turn_ended":
       return endTurn(transcript, event, context);
     default: {
-      const note = noteOf(event, context);
+      const note = noteOf(event, events, context);
       return note ? block(transcript, "note", noteRows(note, context)) : still(transcript);
     }
   }
@@ -223,19 +250,27 @@ function thoughtRows(transcript: Transcript, thinking: string, context: RowConte
 
 /** Ends a reply, which is whole in the log now: the rest of it becomes rows. */
 function endReply(transcript: Transcript, event: EventOf<"assistant_message">, context: RowContext): Step {
-  const thought = thoughtRows(transcript, thinkingOf(event.content), context);
-  const text = event.content.reduce((sum, part) => (part.type === "text" ? joined(sum, part) : sum), "");
+  const searched = searchesIn(event.content).reduce<Step>((step, search) => {
+    const next = searchStep(step.transcript, search, context);
+    return { transcript: next.transcript, rows: [...step.rows, ...next.rows] };
+  }, still(transcript));
+  const thought = thoughtRows(searched.transcript, thinkingOf(event.content), context);
+  const text = event.content.reduce(
+    (sum, part, at) => (part.type === "text" ? joined(sum, part, event.content[at - 1]) : sum),
+    "",
+  );
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   const said = showLines(thought.transcript, whole, context);
   const { markdown } = said.transcript.reply;
   const rest = markdownEnd(markdown, context.columns - margin.length).map(indented);
-  const rows = [...thought.rows, ...said.rows, ...rest];
+  const rows = [...searched.rows, ...thought.rows, ...said.rows, ...rest];
   const last = rest.length > 0 ? { last: "text" as const } : {};
   return { transcript: { ...said.transcript, ...last, reply: noReply }, rows: withoutEnd(rows) };
 }
 
-function joined(text: string, { text: next }: TextBlock): string {
-  return text === "" || text.endsWith("\n") ? text + next : `${text}\n${next}`;
+function joined(text: string, block: TextBlock, before: AssistantBlock | undefined): string {
+  const goesOn = text === "" || text.endsWith("\n") || continues(block, before);
+  return goesOn ? text + block.text : `${text}\n${block.text}`;
 }
 
 /** Removes blank rows from the end of an answer. */

@@ -1,7 +1,7 @@
 /** Views of the context: its content by kind, its cost, and the folded parts. Pure. */
 
-import { deferralCostOf } from "../../context/policies/economist.ts";
 import { policyInputOf } from "../../context/policies/policy-input.ts";
+import { deferralCostOf } from "../../context/policies/timing.ts";
 import { formatPercent, formatTokens, money, plural } from "../../context/report/amounts.ts";
 import { costsOf } from "../../context/report/cost.ts";
 import { type ServerShare, serverShares } from "../../context/report/servers.ts";
@@ -203,7 +203,7 @@ export function focusRows(open: OpenFocus | undefined, events: readonly LogEvent
 /** Shows the texts that replace the folded parts. */
 export function knowledgeRows(events: readonly LogEvent[], columns: number): Row[] {
   const texts = allOf(events, "context_edited").flatMap(({ edits }) =>
-    edits.flatMap((edit) => (edit.type === "collapse" ? [edit.text] : [])),
+    edits.flatMap((edit) => (edit.type === "collapse" && !edit.lines ? [edit.text] : [])),
   );
   if (texts.length === 0) return [title("Knowledge"), ...note("Nothing has been folded yet.", columns)];
   return [

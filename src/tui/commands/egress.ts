@@ -3,7 +3,7 @@
 import { egressRows } from "../../context/report/egress.ts";
 import type { LogEvent } from "../../core/events.ts";
 import { egressText } from "../../core/network/egress.ts";
-import { cutRow, type Row, safe } from "../rows/rows.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { Command } from "./command.ts";
 
 export const egressCommands: readonly Command[] = [
@@ -18,10 +18,15 @@ function ledgerRows(events: readonly LogEvent[], columns: number): Row[] {
   const rows = egressRows(events);
   if (rows.length === 0) return [[{ text: "  No command connected to a host", tone: "dim" }]];
   return rows.flatMap((row): Row[] => [
-    cutRow(
+    ...wrap(
       [{ text: row.decision === "allow" ? "    " : "  ! ", tone: "warn" }, { text: safe(egressText(row)) }],
       columns,
+      "    ",
     ),
-    cutRow([{ text: `      ${[row.by, row.rule ?? ""].map(safe).join("  ")}`, tone: "dim" }], columns),
+    ...wrap(
+      [{ text: `      ${[row.by, row.rule ?? ""].map(safe).join("  ").trimEnd()}`, tone: "dim" }],
+      columns,
+      "      ",
+    ),
   ]);
 }

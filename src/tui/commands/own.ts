@@ -1,19 +1,37 @@
 /** Commands from files, and skills: each sends its text, and can do nothing else. Those of a project need trust. */
 
 import { plural } from "../../context/report/amounts.ts";
+import type { UserBlock } from "../../core/blocks.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
 import type { OwnCommand, OwnCommands, UntrustedCommand } from "../ports/session-actions.ts";
 import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
-import type { Command, CommandContext } from "./command.ts";
+import { busyNotice, type Command, type CommandContext } from "./command.ts";
 import { reviewServers } from "./servers.ts";
 
 export function ownCommands(found: readonly OwnCommand[]): Command[] {
-  return found.map(({ name, description, text, hint }) => ({
+  return found.map(({ name, description, text, hint, isRole }) => ({
     name,
     summary: safe(description) || "sends the text of its file",
-    ...(hint || text.includes(placeholder) ? { argument: safe(hint ?? "") || "…" } : {}),
-    run: (argument, { say }) => say(spoken(text, argument)),
+    ...(hint || isRole || text.includes(placeholder) ? { argument: safe(hint ?? "") || "…" } : {}),
+    run: (argument, context) =>
+      isRole ? startRole(name, argument, context) : context.say(spoken(text, argument)),
   }));
+}
+
+/** Runs a role as a sub-agent; its report is the next message. Interrupted, it is only told. */
+async function startRole(
+  name: string,
+  argument: string,
+  { host, busy, notice, work, send }: CommandContext,
+): Promise<void> {
+  if (busy) return notice(busyNotice);
+  let [content, stopped]: [UserBlock[], boolean] = [[], false];
+  await work(`Sub-agent ${name}`, async (signal) => {
+    content = await host.actions.delegate(name, argument, signal);
+    stopped = signal.aborted;
+  });
+  if (stopped) host.say(content);
+  else send(content);
 }
 
 const placeholder = "$ARGUMENTS";
@@ -69,8 +87,8 @@ export const skillCommands: readonly Command[] = [
 function skillRows({ skills, untrusted, notes }: OwnCommands, columns: number): Row[] {
   if (skills.length + untrusted.length + notes.length === 0)
     return [[{ text: "  No skills and no commands of your own", tone: "dim" }]];
-  const rows = skills.flatMap(({ name, isSkill, origin, called, tokens, line }): Row[] => {
-    const kind = `${isSkill ? "skill" : "command"} of the ${origin === "plugin" ? "plug-in" : origin}`;
+  const rows = skills.flatMap(({ name, isSkill, isRole, origin, called, tokens, line }): Row[] => {
+    const kind = `${isRole ? "role" : isSkill ? "skill" : "command"} of the ${origin === "plugin" ? "plug-in" : origin}`;
     const size = `${formatInteger(tokens)} tokens when read${line > 0 ? `, ${line} in the list` : ", started by you alone"}`;
     return [
       cutRow([{ text: `  ${name}`, tone: "strong" }, { text: `  ${kind}, ${size}` }], columns),
@@ -134,6 +152,9 @@ function meaningOf(these: readonly UntrustedCommand[]): Row[] {
       ? [
           "The model is told of a skill, and may follow its text, which then stays. Nothing in it is run by that, and each of its commands needs the permission that any other does.",
         ]
+      : []),
+    ...(these.some(({ isRole }) => isRole)
+      ? ["A role instructs a sub-agent: a session of its own that may do no more than yours."]
       : []),
     ...(these.some(({ asksForTools }) => asksForTools) ? [`allowed-tools: ${noRights}.`] : []),
   ];

@@ -41,9 +41,15 @@ const mostShown = 12;
 /** Columns that a path gets however long its reason is. */
 const leastPath = 20;
 
-function entryRow(path: string, why: string, columns: number): Row {
-  const room = Math.max(leastPath, columns - 4 - (why ? width(why) + 2 : 0));
-  return cutRow([{ text: `    ${ending(path, room)}` }, { text: why && `  ${why}`, tone: "dim" }], columns);
+/** Below this width a reason stands under its path. */
+const wide = 60;
+
+function entryRows(path: string, why: string, columns: number): Row[] {
+  const besides = why && columns >= wide ? width(why) + 2 : 0;
+  const named = { text: `    ${ending(path, Math.max(leastPath, columns - 4 - besides))}` };
+  if (columns >= wide) return [cutRow([named, { text: why && `  ${why}`, tone: "dim" }], columns)];
+  const reason = why ? wrap([{ text: `      ${why}`, tone: "dim" }], columns, "      ") : [];
+  return [cutRow([named], columns), ...reason];
 }
 
 function planRows(plan: SandboxPlan, denials: readonly string[], columns: number): Row[] {
@@ -53,7 +59,7 @@ function planRows(plan: SandboxPlan, denials: readonly string[], columns: number
     const more = paths.length - mostShown;
     return [
       [{ text: `  ${title}`, tone: "strong" }],
-      ...paths.slice(0, mostShown).map((path) => entryRow(safe(path), safe(why[path] ?? ""), columns)),
+      ...paths.slice(0, mostShown).flatMap((path) => entryRows(safe(path), safe(why[path] ?? ""), columns)),
       ...(more > 0 ? [[{ text: `    and ${more} more`, tone: "dim" as const }]] : []),
     ];
   };

@@ -85,7 +85,7 @@ async function resume(which: string, context: CommandContext): Promise<void> {
   if (found.id === idOf(context)) return notice("You are already in this session");
   if (found.openIn === undefined) return leave({ type: "open", resume: found.id });
   throw new Error(
-    `session ${found.id} is in use by process ${found.openIn}: close it there first, or branch from it with /fork ${found.id}`,
+    `session ${found.id} is in use by ${found.openIn}: close it there first, or branch from it with /fork ${found.id}`,
   );
 }
 

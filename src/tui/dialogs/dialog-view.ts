@@ -17,6 +17,8 @@ import {
   wrap,
 } from "../rows/rows.ts";
 import { type Choice, choicesOf, isConfirmation, type PendingQuestion } from "./dialog.ts";
+import type { Form } from "./form.ts";
+import { formRows } from "./form-rows.ts";
 import { subjectRows } from "./subject.ts";
 
 type Any = Question | Confirmation;
@@ -44,10 +46,11 @@ const listedFrom = 10;
  * of the subject, of a link in it, of the title and of the reason; the remaining rows go to the subject.
  */
 export function dialogView(
-  { question, instead, choice }: PendingQuestion,
+  { question, instead, choice, form }: PendingQuestion,
   context: RowContext,
   maxRows: number,
 ): DialogView {
+  if (form) return formView(question, form, context, maxRows);
   const columns = context.columns - 4;
   const small = maxRows < listedFrom;
   const written = instead && layOut(instead, columns - 2);
@@ -80,6 +83,29 @@ export function dialogView(
       ? { row: above + written.caret.row - typed.first, column: 6 + written.caret.column }
       : { row: above + (small ? 0 : choice), column: 2 };
   return { ...view, caret, height: above + answers + view.typed.length };
+}
+
+/** Returns title and words of a question, for a screen that is never redrawn. */
+export function askedRows(question: Any, context: RowContext): Row[] {
+  const columns = context.columns - 4;
+  const words = subjectRows(question, { ...context, columns });
+  return [titleRow(question, context), ...words.map((row): Row => [{ text: "    " }, ...row])];
+}
+
+/** Lays out a form: at most a third of the rows is for the words above it. */
+function formView(question: Any, form: Form, context: RowContext, maxRows: number): DialogView {
+  const columns = context.columns - 4;
+  const words = subjectRows(question, { ...context, columns });
+  const subject = shortened(words, Math.min(words.length, Math.floor(maxRows / 3)), columns).map(
+    (row): Row => [{ text: "    " }, ...row],
+  );
+  const title = maxRows > 3 ? [titleRow(question, context)] : [];
+  const above = title.length + subject.length;
+  const { rows: typed, caret } = formRows(form, context.columns, Math.max(1, maxRows - above));
+  return {
+    ...{ title, subject, links: [], why: [], choices: { type: "list", choices: [] }, typed },
+    ...{ caret: { ...caret, row: caret.row + above }, height: above + typed.length },
+  };
 }
 
 /** Returns the parts one below the other, none wider than the window, for a screen that is never redrawn. */
@@ -173,6 +199,15 @@ function titleRow(question: Any, context: RowContext): Row {
     { text: "  ? ", tone: "warn" },
     { text: cut(titleOf(question, context), context.columns - 4), tone: "strong" },
   ];
+}
+
+/** Returns the question on one line: its title and the beginning of its subject. */
+export function questionLine(question: Any, context: RowContext): string {
+  const first =
+    subjectRows(question, context)[0]
+      ?.map(({ text }) => text)
+      .join("") ?? "";
+  return [titleOf(question, context), first.trim()].filter(Boolean).join(": ");
 }
 
 function titleOf(question: Any, context: RowContext): string {

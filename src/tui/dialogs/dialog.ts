@@ -5,13 +5,15 @@ import type { RuleScope } from "../../permissions/rules.ts";
 import { type Editor, edit, emptyEditor } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
+import { type Form, formOf, onFormKey } from "./form.ts";
 
-/** An open question. `choice`: index of the marked answer. `instead`: the text typed after "no". */
+/** An open question. `choice`: index of the marked answer. `instead`: the text typed after "no". `form`: to fill in. */
 export type PendingQuestion = {
   id: number;
   question: Question | Confirmation;
   choice: number;
   instead?: Editor;
+  form?: Form;
 };
 
 /** The effect of a key: an answer, or a changed dialog. */
@@ -65,7 +67,11 @@ export function pendingQuestion(id: number, question: Question | Confirmation): 
     question.changes ||
     question.elicitation ||
     goesOut(question);
-  return { id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 };
+  const fields = isConfirmation(question) ? undefined : question.elicitation?.fields;
+  return {
+    ...{ id, question, choice: startsOnNo ? choicesOf(question).length - 1 : 0 },
+    ...(fields ? { form: formOf(fields) } : {}),
+  };
 }
 
 /** Returns true for a command that leaves the sandbox, and for a page: both are allowed for one project at most. */
@@ -99,6 +105,10 @@ export function choicesOf(question: Question | Confirmation): Choice[] {
 /** Handles a key: digits and letters choose at once, arrows move the mark, Enter takes the marked answer. */
 export function onDialogKey(pending: PendingQuestion, key: Key, columns: number): Reaction {
   if (pending.instead) return onInsteadKey(pending, pending.instead, key, columns);
+  if (pending.form) {
+    const reaction = onFormKey(pending.form, key, columns);
+    return reaction && ("form" in reaction ? { pending: { ...pending, form: reaction.form } } : reaction);
+  }
   const choices = choicesOf(pending.question);
   if (key.type === "text") {
     const index = choices.findIndex(

@@ -86,7 +86,7 @@ function whereRows({ id, shortCwd, openIn }: StoredSession): Row[] {
   const openRow: Row[] =
     openIn === undefined
       ? []
-      : [[{ text: `in use by process ${openIn}: you can only open a branch of it`, tone: "warn" }]];
+      : [[{ text: `in use by ${safe(openIn)}: you can only open a branch of it`, tone: "warn" }]];
   return [...openRow, [{ text: `${id} in ${safe(shortCwd)}`, tone: "dim" }]];
 }
 

@@ -54,11 +54,11 @@ const controls: Record<string, string> = {
   "\x1e": "ctrl-^",
 };
 
-/**
- * Creates a reader for one terminal. `located`: called with the row of the cursor, from 0, when the terminal reports
- * it.
- */
-export function createKeyReader(located: (row: number) => void = () => {}): KeyReader {
+/** Reports of a terminal. `located`: the row of the cursor, from 0. `focused`: false when it lost the focus. */
+export type Reports = { located(row: number): void; focused(isHere: boolean): void };
+
+/** Creates a reader for one terminal. */
+export function createKeyReader({ located, focused }: Partial<Reports> = {}): KeyReader {
   let pending = "";
   /** The open paste; kept for a moment after its end mark, which may have been part of it. */
   let paste: { chunks: string[]; tail: string; ended: boolean } | undefined;
@@ -89,8 +89,9 @@ export function createKeyReader(located: (row: number) => void = () => {}): KeyR
     return [...before, ...push(text.slice(start + pasteStart.length))];
   };
   const keysIn = (given: string): Key[] => {
-    const text = given.replaceAll(/\x1b\[(\d+);\d+R/g, (_, row: string) => {
-      located(Number(row) - 1);
+    const text = given.replaceAll(/\x1b\[(?:(\d+);\d+R|([IO]))/g, (_, row?: string, focus?: string) => {
+      if (row === undefined) focused?.(focus === "I");
+      else located?.(Number(row) - 1);
       return "";
     });
     const isBurst = !text.includes("\x1b") && (inBurst || burst.test(text));

@@ -39,7 +39,11 @@ export function onKey(before: State, key: Key, now: number): Change {
   if (everywhere) return everywhere;
   if (state.details) return onDetailsKey(state, name);
   const question = state.questions[0];
-  const typing = state.editor.text !== "" && now - before.pressed.any < typingPause && !question?.instead;
+  const typing =
+    state.editor.text !== "" &&
+    now - before.pressed.any < typingPause &&
+    !question?.instead &&
+    !question?.form?.touched;
   if (question && !typing) return onQuestionKey(state, question, key);
   if (state.search) return onSearchKey(state, key);
   return (state.completion && onCompletionKey(state, name)) ?? onEditorKey(state, key, name);
@@ -68,6 +72,7 @@ function onGlobalKey(state: State, name: string, now: number): Change | undefine
     case "ctrl-o":
       return change({ ...state, details: state.details ? undefined : { back: 0, scroll: 0 } });
     case "shift-tab": {
+      if (state.questions[0]?.form) return undefined;
       const mode =
         permissionModes[(permissionModes.indexOf(state.mode) + 1) % permissionModes.length] ?? "ask";
       return change({ ...state, mode }, [], [{ type: "mode", mode }]);
@@ -125,7 +130,7 @@ function refused(state: State): Change {
 function onEscape(state: State, since: number): Change | undefined {
   if (state.details) return change({ ...state, details: undefined });
   const [question] = state.questions;
-  if (question?.instead) return undefined;
+  if (question?.instead || question?.form) return undefined;
   if (question && isConfirmation(question.question)) return refused(state);
   if (state.search) return change({ ...state, search: undefined });
   if (state.completion) return change({ ...state, completion: undefined });

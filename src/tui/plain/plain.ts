@@ -5,17 +5,17 @@
 
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TurnEnd, UserMessage } from "../../core/events.ts";
-import type { ModelPart } from "../../core/ports.ts";
 import { shellOutput } from "../../core/text/tags.ts";
 import type { RowContext } from "../blocks/tool-rows.ts";
 import { addEvent, addPart, emptyTranscript, type Step, type Transcript } from "../blocks/transcript.ts";
 import { pastRows, welcomeRows } from "../blocks/welcome.ts";
 import { commandsOf } from "../commands/commands.ts";
 import { ownNotes } from "../commands/own.ts";
-import { answerOf } from "../dialogs/dialog.ts";
-import { dialogRows } from "../dialogs/dialog-view.ts";
+import { answerOf, pendingQuestion } from "../dialogs/dialog.ts";
+import { askedRows, dialogRows } from "../dialogs/dialog-view.ts";
+import type { Form } from "../dialogs/form.ts";
 import { commandIn } from "../input/command-line.ts";
+import { typedMessage } from "../input/typed-message.ts";
 import type {
   Answer,
   Beginning,
@@ -24,10 +24,12 @@ import type {
   Leave,
   Person,
   Question,
+  Queued,
   Tui,
 } from "../ports/session.ts";
 import type { PickRequest } from "../ports/sessions.ts";
 import { plain, type Row, safe } from "../rows/rows.ts";
+import { formLines, onFormLine } from "./form.ts";
 import { onPickLine, type PlainPicker, plainList, plainPicker } from "./picking.ts";
 import { createOffers } from "./terminal.ts";
 
@@ -35,6 +37,7 @@ type OpenQuestion = {
   question: Question | Confirmation;
   answer(answer: Answer): void;
   instead: boolean;
+  form: Form | undefined;
   onShown: (() => void) | undefined;
 };
 
@@ -45,7 +48,7 @@ type Plain = {
   version: string;
   transcript: Transcript;
   host: Host | undefined;
-  queue: UserMessage[];
+  queue: Queued[];
   questions: OpenQuestion[];
   offers: ReturnType<typeof createOffers>;
   picking: Picking | undefined;
@@ -118,9 +121,7 @@ function rowContext(host: Host): RowContext {
 function personOf(app: Plain): Person {
   return {
     ask: (question, signal, onShown) => ask(app, question, signal, onShown),
-    takeSteering: () => app.queue.splice(0),
-    onPart: (part: ModelPart) => app.host && take(app, addPart(app.transcript, part, rowContext(app.host))),
-    onProgress: () => {},
+    takeQueued: () => app.queue.splice(0),
     onWaiting: app.offers.offer,
   };
 }
@@ -136,16 +137,18 @@ function attach(app: Plain, host: Host, { say: first, draft }: Beginning = {}): 
   const events = host.log.events();
   print([...welcomeRows(events, app.version, host.shortCwd), ...pastRows(events, rowContext(host))]);
   say(ownNotes(host.actions.own()).map((text) => `! ${text}`));
-  const unsubscribe = host.log.subscribe((event) =>
-    take(app, addEvent(app.transcript, event, host.log.events(), rowContext(host))),
-  );
+  const unfollow = host.follow((happening) => {
+    if (happening.type === "part") take(app, addPart(app.transcript, happening.part, rowContext(host)));
+    if (happening.type === "event")
+      take(app, addEvent(app.transcript, happening.event, host.log.events(), rowContext(host)));
+  });
   // No text can be put into a line that the terminal itself edits.
   if (draft !== undefined) say(["Your message was:", ...draft.split("\n").map(safe)]);
-  if (first !== undefined) void work(app, host, first);
+  if (first !== undefined) void turn(app, host, [typedMessage(first)]);
   const exit = new Promise<Leave>((resolve) => {
     app.leave = resolve;
   });
-  return exit.finally(() => stopped(app)).finally(unsubscribe);
+  return exit.finally(() => stopped(app)).finally(unfollow);
 }
 
 function onLine(app: Plain, line: string): void {
@@ -153,15 +156,16 @@ function onLine(app: Plain, line: string): void {
   const { host } = app;
   const [pending] = app.questions;
   const text = line.trim();
-  if (pending) onAnswer(app, pending, line);
+  if (pending?.form) onEntry(pending, pending.form, line);
+  else if (pending) onAnswer(app, pending, line);
   else if (app.picking) onPick(app, app.picking, line);
   else if (app.offers.onLine(line) || !host || text === "") return;
   else if (commandIn(text))
     void runCommand(app, host, text).catch((error: Error) => say([`! ${safe(error.message)}`]));
   else if (text.startsWith("!")) void runShell(app, host, text.slice(1).trim());
-  else if (app.stops.size === 0) void work(app, host, line);
+  else if (app.stops.size === 0) void turn(app, host, [typedMessage(line)]);
   else {
-    app.queue.push({ content: [{ type: "text", text: line }] });
+    app.queue.push(typedMessage(line));
     say(["queued for the next step"]);
   }
 }
@@ -211,21 +215,18 @@ function onInterrupt(app: Plain): void {
   else for (const stop of app.stops) stop.abort("interrupted");
 }
 
-async function work(app: Plain, host: Host, text: string): Promise<void> {
-  await turn(app, host, (signal) => host.turn([{ type: "text", text }], signal));
-}
-
-async function turn(app: Plain, host: Host, run: (signal: AbortSignal) => Promise<TurnEnd>): Promise<void> {
-  await stoppable(app, run);
+async function turn(app: Plain, host: Host, messages: readonly Queued[]): Promise<void> {
+  await stoppable(app, (signal) => host.turn(messages, signal));
   say(["ready"]);
   await sendQueue(app, host);
 }
 
-/** Sends the text typed meanwhile. */
+/** Sends what came meanwhile; the output of a command is said with it, or with the next message. */
 async function sendQueue(app: Plain, host: Host): Promise<void> {
-  const rest = app.queue.splice(0).flatMap(({ content }) => content);
-  if (rest.length > 0)
-    await work(app, host, rest.map((block) => (block.type === "text" ? block.text : "")).join("\n\n"));
+  const waiting = app.queue.splice(0);
+  for (const { content, shell } of waiting) if (shell) host.say(content, shell);
+  const messages = waiting.filter(({ shell }) => shell === undefined);
+  if (messages.length > 0) await turn(app, host, messages);
 }
 
 async function stoppable<T>(app: Plain, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -255,7 +256,7 @@ async function runShell(app: Plain, host: Host, command: string): Promise<void> 
     return host.shell(command, signal, watching);
   });
   const [content, shell] = [[{ type: "text" as const, text }], { command }];
-  if (busy) app.queue.push({ content, shell });
+  if (busy) app.queue.push({ content, shell, typed: false });
   else host.say(content, shell);
   say(shellOutput(text, command).split("\n").map(safe));
 }
@@ -277,11 +278,13 @@ async function runCommand(app: Plain, host: Host, line: string): Promise<void> {
     pick: (request) => pick(app, request),
     say: (text) =>
       app.stops.size > 0
-        ? void app.queue.push({ content: [{ type: "text", text }] })
-        : void work(app, host, text),
+        ? void app.queue.push(typedMessage(text))
+        : void turn(app, host, [typedMessage(text)]),
     send(content) {
-      if (app.stops.size > 0) app.queue.push({ content });
-      else if (content.length > 0) void turn(app, host, (signal) => host.turnOfOthers(content, signal));
+      if (content.length === 0) return;
+      const message = { content, typed: false };
+      if (app.stops.size > 0) app.queue.push(message);
+      else void turn(app, host, [message]);
     },
     confirm: async (title, rows, signal = new AbortController().signal) =>
       (await ask(app, { title, rows }, signal)).decision === "allow",
@@ -307,7 +310,8 @@ function ask(
       resolve(given);
       if (wasShown) showQuestion(app);
     };
-    const pending: OpenQuestion = { question, answer, instead: false, onShown };
+    const { form } = pendingQuestion(0, question);
+    const pending: OpenQuestion = { question, answer, instead: false, form, onShown };
     const withdraw = () => answer({ decision: "deny", say: "" });
     if (signal.aborted) return withdraw();
     signal.addEventListener("abort", withdraw);
@@ -319,9 +323,20 @@ function ask(
 function showQuestion(app: Plain): void {
   const [question] = app.questions;
   if (!question || !app.host) return;
-  print(dialogRows({ id: 0, question: question.question, choice: -1 }, rowContext(app.host), 1000));
-  say(["Answer with a number."]);
+  const { form } = question;
+  if (form) print(askedRows(question.question, rowContext(app.host)));
+  else print(dialogRows({ id: 0, question: question.question, choice: -1 }, rowContext(app.host), 1000));
+  say(form ? formLines(form) : ["Answer with a number."]);
   question.onShown?.();
+}
+
+function onEntry(question: OpenQuestion, form: Form, line: string): void {
+  const reaction = onFormLine(form, line);
+  if ("answer" in reaction) question.answer(reaction.answer);
+  else {
+    question.form = reaction.form;
+    say(reaction.lines);
+  }
 }
 
 function onAnswer(app: Plain, question: OpenQuestion, line: string): void {

@@ -1,6 +1,7 @@
 /** The actions of the slash commands on the session behind the screen. Types only. Errors are shown as a line. */
 
 import type { SwitchCost } from "../../context/report/switch-cost.ts";
+import type { UserBlock } from "../../core/blocks.ts";
 import type { ExportFormat } from "../../core/formats.ts";
 import type { ModelCard } from "../../core/model-card.ts";
 
@@ -20,6 +21,11 @@ export type SessionActions = {
   exportTo(format: ExportFormat, file: string): Promise<string>;
   /** Returns the output of `sawtooth doctor`. */
   doctor(): Promise<string>;
+  /**
+   * Starts a role as a sub-agent, and returns its report as a message for the model. Rejects with why there is no such
+   * role.
+   */
+  delegate(name: string, argument: string, signal: AbortSignal): Promise<UserBlock[]>;
   /** Returns the commands from files, and the skills, as they were when the session was opened. */
   own(): OwnCommands;
   /** Trusts these of the project, as they are in `own`. */
@@ -38,8 +44,15 @@ export type Models = { listed: ListedModel[]; current: string; others?: string |
 /** A found model. `warnings`: unknown facts about it. `take` makes it the session's model. */
 export type ModelChoice = { card: ModelCard; cost: SwitchCost; warnings: string[]; take(): void };
 
-/** A command that only sends a text; `$ARGUMENTS` in it stands for its argument, which `hint` describes. */
-export type OwnCommand = { name: string; description: string; text: string; hint?: string | undefined };
+/** A command that only sends a text, or gives it to a sub-agent; `$ARGUMENTS` in it stands for its argument, which `hint` describes. */
+export type OwnCommand = {
+  name: string;
+  description: string;
+  text: string;
+  hint?: string | undefined;
+  /** It is a role: starting it starts a sub-agent. */
+  isRole: boolean;
+};
 
 /** A command or skill of the project that waits for trust. */
 export type UntrustedCommand = OwnCommand & {

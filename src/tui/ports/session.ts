@@ -2,7 +2,8 @@
 
 import type { ToolUseBlock, UserBlock } from "../../core/blocks.ts";
 import type { TurnEnd, UserMessage } from "../../core/events.ts";
-import type { BackgroundJobs, EventLog, ModelPart } from "../../core/ports.ts";
+import type { FormContent, FormField } from "../../core/form/fields.ts";
+import type { BackgroundJobs, EventLog, Happening } from "../../core/ports.ts";
 import type { SandboxPlan, SandboxStatus } from "../../core/sandbox.ts";
 import type { CallFacts } from "../../core/tool-calls.ts";
 import type { WaitingCommand } from "../../core/waiting-command.ts";
@@ -26,10 +27,10 @@ export type Host = {
   setMode(mode: PermissionMode): void;
   /** Judges the open questions again after a change of mode, and closes those it answers. */
   judgeAgain(): void;
-  /** Sends a message to the model and runs the turn to its end. */
-  turn(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
-  /** Does the same with words that the user did not write: no picture that they name is attached. */
-  turnOfOthers(content: UserBlock[], signal: AbortSignal): Promise<TurnEnd>;
+  /** Sends messages to the model as one and runs the turn to its end. */
+  turn(messages: readonly Queued[], signal: AbortSignal): Promise<TurnEnd>;
+  /** Calls the listener with whatever happens from now on; returns how to stop that. */
+  follow(listener: (happening: Happening) => void): () => void;
   /** Appends a message to the log for the model to read at its next step. `shell`: the command it is about. */
   say(content: UserBlock[], shell?: { command: string }): void;
   /** Runs a line in the session's shell; returns its output with its status. */
@@ -115,8 +116,8 @@ export type Question = {
   connection?: { title: string };
   /** Present when the question is about how a server of tools changed: lines that begin with `+`, `-` or neither. */
   changes?: { server: string; lines: readonly string[] };
-  /** Present when a server of tools asks something in the middle of a call: its words, and the lines of what it wants. */
-  elicitation?: { title: string; lines: readonly string[] };
+  /** Present when a server of tools asks something in the middle of a call. */
+  elicitation?: AskedByServer;
   /** Paths in the call that lead elsewhere through a link, and where they really lead. */
   links?: readonly PathLink[] | undefined;
   /** For a command that leaves the sandbox: its folder, the files that it names, and which of them were changed. */
@@ -125,13 +126,22 @@ export type Question = {
   locations?: StandingRules["locations"];
 };
 
+/** `lines`: its words. `url`: of the page that it wants to be opened. `fields`: of the form that it wants filled in. */
+export type AskedByServer = {
+  title: string;
+  lines: readonly string[];
+  url?: string;
+  fields?: readonly FormField[];
+};
+
 /** Any other yes-or-no question: its subject, in rows that are cut where the room ends. */
 export type Confirmation = { title: string; rows: Row[] };
 
 export type Answer =
-  | { decision: "allow"; remember?: { rule: string; scope: RuleScope } }
-  /** `say`: what the model should do instead; may be empty. */
-  | { decision: "deny"; say: string };
+  /** `content`: of a form. */
+  | { decision: "allow"; remember?: { rule: string; scope: RuleScope }; content?: FormContent }
+  /** `say`: what the model should do instead; may be empty. `dismissed`: a form was closed without an answer. */
+  | { decision: "deny"; say: string; dismissed?: true };
 
 /** How a session is left: for good, or for another one. */
 export type Leave = { type: "quit" } | Open;
@@ -139,13 +149,18 @@ export type Leave = { type: "quit" } | Open;
 /** `say`: sent at once. `draft`: put into the input box. */
 export type Beginning = { say?: string | undefined; draft?: string | undefined };
 
-/** The callbacks of the agent while it works. */
+/**
+ * A message for the model. `typed`: the user wrote it, so that the pictures which it names are attached; the output of a
+ * command and the prompt of a server name files as they like.
+ */
+export type Queued = UserMessage & { typed: boolean };
+
+/** The user, as a session asks them and hears from them while it works. */
 export type Person = {
   /** Asks the user. `onShown` is called once the question can be read: others may stand before it. */
   ask(question: Question, signal: AbortSignal, onShown?: () => void): Promise<Answer>;
-  takeSteering(): UserMessage[];
-  onPart(part: ModelPart): void;
-  onProgress(toolUseId: string, text: string): void;
+  /** Takes the messages that wait for the next step. */
+  takeQueued(): Queued[];
   /** Called when a command waits at its terminal; returns how long its call waits for the user, in milliseconds. */
   onWaiting(command: WaitingCommand): number;
 };

@@ -19,8 +19,8 @@ export type StoredSession = {
   turns: number;
   /** Dollars. */
   cost: number;
-  /** Pid of another process that has it open. */
-  openIn?: number | undefined;
+  /** Another process that has it open, as in "process 7" or "process 7 on host". */
+  openIn?: string | undefined;
 };
 
 /** The stored sessions except the open one. Errors thrown here tell the user what to do. */

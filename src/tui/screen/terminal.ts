@@ -17,6 +17,8 @@ export type Terminal = {
   guard(): void;
   /** Records that another program's screen is shown instead of ours, or no longer. */
   lend(lent: boolean): void;
+  /** Marks pastes and reports the focus, or no longer: keys go to another program then. */
+  report(on: boolean): void;
   write(bytes: string | Buffer): void;
   size(): Size;
   /** Checks for a new window size before its signal arrives. */
@@ -25,10 +27,19 @@ export type Terminal = {
   onResize(listener: () => void): void;
 };
 
-const takeModes = "\x1b[?2004h";
+/** Marks around pastes, and reports of the focus. */
+const [pastes, focus] = ["\x1b[?2004", "\x1b[?1004"];
 
-/** Creates the terminal on standard input and output, which must be the same one. */
-export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout): Terminal {
+/**
+ * Creates the terminal on standard input and output, which must be the same one. `reportsFocus`: asks it to say when it
+ * gets and loses the focus.
+ */
+export function createTerminal(
+  stdin: ReadStream,
+  stdout: typeof process.stdout,
+  { reportsFocus }: { reportsFocus: boolean },
+): Terminal {
+  const modesOf = (sign: "h" | "l") => `${pastes}${sign}${reportsFocus ? `${focus}${sign}` : ""}`;
   const guard = createGuard(stdout.fd);
   let taken = false;
   let lent = false;
@@ -57,7 +68,7 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
       stdin.setRawMode(true);
       guard.taken(modes);
       stdin.resume();
-      stdout.write(takeModes);
+      stdout.write(modesOf("h"));
     },
     release,
     guard: guard.start,
@@ -65,6 +76,7 @@ export function createTerminal(stdin: ReadStream, stdout: typeof process.stdout)
       lent = next;
       if (taken) guard.taken(modes, lent);
     },
+    report: (on) => void stdout.write(modesOf(on ? "h" : "l")),
     write: (bytes) => void stdout.write(bytes),
     // As Node does on SIGWINCH: emits `resize` when the size has changed.
     look: () => (stdout as { _refreshSize?: () => void })._refreshSize?.(),

@@ -60,7 +60,9 @@ function commandsIn(script: string): string[][] {
   );
 }
 
-test("the tasks of examples/batch run for real, all are done, and a second run does nothing", async () => {
+test("the tasks of examples/batch run for real, all are done, and a second run does nothing", {
+  timeout: 300_000,
+}, async () => {
   const workspace = tempWorkspace();
   const run = () =>
     sawtooth(workspace, ["batch", join(examples, "tasks.jsonl"), "--out", "out", "--jobs", "2"], {
@@ -78,12 +80,18 @@ test("every command that is shown is one that the program takes", () => {
   const shown = [
     text("docs/batch.md"),
     text("examples/batch/swebench.py").replaceAll(/^ +/gm, ""),
+    text("examples/batch/slurm.sh"),
+    text("examples/batch/summary.yaml")
+      .replaceAll(/ \|\| test.*/g, "")
+      .replaceAll('args: ["', "exec "),
     ...Object.values(workflow.jobs).flatMap(({ steps }) => steps.map(({ run = "" }) => run)),
     job?.spec.template.spec.containers[0].args[0] ?? "",
   ].flatMap(commandsIn);
   expect(shown.length).toBeGreaterThan(6);
   for (const words of shown) {
-    const filled = words.map((word) => word.replaceAll(/\$\(\(.*\)\)\/\$SHARDS|\$SHARD/g, "1/4"));
+    const filled = words.map((word) =>
+      word.replaceAll(/\$\(\(.*\)\)\/\$SHARDS|\$SHARD|\$part/g, "1/4").replace("$SLURM_CPUS_PER_TASK", "2"),
+    );
     expect(() => parseCommand(filled), words.join(" ")).not.toThrow();
   }
 });

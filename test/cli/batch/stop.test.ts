@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { start, type Workspace } from "../../support/sawtooth.ts";
@@ -15,6 +16,7 @@ import {
   states,
   waiting,
   words,
+  write,
   writeTasks,
 } from "./batch-workspace.ts";
 
@@ -76,7 +78,7 @@ describe("a batch that is stopped", () => {
     const { code, stderr } = await run(workspace);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: `sawtooth: out is in use by process ${child.pid}: wait for it to end, or choose another --out\n`,
+      stderr: `sawtooth: out is in use by process ${child.pid} on ${hostname()}: wait for it to end, or choose another --out\n`,
     });
     child.kill("SIGTERM");
     expect((await ended).code).toBe(143);
@@ -103,7 +105,21 @@ describe("a batch that is stopped", () => {
   test("time: what runs is stopped, and it can be resumed", async () => {
     const workspace = batchWorkspace();
     six(workspace);
-    const { code, stderr } = await run(workspace, "--jobs", "2", "--max-time", "3s");
+    // Its hours have passed at a signal.
+    write(
+      workspace,
+      "hours.mjs",
+      `const later = globalThis.setTimeout;
+      globalThis.setTimeout = (run, ms, ...given) => {
+        if (ms > 8 * 3_600_000) process.on("SIGUSR2", () => run(...given));
+        return later(run, ms, ...given);
+      };`,
+    );
+    const env = { NODE_OPTIONS: `--import=${join(workspace.cwd, "hours.mjs")}` };
+    const { child, ended } = start(workspace, [...words, "--jobs", "2", "--max-time", "9h"], { env });
+    await until(waiting(workspace));
+    child.kill("SIGUSR2");
+    const { code, stderr } = await ended;
     expect(code).toBe(3);
     expect(stderr).toContain("the batch reached its time limit");
     expect(states(workspace).t1).toBe("interrupted");

@@ -40,7 +40,7 @@ const action = parse(readFileSync(join(root, "action.yml"), "utf8")) as {
 let checkout = "";
 beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), "sawtooth-action-"));
-  for (const name of ["bin", "src", "prompts", "scripts", "package.json", "action.yml"])
+  for (const name of ["bin", "src", "prompts", "scripts", "package.json", "action.yml", "LICENSE"])
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
   const built = spawnSync(process.execPath, ["scripts/build.ts"], { cwd: checkout, encoding: "utf8" });

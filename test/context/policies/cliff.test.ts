@@ -1,8 +1,8 @@
 /** The price tier as a reason of its own to flush (context-engine §4, `cliff`). */
 
 import { expect, test } from "vitest";
-import { economistPolicy } from "../../../src/context/policies/economist.ts";
 import { policyInputOf } from "../../../src/context/policies/policy-input.ts";
+import { turnsPolicy } from "../../../src/context/policies/turns.ts";
 import { applyEvents } from "../../../src/context/view/view.ts";
 import type { EventBody } from "../../../src/core/events.ts";
 import { call, memoryLog, reply, result, started, testCard, user } from "../../support/logs.ts";
@@ -30,12 +30,12 @@ function snap(card: ReturnType<typeof testCard>) {
 /** With a price tier there; prices above it are five-fold. */
 function reasonAt(aboveTokens: number, history: "free" | "prefix_bound" = "free"): string | undefined {
   const prices = { ...testCard().prices, tier: { aboveTokens, input: 5, output: 5 } };
-  return economistPolicy.plan(snap(testCard(history, { prices }))).plan?.reason;
+  return turnsPolicy.plan(snap(testCard(history, { prices }))).plan?.reason;
 }
 
 test("a step that jumps over the price tier is flushed below it at once, on both histories", () => {
   const { expected } = snap(testCard());
-  expect(economistPolicy.plan(snap(testCard())).plan).toBeUndefined();
+  expect(turnsPolicy.plan(snap(testCard())).plan).toBeUndefined();
   expect(reasonAt(expected - 1)).toBe("cliff");
   expect(reasonAt(expected - 1, "prefix_bound")).toBe("cliff");
 });

@@ -34,6 +34,18 @@ test("a miss after the entry has expired is no surprise", () => {
   expect(unexpectedMiss(slow.events(), "messages_changed")).toBeUndefined();
 });
 
+test("a miss behind a paused reply that went on under a reminder for one request is no surprise", () => {
+  const reminder: EventBody = { type: "reminder", channel: "turn_scoped", text: "mind" };
+  const answered = (stopReason: string, messageId: string): EventBody =>
+    ({ ...reply(call(messageId)), stopReason, messageId }) as EventBody;
+  const log = (stopReason: string) => [
+    ...[started(), user("go"), reminder, request, answered(stopReason, "msg_1")],
+    ...[request, answered("tool_use", "msg_2"), result("msg_2"), request],
+  ];
+  expect(unexpectedMiss(memoryLog(log("pause_turn")).events(), "messages_changed")).toBeUndefined();
+  expect(unexpectedMiss(memoryLog(log("tool_use")).events(), "messages_changed")).toContain("a prefix");
+});
+
 test("the first differing position of two requests is named", () => {
   const of = (bodies: EventBody[]) => {
     const events = memoryLog(bodies).events();

@@ -92,7 +92,7 @@ test("the table, the JSON and the CSV say the same, and a spreadsheet runs no na
 
 test("the page draws every recording and holds nothing that could run", async () => {
   writeFileSync(join(folder, "<img src=x>.jsonl"), pi());
-  const page = replayHtml((await replayFiles(options(1))).rows);
+  const page = replayHtml((await replayFiles(options(1))).rows, []);
   expect(page.match(/<svg /g)).toHaveLength(6 * 2);
   expect(page).toContain("default-src 'none'");
   expect(page).not.toContain("<img");

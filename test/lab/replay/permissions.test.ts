@@ -34,7 +34,9 @@ describe.skipIf(!existsSync(folder))("recordings (skipped where ../shared/trajec
 
   const judged = (changes: Partial<Policy>) => judgeCalls(calls, policy(changes), machine);
 
-  test("S65 replay: the same rules give the same bytes twice, and a rule that is added changes only its own lines", () => {
+  test("S65 replay: the same rules give the same bytes twice, and a rule that is added changes only its own lines", {
+    timeout: 300_000,
+  }, () => {
     const [once, again, ruled] = [judged({}), judged({}), judged({ allow: ["host(@pypi)"] })];
     const [before, same, after] = [once, again, ruled].map((all) => figuresOf(policy(), all));
     if (!before || !same || !after) throw new Error("nothing was judged");

@@ -282,10 +282,11 @@ describe("the best masking in hindsight", () => {
 });
 
 test("words that name no stack or no price are refused in one sentence", () => {
-  expect(() => stackOf("maskng")).toThrow(/^--context maskng: must be of economist, raw/);
+  expect(() => stackOf("maskng")).toThrow(/^--context maskng: must be one of economist, raw/);
   expect(() => stackOf("masking+more")).toThrow(/^--context/);
-  expect(() => stackOf("masking:keep=3")).toThrow(/keep must be one of window, foldAfter, maskKeep/);
-  expect(() => stackOf("masking:maskKeep=few")).toThrow(/maskKeep needs a number/);
+  expect(() => stackOf("masking:keep=3")).toThrow(/keep is not known: .*maskKeep/);
+  expect(() => stackOf("masking:maskKeep=few")).toThrow(/maskKeep must be a number of at least 0, not "few"/);
+  expect(() => stackOf("masking-auto:foldAfter=x")).toThrow(/foldAfter must be a whole number/);
   expect(() => priceCard("gpt-0")).toThrow(/^--prices gpt-0: must be of anthropic\/claude-fable-5-2/);
   expect(priceCard("claude-sonnet-5-5").id).toBe("anthropic/claude-sonnet-5-5");
   expect(priceCard(".1/1.25").prices).toMatchObject({ input: 1, cacheRead: 0.1, cacheWrite5m: 1.25 });

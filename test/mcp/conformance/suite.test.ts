@@ -1,13 +1,40 @@
 /** The protocol's own conformance suite, against our connection and our sign-in: every scenario but the named ones. */
 
 import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { beforeAll, expect, test } from "vitest";
+import { testProgram } from "../../support/programs.ts";
+import { play } from "./client.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const suite = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-const client = `"${process.execPath}" "${join(root, "test/mcp/conformance/client.ts")}"`;
+/**
+ * Hands a scenario to the client, which stays in this process. The suite starts it. Its input is a socket: without
+ * `--norc` bash would read the files of the person at this machine.
+ */
+const handOver =
+  'exec 3<>/dev/tcp/127.0.0.1/"$0"; printf "%s\\0" "$MCP_CONFORMANCE_SCENARIO" "$MCP_CONFORMANCE_CONTEXT" "$1" >&3; read -r -d "" code <&3; cat <&3 >&2; exit "$code"';
+let client: string;
+
+async function answer(socket: Socket): Promise<void> {
+  let received = "";
+  for await (const text of socket.setEncoding("utf8")) {
+    received += text;
+    const [scenario = "", context = "", url, end] = received.split("\0");
+    if (url === undefined || end === undefined) continue;
+    const { code, told } = await play(scenario, context, url);
+    socket.end(`${code}\0${told}`);
+  }
+}
+
+beforeAll(async () => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => void answer(socket)).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(server, "listening");
+  client = `bash --norc -c '${handOver}' ${(server.address() as AddressInfo).port}`;
+  return () => void server.close();
+});
 
 /** Scenarios that are not for us, with the reason. All are extensions, which a client may leave out. */
 const left: Record<string, string> = {
@@ -26,25 +53,28 @@ const left: Record<string, string> = {
 function run(...words: string[]): Promise<string> {
   return new Promise((resolve) => {
     const options = { env: { PATH: process.env.PATH, HOME: process.env.HOME }, maxBuffer: 64_000_000 };
-    execFile(process.execPath, [suite, ...words], options, (_, stdout, stderr) => resolve(stdout + stderr));
+    execFile(process.execPath, [testProgram("conformance"), ...words], options, (_, stdout, stderr) =>
+      resolve(stdout + stderr),
+    );
   });
 }
 
-/** A scenario of the list, with the versions of the protocol that have it. */
-async function scenarios(): Promise<{ name: string; versions: string[] }[]> {
+/** The scenarios of the list, with the versions of the protocol that have them. */
+let scenarios: { name: string; versions: string[] }[];
+beforeAll(async () => {
   const listed = await run("list", "--client");
-  return [...listed.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].map(([, name = "", versions = ""]) => ({
+  scenarios = [...listed.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].map(([, name = "", versions = ""]) => ({
     ...{ name, versions: versions.split(",") },
   }));
-}
+});
 
 const versions = ["2025-11-25", "2026-07-28"];
+/** Many at once on a busy machine: the limit is for one that hangs. */
+const patience = ["--timeout", "250000"];
 
-test.each(versions)("every scenario of %s passes", async (version) => {
-  const wanted = (await scenarios()).filter((one) => one.versions.includes(version));
+test.each(versions)("every scenario of %s passes", { timeout: 300_000 }, async (version) => {
+  const wanted = scenarios.filter((one) => one.versions.includes(version));
   expect(wanted.length).toBeGreaterThan(15);
-  // Many at once on a busy machine: the limit is for one that hangs.
-  const patience = ["--timeout", "250000"];
   const said = await run(
     "client",
     "--command",
@@ -61,12 +91,13 @@ test.each(versions)("every scenario of %s passes", async (version) => {
 });
 
 test("what an older version had on its own passes, and what is left out is an extension", async () => {
-  const all = await scenarios();
-  const others = all.filter((one) => !one.versions.some((version) => versions.includes(version)));
+  const others = scenarios.filter((one) => !one.versions.some((version) => versions.includes(version)));
   const extensions = others.filter((one) => one.versions.includes("extension"));
   expect(extensions.map(({ name }) => name)).toEqual(Object.keys(left).sort(byList(extensions)));
   for (const { name } of others.filter((one) => !extensions.includes(one)))
-    expect(await run("client", "--command", client, "--scenario", name)).toContain("OVERALL: PASSED");
+    expect(await run("client", "--command", client, "--scenario", name, ...patience)).toContain(
+      "OVERALL: PASSED",
+    );
 });
 
 function byList(list: readonly { name: string }[]): (a: string, b: string) => number {

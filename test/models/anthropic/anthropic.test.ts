@@ -80,7 +80,9 @@ describe("what goes out", () => {
   test("the connection is used again by the next request", async () => {
     const { server, reply } = await exchange(stream(...hello));
     await reply;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await server.received[0]?.closed;
+    // The end of the response is read in one of the next turns of the event loop.
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     const model = anthropicModel({ card, apiKey: key, baseUrl: server.url });
     await model.send(request, model.encode(request), () => {}, new AbortController().signal);
     expect(server.received).toHaveLength(2);

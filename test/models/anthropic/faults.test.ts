@@ -1,8 +1,9 @@
 /** Streams that break, fall silent or are interrupted. */
 
-import { createServer } from "node:net";
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { anthropicModel } from "../../../src/models/anthropic/anthropic.ts";
+import { freePort } from "../../support/free-port.ts";
 import { card, exchange, failure, key, request, serve } from "../fixtures/exchange.ts";
 import {
   block,
@@ -79,6 +80,25 @@ describe("a stream that falls silent", () => {
     await server.received[0]?.closed;
   });
 
+  test("what came while our own process stood still is no silence", async () => {
+    let answer: ServerResponse | undefined;
+    const { reply, hear } = await exchange(
+      (response) => {
+        answer = response;
+        write(response, [start, ...text(0, "Hel", "lo").slice(0, 2)]);
+      },
+      { idleMs: 300 },
+    );
+    hear.push(() => {
+      if (!answer) return;
+      write(answer, [...text(0, "Hel", "lo").slice(2), ended("end_turn"), stop]);
+      answer.end();
+      answer = undefined;
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600));
+    });
+    expect((await reply).content).toEqual([{ type: "text", text: "Hello" }]);
+  });
+
   test("events that keep coming keep it alive", async () => {
     const { reply } = await exchange(
       async (response) => {
@@ -137,11 +157,3 @@ describe("an interrupted reply", () => {
     expect(server.received).toEqual([]);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

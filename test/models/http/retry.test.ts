@@ -169,8 +169,11 @@ describe("an interruption", () => {
 
   test("of the request itself is not tried again", async () => {
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 100);
-    const { error, bodies } = await run([silence(start)], {}, abort.signal);
+    const received: Answer = (response) => {
+      silence(start)(response);
+      abort.abort();
+    };
+    const { error, bodies } = await run([received], {}, abort.signal);
     expect(error?.kind).toBe("aborted");
     expect(bodies).toHaveLength(1);
   });

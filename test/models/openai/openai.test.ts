@@ -5,6 +5,7 @@ import { noUsage } from "../../../src/core/model-card.ts";
 import type { ModelPart } from "../../../src/core/ports.ts";
 import type { ModelRequest } from "../../../src/core/request.ts";
 import { findCard } from "../../../src/models/cards.ts";
+import { dialectOf, dialects } from "../../../src/models/openai/dialects.ts";
 import { encodeOpenai } from "../../../src/models/openai/encoding.ts";
 import { openaiModel } from "../../../src/models/openai/openai.ts";
 import { type OpenaiTurn, startOpenaiServer } from "../../support/mock-openai.ts";
@@ -124,6 +125,41 @@ describe("what goes out", () => {
     );
     expect(longer?.startsWith(shorter?.slice(0, -2) ?? "?")).toBe(true);
   });
+});
+
+test.each([
+  ["api.openai.com", "openai/gpt-6.1-sol", 40],
+  ["openrouter.ai", "openrouter/openai/gpt-6.1-sol", 64],
+])("ids of other servers are cut for %s, each call still with its result", (host, model, longest) => {
+  const ids = ["call_a", `chatcmpl-tool-${"0".repeat(60)}1`, `chatcmpl-tool-${"0".repeat(60)}2`];
+  const messages: ModelRequest["messages"] = [
+    { role: "user", content: [{ type: "text", text: "go" }] },
+    { role: "assistant", content: ids.map((id) => ({ ...call, id })) },
+    { role: "user", content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: id })) },
+  ];
+  const body = encodeOpenai({ ...request, messages }, dialectOf(`https://${host}/v1`, model));
+  const [, , reply, ...results] = JSON.parse(body).messages;
+  const sent: string[] = reply.tool_calls.map(({ id }: { id: string }) => id);
+  expect(sent[0]).toBe("call_a");
+  expect(new Set(sent).size).toBe(3);
+  expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(longest);
+  expect(
+    results.map(({ tool_call_id, content }: { tool_call_id: string; content: string }) => [
+      tool_call_id,
+      content,
+    ]),
+  ).toEqual(ids.map((id, at) => [sent[at], id]));
+});
+
+test.each([
+  ["https://api.mistral.ai/v1", "mistral/x", dialects.chat_mistral],
+  ["http://gateway.example/v1", "mistral/x", dialects.chat_mistral],
+  ["http://gateway.example/v1", "openrouter/google/gemini-3.5-pro", dialects.chat_openrouter],
+  ["https://api.mistral.ai/v1", "corp/x", dialects.chat_mistral],
+  ["http://gateway.example/v1", "openai/x", dialects.chat],
+  [undefined, "openai/x", dialects.chat_official],
+])("the dialect of %s for %s", (url, model, dialect) => {
+  expect(dialectOf(url, model)).toBe(dialect);
 });
 
 describe("what comes in", () => {
@@ -263,6 +299,29 @@ describe("what goes wrong", () => {
     const { reply } = await exchange(answer(429, { message: `slow down, ${key}` }, { "retry-after": "7" }));
     const error = await failure(reply);
     expect(error).toMatchObject({ message: "slow down, [key]", status: 429, retryAfterMs: 7000 });
+  });
+
+  const refused = { loc: ["body", "stream_options"], msg: "Extra inputs are not permitted" };
+  test.each([
+    [
+      "Mistral",
+      { object: "error", message: { detail: [refused] } },
+      "body.stream_options: Extra inputs are not permitted",
+    ],
+    [
+      "FastAPI",
+      { detail: [refused, refused] },
+      "body.stream_options: Extra inputs are not permitted; body.stream_options",
+    ],
+    [
+      "OpenRouter",
+      { error: { message: "Provider returned error", code: 400, metadata: { raw: "no thought_signature" } } },
+      "Provider returned error: no thought_signature",
+    ],
+    ["an unknown server", { message: { why: "odd" } }, '{"why":"odd"}'],
+  ])("the words of %s are told, whatever their form", async (_, body, words) => {
+    const { reply } = await exchange({ fault: { status: 422, body } });
+    expect((await failure(reply)).message).toContain(words);
   });
 
   test("comments and empty chunks are no progress: a silent stream is given up", async () => {

@@ -1,7 +1,7 @@
 /** A whole run of the program on a chat-completions server, and how a model there is chosen. */
 
 import { expect, onTestFinished, test } from "vitest";
-import { startOpenaiServer } from "../../support/mock-openai.ts";
+import { startMakersServer, startOpenaiServer } from "../../support/mock-openai.ts";
 import { makeWorkspace, sawtooth } from "../../support/sawtooth.ts";
 
 function workspace() {
@@ -29,6 +29,25 @@ test("a run calls bash, reads its result and ends, without any key", async () =>
   expect(result?.content).toContain("42");
   const report = await sawtooth(here, ["report", "--step", "2"], { env: { OPENAI_BASE_URL: server.url } });
   expect(report.stdout).toContain('"max_tokens"');
+});
+
+test("a session at Mistral, whose server refuses what others take, is never refused, also with words behind results", async () => {
+  const todo = { name: "todo", args: JSON.stringify({ content: "- [ ] look" }) };
+  const server = await startMakersServer("mistral", ({ messages }, index) => {
+    if (index === 0) return { calls: [{ id: "D681PevKs", ...todo }] };
+    return index === 1
+      ? { calls: [{ name: "bash", args: '{"command":"pwd"}' }] }
+      : { text: `${messages.length}` };
+  });
+  onTestFinished(() => server.close());
+  const here = workspace();
+  const env = { MISTRAL_BASE_URL: server.url, MISTRAL_API_KEY: "k" };
+  const words = ["--model", "mistral/devstral-latest", "--permission-mode", "auto"];
+  expect(await sawtooth(here, ["-p", "look", ...words], { env })).toMatchObject({ code: 0 });
+  expect(await sawtooth(here, ["-c", "-p", "and now?", ...words], { env })).toMatchObject({ code: 0 });
+  expect(server.received.map(({ refused }) => refused)).toEqual(server.received.map(() => undefined));
+  const roles = server.requests.map(({ messages }) => messages.map(({ role }) => role).join(" "));
+  expect(roles.join("\n")).toContain("tool assistant user");
 });
 
 test("no model is guessed for another server: exit 2, the option is named", async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { costOf, noUsage } from "../../../src/core/model-card.ts";
+import type { ModelPart } from "../../../src/core/ports.ts";
 import { findCard } from "../../../src/models/cards.ts";
 import { assembleReply, type Chunk, openaiUsage } from "../../../src/models/openai/stream.ts";
 
@@ -20,6 +21,62 @@ function callsOf(...deltas: object[]) {
   assembly.take({ choices: [{ finish_reason: "tool_calls" }] });
   return assembly.reply().content.map((block) => block.type === "tool_use" && [block.id, block.input]);
 }
+
+describe("thinking", () => {
+  const contract = { ...card.contract, thinking: "carried" as const };
+
+  function replyOf(...deltas: object[]) {
+    const parts: ModelPart[] = [];
+    const assembly = assembleReply({
+      card: { ...card, contract },
+      onPart: (part) => parts.push(part),
+      makeId: String,
+      taken: new Set(),
+      estimate: () => noUsage,
+    });
+    for (const delta of deltas) assembly.take({ choices: [{ delta }] } as Chunk);
+    assembly.take({ choices: [{ finish_reason: "stop" }] });
+    return { content: assembly.reply().content, parts };
+  }
+
+  test("the parts of a reply of Mistral's reasoning models are its thoughts and its text", () => {
+    const { content, parts } = replyOf(
+      { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
+      { content: [{ type: "text", text: "It is " }] },
+      { content: "42." },
+    );
+    expect(content).toEqual([{ type: "text", text: "It is 42." }]);
+    expect(parts[0]).toEqual({ type: "thinking_delta", text: "hm" });
+  });
+
+  test("details that come in pieces are kept whole, and the thought is shown once", () => {
+    const summary = (text: string) => ({ type: "reasoning.summary", summary: text, index: 0 });
+    const secret = { type: "reasoning.encrypted", data: "aGk=", id: "rs_1", index: 1 };
+    const { content, parts } = replyOf(
+      { reasoning: "I ", reasoning_details: [summary("I ")] },
+      { reasoning: "look", reasoning_details: [summary("look")] },
+      { reasoning_details: [secret] },
+      { content: "done" },
+    );
+    const details = [summary("I look"), secret];
+    const wire = { api: "chat", field: "reasoning_details", details };
+    expect(content).toEqual([
+      { type: "thinking", thinking: "I look", signature: "", wire },
+      { type: "text", text: "done" },
+    ]);
+    expect(parts.filter(({ type }) => type === "thinking_delta")).toHaveLength(2);
+  });
+
+  test("thinking that is signed over the conversation does not come back, which edits would make invalid", () => {
+    const thought = { type: "reasoning.text", text: "I look", index: 0 };
+    const { content } = replyOf(
+      { reasoning: "I look", reasoning_details: [thought] },
+      { reasoning_details: [{ type: "reasoning.text", signature: "sig", index: 0 }] },
+      { content: "done" },
+    );
+    expect(content).toEqual([{ type: "text", text: "done" }]);
+  });
+});
 
 describe("calls", () => {
   const called = (args: string) => ({ function: { name: "bash", arguments: args } });

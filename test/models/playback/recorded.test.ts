@@ -6,6 +6,7 @@ import { type Model, ModelError, type ModelPart } from "../../../src/core/ports.
 import type { ModelRequest } from "../../../src/core/request.ts";
 import { anthropicModel } from "../../../src/models/anthropic/anthropic.ts";
 import { findCard } from "../../../src/models/cards.ts";
+import { dialects } from "../../../src/models/openai/dialects.ts";
 import { openaiModel } from "../../../src/models/openai/openai.ts";
 import { recordedModel, recording } from "../../../src/models/playback/recorded.ts";
 import { scriptedCard, scriptedModel } from "../../../src/models/playback/scripted.ts";
@@ -214,7 +215,9 @@ test("every wire can be recorded and plays again", async () => {
   onTestFinished(() => void responses.close());
   const models = [
     openaiModel({ card, baseUrl: chat.url }),
-    openaiModel({ card, baseUrl: chat.url, dialect: { official: true } }),
+    openaiModel({ card, baseUrl: chat.url, dialect: dialects.chat_official }),
+    openaiModel({ card: { ...card, id: "mistral/x" }, baseUrl: chat.url }),
+    openaiModel({ card: { ...card, id: "openrouter/x" }, baseUrl: chat.url }),
     responsesModel({ card, baseUrl: responses.url }),
   ];
   const encodings = [];
@@ -227,5 +230,5 @@ test("every wire can be recorded and plays again", async () => {
     expect(await send(await play(cassette), second)).toEqual(reply);
     encodings.push(JSON.parse(cassette.split("\n")[0] ?? "").encoding);
   }
-  expect(encodings).toEqual(["chat", "chat_official", "responses"]);
+  expect(encodings).toEqual(["chat", "chat_official", "chat_mistral", "chat_openrouter", "responses"]);
 });

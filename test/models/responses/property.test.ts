@@ -106,7 +106,11 @@ function append(story: Story, reply: { content: object[]; stopReason: string; me
   const clean = JSON.parse(JSON.stringify(reply.content), (_, value) =>
     typeof value === "string" ? value.toWellFormed() : value,
   );
-  const content = withOwnIds(clean, (id) => JSON.stringify(story.events).includes(`"${id}"`));
+  let told: string | undefined;
+  const content = withOwnIds(clean, (id) => {
+    told ??= JSON.stringify(story.events);
+    return told.includes(`"${id}"`);
+  });
   const { stopReason, messageId } = reply;
   const facts = {
     stopReason,

@@ -19,11 +19,14 @@ import { seededRandom } from "../../support/random.ts";
 const { card } = findCard("openai/gpt-6.1-sol");
 const sol: ModelCard = { ...card, api: "responses", contract: cards.contracts.responses as Contract };
 
-function turns(seed: number, steps: number): (body: unknown, index: number) => ResponsesTurn {
+/** The same replies in the same order, however many summaries are asked for in between. */
+function turns(seed: number, steps: number): (body: unknown) => ResponsesTurn {
   const random = seededRandom(seed);
   let focus = false;
-  return (body, index) => {
+  let index = -1;
+  return (body) => {
     if (JSON.stringify(body).includes("Write a handoff.")) return { thinking: "", text: "Decisions: none." };
+    index += 1;
     if ((index + 1) % steps === 0) return { thinking: "enough", text: "done", phase: "final_answer" };
     const thinking = random() < 0.8 ? { thinking: random() < 0.3 ? "" : `thought ${index}` } : {};
     const between = random() < 0.2 ? { between: true as const } : {};

@@ -27,7 +27,9 @@ function randomLoops(count: number): string[] {
   });
 }
 
-test("what a loop that is read for certain runs in bash is in the line written out, and nothing else", () => {
+test("what a loop that is read for certain runs in bash is in the line written out, and nothing else", {
+  timeout: 300_000,
+}, () => {
   const lines = randomLoops(1_500);
   const read = lines.map((line) => {
     const written = withoutLoops(line, parse);

@@ -3,7 +3,8 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { backends, type Fixture, openFixture } from "./shell-fixture.ts";
+import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
+import { backends, type Fixture, hasTerminal, openFixture } from "./shell-fixture.ts";
 
 describe.each(backends)("a shell over %s", (backend) => {
   let shell: Fixture;
@@ -53,6 +54,32 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(await shell.text("echo ok")).toBe("ok");
     expect(await shell.text("kill -9 $$")).toContain(`folder ${shell.work}`);
     expect(await shell.text("cd .; pwd")).toBe(shell.work);
+  });
+
+  test.skipIf(backend === "pipe" || !hasTerminal)("ends a call that it dies before", async () => {
+    const pid = Number(await shell.text("echo $$"));
+    process.kill(pid, "SIGKILL");
+    // Its screen is loaded first, and meanwhile the death is known.
+    const { content } = await shell.call({ command: "cat", tty: true, timeout_s: 5 });
+    expect(content).toContain("new shell");
+  });
+
+  test("that answered just as it was ended for its silence is not used again", async () => {
+    const own = openFixture(backend, {}, { timing: { ...usualTiming, settle: 10 } });
+    const nobody = new Int32Array(new SharedArrayBuffer(4));
+    // Its answer takes a while, for which our own process stands still: its time is over before the answer is read.
+    await own.text("printf -v BIG %1000000s; export BIG");
+    let standsStill = true;
+    const stand = () => {
+      Atomics.wait(nobody, 0, 0, 400);
+      if (standsStill) setImmediate(stand);
+    };
+    stand();
+    const stopped = await own.text({ command: "while :; do :; done", timeout_s: 0.1 });
+    standsStill = false;
+    expect(stopped).toContain("timed out");
+    expect(await own.text("echo ok")).toBe("ok");
+    await own.dispose();
   });
 
   test("keeps the exports of the command that ended it", async () => {

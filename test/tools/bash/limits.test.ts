@@ -128,6 +128,7 @@ describe.each(backends)("a shell over %s", (backend) => {
 
   test("leaves what earlier commands left running alone when it stops one", async () => {
     await shell.text("sleep 71 &");
+    expect(await until(() => shell.processes().includes("sleep 71"))).toBe(true);
     await shell.call({ command: "sleep 72", timeout_s: 0.3 });
     expect(shell.processes()).toEqual(["sleep 71"]);
     await shell.text("kill %%");

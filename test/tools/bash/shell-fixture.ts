@@ -17,6 +17,7 @@ import { createShell, type Shell, type ShellOptions } from "../../../src/tools/b
 import { type ShellTiming, usualTiming } from "../../../src/tools/bash/shell/timing.ts";
 import { bashTool } from "../../../src/tools/bash/tool.ts";
 import { engine, insideOf } from "../../sandbox/support.ts";
+import { patienceMs } from "../../support/until.ts";
 
 export type Backend = "pty" | "pipe";
 export const backends: Backend[] = ["pty", "pipe"];
@@ -137,7 +138,7 @@ export function processesOf(sessionId: string): string[] {
 }
 
 /** Waits until `isTrue`, at most `timeoutMs`; says whether it became true. */
-export async function until(isTrue: () => boolean, timeoutMs = 5000): Promise<boolean> {
+export async function until(isTrue: () => boolean, timeoutMs = patienceMs): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (!isTrue() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
   return isTrue();

@@ -18,9 +18,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { machineName } from "../../../src/disk/process-name.ts";
 import { replaceFile } from "../../../src/tools/editor/replace-file.ts";
 import { editorTool } from "../../../src/tools/editor/tool.ts";
 import { editorHere } from "../../support/editor.ts";
+import { farMachine } from "../../support/foreign-claim.ts";
 
 const edit = { command: "str_replace", old_str: "one", new_str: "ONE" };
 const isRoot = process.getuid?.() === 0;
@@ -192,6 +194,15 @@ test("a kill while writing leaves a whole file, and the next write clears up", a
   }
   await replaceFile(path, Buffer.from("last"));
   expect(editor.names()).toEqual(["f"]);
+});
+
+test("a file that another machine is writing stays, whatever process here has its pid", async () => {
+  const editor = editorHere();
+  const name = (machine: string) => `.sawtooth-${machine}.999999999.1-${"0".repeat(16)}.tmp`;
+  editor.write(name(machineName()), "left");
+  editor.write(name(farMachine), "theirs");
+  await replaceFile(editor.write("f", ""), Buffer.from("last"));
+  expect(editor.names()).toEqual([name(farMachine), "f"]);
 });
 
 test("what is no file, and a path that cannot be, is refused in words", async () => {

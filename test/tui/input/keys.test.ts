@@ -98,9 +98,20 @@ test("words and Enter in one read are one burst with what comes at once behind t
   expect(reader.flush()).toEqual([{ type: "key", key: "enter" }]);
 });
 
+test("a report of the focus is no key, whole or in pieces, in a paste it is text", () => {
+  const reports: boolean[] = [];
+  const reader = createKeyReader({ focused: (isHere) => reports.push(isHere) });
+  expect(reader.push("a\x1b[Ob\x1b[")).toEqual([{ type: "text", text: "ab" }]);
+  expect(reader.push("Ic")).toEqual([{ type: "text", text: "c" }]);
+  expect(reports).toEqual([false, true]);
+  reader.push("\x1b[200~x\x1b[Oy\x1b[201~");
+  expect(reader.flush()).toEqual([{ type: "paste", text: "x\x1b[Oy" }]);
+  expect(reports).toHaveLength(2);
+});
+
 test("where the cursor is, as the terminal tells it, is no key", () => {
   const rows: number[] = [];
-  const reader = createKeyReader((row) => rows.push(row));
+  const reader = createKeyReader({ located: (row) => rows.push(row) });
   expect(reader.push("\x1b[24;1Ra\rb")).toEqual([{ type: "paste", text: "a\nb" }]);
   expect(rows).toEqual([23]);
 });

@@ -7,6 +7,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Box } from "../../../core/sandbox.ts";
+import { withoutTerminals } from "../../../disk/without-terminals.ts";
 import { noPid } from "./process-table.ts";
 import { type End, endScanner, files, initScript, type ShellFolders } from "./protocol.ts";
 
@@ -77,13 +78,11 @@ export async function startBash(options: SpawnOptions): Promise<BashProcess> {
 }
 
 function onMachine(init: string, { cwd, env }: SpawnOptions): Channel {
-  const child = spawn("bash", ["--noprofile", "--rcfile", init, "--noediting", "-i"], {
-    cwd,
-    env,
-    // A kernel session of its own: the shell cannot touch our terminal, and can take another.
-    detached: true,
-    stdio: ["pipe", "pipe", "ignore"],
-  }) as ChildProcess & { stdin: Writable; stdout: Readable };
+  const words = ["--noprofile", "--rcfile", init, "--noediting", "-i"];
+  // A kernel session of its own: the shell cannot touch our terminal, and can take another.
+  const child = withoutTerminals(["pipe", "pipe", "ignore"], (stdio) =>
+    spawn("bash", words, { cwd, env, detached: true, stdio }),
+  ) as ChildProcess & { stdin: Writable; stdout: Readable };
   child.stdin.on("error", () => {});
   return {
     pid: () => child.pid ?? noPid,
@@ -161,6 +160,8 @@ function whenReady(channel: Channel, nonce: string, limit: number): Promise<Bash
         send: channel.send,
         onNext: (listener) => {
           next = listener;
+          // It may have died while a command was prepared for it.
+          if (death) notify(death);
         },
         hangUp: channel.hangUp,
         release: channel.release,

@@ -5,9 +5,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { machineName } from "../../../disk/process-name.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { readUntrusted, removeUntrusted } from "../../../disk/untrusted-file.ts";
-import { descendants, isRunning, type Process, type ProcessTable, signal } from "./process-table.ts";
+import { descendants, isRunning, killAll, type Process, type ProcessTable, signal } from "./process-table.ts";
 
 export type Job = {
   /** As the commands of the session see it. */
@@ -25,14 +26,24 @@ export type Job = {
 };
 
 /**
- * A job on disk. `mark` is the value of SAWTOOTH_JOB in its processes; `startTime` distinguishes it from a later
- * process with its pid. `machinePid`: its pid on the machine, where that differs.
+ * A job on disk. `mark` is the value of SAWTOOTH_JOB in its programs; `startTime` and `session`, the kernel's, distinguish
+ * its leader and its process group from later ones with that pid. `machine`: where the pids are. `machinePid`: its pid
+ * there, where that differs.
  */
-export type JobRecord = Job & { mark: string; startTime: number; announced: boolean; machinePid?: number };
+export type JobRecord = Job & {
+  mark: string;
+  startTime: number;
+  session?: number | undefined;
+  announced: boolean;
+  machine: string;
+  machinePid?: number;
+};
 
 export type Jobs = ReturnType<typeof createJobs>;
 
 const maxLogBytes = 200 * 1024 * 1024;
+/** Looks for what a job has started while it was killed, where none can be waited for. */
+const killLooks = 5;
 
 export type JobsOptions = {
   /** Folder that holds the records. */
@@ -45,14 +56,18 @@ export type JobsOptions = {
   graceMs: number;
 };
 
-type State = JobsOptions & { records: JobRecord[] };
+/** `elsewhere`: jobs of other machines, of which nothing is known here. */
+type State = JobsOptions & { records: JobRecord[]; elsewhere: JobRecord[] };
 type NewJob = Pick<JobRecord, "pid" | "command" | "log" | "mark" | "machinePid">;
 
 /** Creates the background jobs of one session, including kept jobs of an earlier process. */
 export function createJobs(options: JobsOptions) {
   const { folder, processes } = options;
-  const records = readJobRecords(folder).filter((job) => job.kept && isSame(processes, job));
-  const state: State = { ...options, records };
+  const kept = readJobRecords(folder).filter((job) => job.kept);
+  const machine = kept.length > 0 ? machineName() : "";
+  const records = kept.filter((job) => job.machine === machine && isSame(processes, job));
+  const elsewhere = kept.filter((job) => job.machine !== machine);
+  const state: State = { ...options, records, elsewhere };
   return {
     add: (job: NewJob): Job => addJob(state, job),
     list(): Job[] {
@@ -73,7 +88,7 @@ export function createJobs(options: JobsOptions) {
     pids(which: "all" | "kept", all: readonly Process[]): Set<number> {
       const running = records.filter((job) => job.state === "running" && (which === "all" || job.kept));
       if (running.length === 0) return new Set();
-      return new Set(running.flatMap((job) => processesOf(state, job, all)).map(({ pid }) => pid));
+      return new Set(running.flatMap((job) => processesOf(state, job, { all })).map(({ pid }) => pid));
     },
     /** Returns one line for each job that ended since the last call. */
     takeNotices(): string[] {
@@ -89,15 +104,16 @@ export function createJobs(options: JobsOptions) {
 
 function addJob(state: State, job: NewJob): Job {
   state.processes.refresh();
-  const startTime = state.processes.find(job.machinePid ?? job.pid)?.startTime ?? 0;
+  const { startTime = 0, session } = state.processes.find(job.machinePid ?? job.pid) ?? {};
   const began = { startedAt: Date.now(), state: "running", kept: false } as const;
-  const record: JobRecord = { ...job, ...began, announced: false, startTime };
+  const facts = { announced: false, startTime, session, machine: machineName() };
+  const record: JobRecord = { ...job, ...began, ...facts };
   state.records.push(record);
   save(state);
   return publicPart(record);
 }
 
-function publicPart({ mark, startTime, announced, machinePid, ...job }: JobRecord): Job {
+function publicPart({ mark, startTime, session, announced, machine, machinePid, ...job }: JobRecord): Job {
   return job;
 }
 
@@ -110,12 +126,17 @@ async function stopJob(state: State, pid: number): Promise<boolean> {
   const job = findRunning(state, pid);
   if (!job) return false;
   job.announced = true;
-  for (const process of processesOf(state, job)) signal(process.pid, "SIGTERM");
-  for (let waited = 0; waited < state.graceMs && processesOf(state, job).length > 0; waited += 20)
+  let members = processesOf(state, job);
+  for (const process of members) signal(process.pid, "SIGTERM");
+  for (let waited = 0; waited < state.graceMs && members.length > 0; waited += 20) {
     await sleep(20);
-  for (const process of processesOf(state, job)) signal(process.pid, "SIGKILL");
-  await sleep(10);
-  state.processes.refresh();
+    members = processesOf(state, job, { known: members });
+  }
+  await killAll(() => {
+    state.processes.refresh();
+    members = processesOf(state, job, { known: members });
+    return members;
+  });
   refresh(state);
   return true;
 }
@@ -141,27 +162,42 @@ function noteEnd(state: State, job: JobRecord): void {
   removeUntrusted(file);
 }
 
+/** Kills at once, and looks again: one of them may have started something while the table was read. */
 function killProcesses(state: State, job: JobRecord): void {
-  for (const { pid } of processesOf(state, job)) signal(pid, "SIGKILL");
+  let members: Process[] = [];
+  for (let look = 0; look < killLooks; look++) {
+    const before = new Set(members.map(({ pid }) => pid));
+    members = processesOf(state, job, { known: members });
+    if (members.every(({ pid }) => before.has(pid))) return;
+    for (const { pid } of members) signal(pid, "SIGKILL");
+    state.processes.refresh();
+  }
 }
 
+/**
+ * Returns the processes of a job. A program has the mark, a fork of the shell is found by its group or by descent. `known`:
+ * found before, and still of it when their parents have ended.
+ */
 function processesOf(
   { processes, sessionId }: State,
   job: JobRecord,
-  all: readonly Process[] = processes.all(),
+  { known = [], all = processes.all() }: { known?: readonly Process[]; all?: readonly Process[] } = {},
 ): Process[] {
-  const machinePid = job.machinePid ?? job.pid;
+  const { machinePid = job.pid, startTime, session } = job;
   const isMarked = ({ pid }: Process) =>
     processes.variableOf(pid, "SAWTOOTH_JOB") === job.mark &&
     processes.variableOf(pid, "SAWTOOTH_SESSION") === sessionId;
-  const roots = new Set(
-    all.filter((process) => process.pid === machinePid || isMarked(process)).map(({ pid }) => pid),
-  );
+  const isRoot = (process: Process) =>
+    (process.pid === machinePid && process.startTime === startTime) ||
+    (process.group === machinePid && process.session === session) ||
+    known.some((one) => one.pid === process.pid && one.startTime === process.startTime) ||
+    isMarked(process);
+  const roots = new Set(all.filter(isRoot).map(({ pid }) => pid));
   return [...all.filter(({ pid }) => roots.has(pid)), ...descendants(all, roots)];
 }
 
-function save({ folder, records }: State): void {
-  replaceFile(join(folder, "jobs.json"), JSON.stringify(records));
+function save({ folder, records, elsewhere }: State): void {
+  replaceFile(join(folder, "jobs.json"), JSON.stringify([...elsewhere, ...records]));
 }
 
 function describeEnd(job: Job): string {

@@ -265,7 +265,8 @@ async function settle(state: State): Promise<void> {
   bash.send(endLine(++state.number));
   if (await Promise.race([idle, sleep(state.timing.settle, false)])) return;
   signal(bash.pid, "SIGKILL");
-  await idle;
+  // Its answer may have been on its way: it is dead all the same.
+  while (!bash.death()) await new Promise(bash.onNext);
 }
 
 async function close(state: State): Promise<void> {

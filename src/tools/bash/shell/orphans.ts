@@ -1,6 +1,7 @@
 /** Finds processes that a killed agent left behind, by the mark in their environment. */
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { machineName } from "../../../disk/process-name.ts";
 import { readJobRecords } from "./jobs.ts";
 import { openProcessTable } from "./open-process-table.ts";
 import { isRunning, type ProcessTable, signal } from "./process-table.ts";
@@ -10,10 +11,10 @@ export type Orphan = { pid: number; command: string; sessionId: string };
 
 /**
  * Returns the value of SAWTOOTH_AGENT for child processes: it identifies this process, not a later one with the same
- * pid.
+ * pid, nor one of a container.
  */
 export function agentMark(processes: ProcessTable = openProcessTable()): string {
-  return `${process.pid}.${processes.find(process.pid)?.startTime ?? 0}`;
+  return `${machineName()}.${process.pid}.${processes.find(process.pid)?.startTime ?? 0}`;
 }
 
 /**
@@ -21,12 +22,13 @@ export function agentMark(processes: ProcessTable = openProcessTable()): string 
  * the user kept are excluded.
  */
 export function findOrphans(stateFolder: string, processes: ProcessTable = openProcessTable()): Orphan[] {
+  const machine = machineName();
   return processes.all().flatMap(({ pid }) => {
     const variable = (name: string) => processes.variableOf(pid, name);
     const state = variable("SAWTOOTH_STATE");
     if (state === undefined || !(state === stateFolder || state.startsWith(`${stateFolder}/`))) return [];
-    const isAlive = isAgent(processes, variable("SAWTOOTH_AGENT") ?? "");
-    if (isAlive || isKept(state, variable("SAWTOOTH_JOB"))) return [];
+    const isGone = isGoneAgent(processes, machine, variable("SAWTOOTH_AGENT") ?? "");
+    if (!isGone || isKept(state, variable("SAWTOOTH_JOB"))) return [];
     const command = processes.commandLine(pid);
     return [{ pid, command, sessionId: variable("SAWTOOTH_SESSION") ?? "" }];
   });
@@ -44,9 +46,10 @@ export async function endOrphans(
   for (const { pid } of orphans.filter(isThere)) signal(pid, "SIGKILL");
 }
 
-function isAgent(processes: ProcessTable, agent: string): boolean {
-  const [pid, startTime] = agent.split(".").map(Number);
-  return pid !== undefined && processes.find(pid)?.startTime === startTime;
+/** Returns true for the mark of an agent that ran here and is gone. One in a container counts its pids from 1. */
+function isGoneAgent(processes: ProcessTable, machine: string, agent: string): boolean {
+  const [of, pid, startTime] = agent.split(".");
+  return of === machine && processes.find(Number(pid))?.startTime !== Number(startTime);
 }
 
 function isKept(folder: string, mark: string | undefined): boolean {

@@ -75,7 +75,7 @@ function rowOf(line: string): [number, Row][] {
   const [, pid, parent, group, state = "", terminal = "", channel = "", began = "", words = ""] =
     pattern.exec(line) ?? [];
   if (pid === undefined) return [];
-  const process = { pid: Number(pid), parent: Number(parent), session: Number(group) };
+  const process = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
   const row = { ...process, state: state.charAt(0), startTime: Date.parse(began) };
   return [[row.pid, { ...row, terminal, channel, words }]];
 }

@@ -1,8 +1,12 @@
 /** The processes of a machine as the shell sees them: a port, and functions that work with any reader of it. */
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 export type Process = {
   pid: number;
   parent: number;
+  /** The process group. */
+  group: number;
   /** The kernel session; the process group where the machine does not show the session. */
   session: number;
   /** R, S, D, T, Z … as in ps(1). */
@@ -108,6 +112,19 @@ export function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch {
     // Already gone, or another user's.
+  }
+}
+
+/** Rounds of `killAll`, 10 ms each: on a busy machine a process that is killed ends late. */
+const killRounds = 100;
+
+/** Kills what `look` finds until it finds nothing: what is killed may have started something since it was found. */
+export async function killAll(look: () => readonly Process[]): Promise<void> {
+  for (let round = 0; round < killRounds; round++) {
+    const found = look();
+    if (found.length === 0) return;
+    for (const { pid } of found) signal(pid, "SIGKILL");
+    await sleep(10);
   }
 }
 

@@ -159,6 +159,9 @@ export async function drainTerminal({ screen, printed }: RunningCommand): Promis
   }
 }
 
+/** Looks, 40 ms apart, for a shell that was told to give up: it may wait for a busy processor, and dies with its state. */
+const patientRounds = 100;
+
 /**
  * Stops the command and everything it started: SIGINT, after `graceMs` SIGKILL, at last the shell itself. The shell is
  * first told to abandon the rest of the command, so that nothing after a killed program is run.
@@ -175,7 +178,7 @@ export async function stop(running: RunningCommand, graceMs: number): Promise<vo
     if (state === "T") signal(pid, "SIGCONT");
   }
   await until(isOver, graceMs);
-  for (let round = 0; round < 20 && !isOver(); round++) {
+  for (let round = 0; round < patientRounds && !isOver(); round++) {
     processes.refresh();
     if (!running.ended) signal(bash.pid, giveUpSignal);
     for (const { pid } of running.ownProcesses()) signal(pid, "SIGKILL");

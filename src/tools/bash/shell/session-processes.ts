@@ -6,6 +6,7 @@ import {
   ancestors,
   descendants,
   isRunning,
+  killAll,
   type Process,
   type ProcessTable,
   type ShellPids,
@@ -87,6 +88,8 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
     found = find();
     if (found.every(({ pid }) => commandLine(pid) !== shellCommand)) break;
   }
+  // One may have ended since.
+  found = found.filter(({ pid, startTime }) => processes.find(pid)?.startTime === startTime);
   for (const { pid, startTime } of found) state.left.set(pid, startTime);
   return found.map(({ pid }) => {
     const command = commandLine(pid);
@@ -125,11 +128,8 @@ async function endAll(state: State): Promise<void> {
   const ending = endable(state).map(({ pid }) => pid);
   for (const pid of ending) signal(pid, "SIGTERM");
   for (let waited = 0; waited < graceMs && ending.some(isThere); waited += 20) await sleep(20);
-  for (let round = 0; round < 5; round++) {
+  await killAll(() => {
     processes.refresh();
-    const rest = endable(state);
-    if (rest.length === 0) return;
-    for (const { pid } of rest) signal(pid, "SIGKILL");
-    await sleep(10);
-  }
+    return endable(state);
+  });
 }

@@ -1,6 +1,6 @@
 /** Stages a command in a file for the shell and starts it. */
 
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { appendFileSync, linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readUntrusted, removeUntrusted } from "../../../disk/untrusted-file.ts";
@@ -152,7 +152,8 @@ function stage(folder: string, name: string, text: string): string {
  * Gives the output file a second name, under which a sandboxed command can write it: under its own it can only read.
  */
 function linkInto(folder: string, outputPath: string): string {
-  const path = join(folder, randomBytes(8).toString("hex"));
+  // Of a store of random numbers, which costs a sixth of asking for some.
+  const path = join(folder, randomUUID());
   linkSync(outputPath, path);
   return path;
 }

@@ -10,7 +10,7 @@ export type ShellTiming = {
   stopJob: number;
   /** For the shell to exit once its input has ended. */
   hangUp: number;
-  /** For the shell to answer after a command was stopped. */
+  /** For the shell to answer after a command was stopped: long enough for one that waits for a busy processor. */
   settle: number;
   /** For the shell to start, or to start a job: a job of its own may hold it up with a pipe in place of a file. */
   answer: number;
@@ -25,7 +25,7 @@ export const usualTiming: ShellTiming = {
   terminate: 500,
   stopJob: 1000,
   hangUp: 300,
-  settle: 1000,
+  settle: 5000,
   answer: 30_000,
   readSilence: 700,
   waitSilence: 4000,
