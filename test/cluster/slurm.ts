@@ -37,7 +37,9 @@ export function startSlurm(root: string, local: string, env: Record<string, stri
   const controller = () => background("controller", "slurmctld", ["-D"]);
   const node = (name: NodeName) => {
     const apart = "--pid --uts --mount --fork --kill-child --mount-proc".split(" ");
-    const begin = `hostname ${name} && mount -t tmpfs -o size=${localMegabytes}m disk ${local} && exec slurmd -D -N ${name}`;
+    const disk = `mount -t tmpfs -o size=${localMegabytes}m disk ${local}`;
+    // The first process of a machine reaps what others leave. slurmd does not, and takes a process that nobody reaps for one at work.
+    const begin = `hostname ${name} && ${disk} && { slurmd -D -N ${name} & wait; }`;
     return background(`node-${name}`, "unshare", [...apart, "sh", "-c", begin]);
   };
   const running = { controller: controller(), a: node("a"), b: node("b") };
