@@ -21,7 +21,7 @@ import { endlessLoop, gateTools, remind } from "./watching.ts";
 export async function runTurn(agent: Agent, signal: AbortSignal): Promise<TurnEnd> {
   let reader = viewReader();
   let previous: PreviousRequest | undefined;
-  const counts: TurnCounts = { cutReplies: 0, sentBack: 0 };
+  const counts: TurnCounts = { cutReplies: 0, pauses: 0, sentBack: 0 };
   for (;;) {
     await takeSaid(agent);
     const planned = await applyPlans(agent, reader, signal);

@@ -7,8 +7,11 @@ import { isPaused } from "../core/questions.ts";
 import { wellFormedValue } from "../core/text/clean-text.ts";
 import type { Agent } from "./agent.ts";
 
-/** Counts of one turn: replies in a row that were cut, and times that the model had to go on although it was done. */
-export type TurnCounts = { cutReplies: number; sentBack: number };
+/**
+ * Counts of one turn: replies in a row that were cut, or that the API paused, and times that the model had to go on
+ * although it was done.
+ */
+export type TurnCounts = { cutReplies: number; pauses: number; sentBack: number };
 
 /** An end, and its detail. */
 type End = [reason: TurnEnd, detail?: string];
@@ -23,6 +26,8 @@ type Answered = {
 
 /** Replies in a row that may be cut by their length before the turn ends. */
 const maxCutReplies = 3;
+/** Replies in a row that the API may pause, each after searches that are paid, before the turn ends. */
+const maxPauses = 10;
 const cutReplyNote =
   "Your last reply was cut off at its length limit, and any tool call in it was not run. Go on in smaller pieces: " +
   "split large files or commands over several calls.";
@@ -39,9 +44,11 @@ export async function endAfter(agent: Agent, answered: Answered): Promise<End | 
   if (reply.stopReason === "max_tokens") return endOfCut(agent, counts);
   if (calls.length > 0) {
     counts.cutReplies = 0;
+    counts.pauses = 0;
     return undefined;
   }
-  if (reply.stopReason === "pause_turn") return goOn(agent);
+  if (reply.stopReason === "pause_turn") return goOn(agent, counts);
+  counts.pauses = 0;
   const end = restOf(reply);
   if (end[0] !== "completed") return end;
   if ((await takeInput(agent)) || (await isSentBack(agent, counts, signal))) return undefined;
@@ -71,8 +78,12 @@ function endOfCut(agent: Agent, counts: TurnCounts): End | undefined {
 }
 
 /** A reply that was paused in its searches is sent back as it is; one that ends otherwise needs a word behind it. */
-function goOn(agent: Agent): undefined {
+function goOn(agent: Agent, counts: TurnCounts): End | undefined {
+  counts.pauses += 1;
+  if (counts.pauses > maxPauses)
+    return ["output_limit", `the API paused the reply ${counts.pauses} times in a row`];
   if (!isPaused(agent.log.events())) tell(agent, pausedNote);
+  return undefined;
 }
 
 /** Returns true when the model has to go on although it is done; the reason is in the log. */

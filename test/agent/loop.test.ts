@@ -5,6 +5,7 @@ import { requestOfStep } from "../../src/context/request/compose.ts";
 import { brokenRules } from "../../src/context/rules/request.ts";
 import { ModelError } from "../../src/core/ports.ts";
 import { allOf, lastOf, spending } from "../../src/core/questions.ts";
+import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { fakeTool, testAgent } from "../support/agents.ts";
 import { user } from "../support/logs.ts";
 
@@ -177,6 +178,25 @@ describe("limits", () => {
     const { agent, log } = testAgent({ turns: () => ({ text: "long", stop: "max_tokens" }) });
     expect(await runTurn(agent, never)).toBe("output_limit");
     expect(allOf(log.events(), "reminder")).toHaveLength(3);
+  });
+
+  const query = (index: number) => ({ query: `q ${index}`, found: [`https://a.example/${index}`] });
+  test.each<[string, (index: number) => ScriptedReply]>([
+    ["after a word", (index) => ({ text: `I look ${index}.` })],
+    ["after a search", (index) => ({ text: `I found ${index}.`, searches: [query(index)] })],
+    ["in the middle of a search", (index) => ({ searches: [{ ...query(index), waits: true }] })],
+  ])("a reply that the API pauses again and again %s goes on ten times; a call begins anew", async (_, replyOf) => {
+    const webSearch = { maxUses: 3, blockedDomains: [] };
+    const pause = (index: number): ScriptedReply => ({ ...replyOf(index), stop: "pause_turn" });
+    const endless = testAgent({ turns: (_, index) => pause(index), webSearch });
+    expect(await runTurn(endless.agent, never)).toBe("output_limit");
+    expect(endless.requests).toHaveLength(11);
+    expect(lastOf(endless.log.events(), "turn_ended")?.detail).toBe(
+      "the API paused the reply 11 times in a row",
+    );
+    const ended = (index: number): ScriptedReply => (index === 19 ? { text: "done" } : pause(index));
+    const turns = (_: unknown, index: number) => (index === 9 ? { calls: [bash("a")] } : ended(index));
+    expect(await runTurn(testAgent({ turns, webSearch }).agent, never)).toBe("completed");
   });
 });
 
