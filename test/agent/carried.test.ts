@@ -25,6 +25,7 @@ const cards: Record<Exclude<Maker, "openai">, ModelCard> = {
   mistral: findCard("mistral/devstral-latest").card,
   devstral: findCard("vllm/mistralai/Devstral-Small-2-24B").card,
   openrouter: findCard("openrouter/google/gemini-3.5-pro").card,
+  routed_deepseek: findCard("openrouter/deepseek/deepseek-v4-pro").card,
 };
 const makers = Object.keys(cards) as (keyof typeof cards)[];
 
@@ -39,9 +40,18 @@ function turnOf(maker: Maker, index: number): OpenaiTurn {
       : {}),
   }));
   const thinks = maker !== "gemini" && !maker.endsWith("stral");
-  const thinking = thinks ? { thinking: index % 3 === 1 ? "" : `thought ${index} – \ud83e` } : {};
+  const thinking: { thinking?: string } = thinks
+    ? { thinking: index % 3 === 1 ? "" : `thought ${index} – \ud83e` }
+    : {};
   const details = maker === "openrouter" ? { details: detailsOf(index, calls[0]?.id ?? "") } : {};
-  return { ...thinking, ...details, text: index % 2 ? `looking ${index}` : "", calls };
+  const thought = {
+    type: "reasoning.text",
+    text: thinking.thinking?.toWellFormed(),
+    format: "unknown",
+    index: 0,
+  };
+  const routed = maker === "routed_deepseek" && thinking.thinking ? { details: [thought] } : {};
+  return { ...thinking, ...details, ...routed, text: index % 2 ? `looking ${index}` : "", calls };
 }
 
 /** Details as OpenRouter streams them: text in pieces, and the signature at the first call. */
@@ -79,6 +89,7 @@ function modelOf(maker: keyof typeof cards, baseUrl: string): Model {
     gemini: dialects.chat_signed,
     mistral: dialects.chat_mistral,
     openrouter: dialects.chat_openrouter,
+    routed_deepseek: dialects.chat_openrouter,
   };
   const dialect = own[maker] ?? dialects.chat;
   return openaiModel({ card: cards[maker], apiKey: "sk-test", baseUrl, dialect });
@@ -110,7 +121,7 @@ test.each(makers)(
   },
 );
 
-test.each(["deepseek", "gemini", "mistral", "devstral", "openrouter"] as const)(
+test.each(["deepseek", "gemini", "mistral", "devstral", "openrouter", "routed_deepseek"] as const)(
   "%s, then Claude, then the first again: each gets what it made, and nothing of the other",
   async (maker) => {
     const { agent, log, server, model } = await start(maker, 6, "raw");

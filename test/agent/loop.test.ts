@@ -185,19 +185,22 @@ describe("limits", () => {
     ["after a word", (index) => ({ text: `I look ${index}.` })],
     ["after a search", (index) => ({ text: `I found ${index}.`, searches: [query(index)] })],
     ["in the middle of a search", (index) => ({ searches: [{ ...query(index), waits: true }] })],
-  ])("a reply that the API pauses again and again %s goes on ten times; a call begins anew", async (_, replyOf) => {
-    const webSearch = { maxUses: 3, blockedDomains: [] };
-    const pause = (index: number): ScriptedReply => ({ ...replyOf(index), stop: "pause_turn" });
-    const endless = testAgent({ turns: (_, index) => pause(index), webSearch });
-    expect(await runTurn(endless.agent, never)).toBe("output_limit");
-    expect(endless.requests).toHaveLength(11);
-    expect(lastOf(endless.log.events(), "turn_ended")?.detail).toBe(
-      "the API paused the reply 11 times in a row",
-    );
-    const ended = (index: number): ScriptedReply => (index === 19 ? { text: "done" } : pause(index));
-    const turns = (_: unknown, index: number) => (index === 9 ? { calls: [bash("a")] } : ended(index));
-    expect(await runTurn(testAgent({ turns, webSearch }).agent, never)).toBe("completed");
-  });
+  ])(
+    "a reply that the API pauses again and again %s goes on ten times; a call begins anew",
+    async (_, replyOf) => {
+      const webSearch = { maxUses: 3, blockedDomains: [] };
+      const pause = (index: number): ScriptedReply => ({ ...replyOf(index), stop: "pause_turn" });
+      const endless = testAgent({ turns: (_, index) => pause(index), webSearch });
+      expect(await runTurn(endless.agent, never)).toBe("output_limit");
+      expect(endless.requests).toHaveLength(11);
+      expect(lastOf(endless.log.events(), "turn_ended")?.detail).toBe(
+        "the API paused the reply 11 times in a row",
+      );
+      const ended = (index: number): ScriptedReply => (index === 19 ? { text: "done" } : pause(index));
+      const turns = (_: unknown, index: number) => (index === 9 ? { calls: [bash("a")] } : ended(index));
+      expect(await runTurn(testAgent({ turns, webSearch }).agent, never)).toBe("completed");
+    },
+  );
 });
 
 test("a refused thinking signature costs all thinking once, and the turn goes on", async () => {

@@ -3,8 +3,19 @@
 import { brokenAtMistral, brokenAtTemplate } from "./mock-mistral.ts";
 import type { OpenaiBody, OpenaiTurn, WireMessage } from "./mock-openai.ts";
 
-/** `openai`: wants nothing back. `devstral`: a server of one's own with that model. `openrouter`: in front of Gemini. */
-export type Maker = "openai" | "deepseek" | "moonshot" | "gemini" | "mistral" | "devstral" | "openrouter";
+/**
+ * `openai`: wants nothing back. `devstral`: a server of one's own with that model. `openrouter`: in front of Gemini, and
+ * `routed_deepseek`: in front of DeepSeek.
+ */
+export type Maker =
+  | "openai"
+  | "deepseek"
+  | "moonshot"
+  | "gemini"
+  | "mistral"
+  | "devstral"
+  | "openrouter"
+  | "routed_deepseek";
 
 /** `status`: 400 without one. */
 export type Refused = { message: string; body: unknown; status?: number };
@@ -43,7 +54,7 @@ export function makersRules(maker: Maker): MakersRules {
 }
 
 /** OpenAI's limit of the ids of calls, and that of OpenRouter in front of Responses. */
-const longestIds: Partial<Record<Maker, number>> = { openai: 40, openrouter: 64 };
+const longestIds: Partial<Record<Maker, number>> = { openai: 40, openrouter: 64, routed_deepseek: 64 };
 
 /** Why the maker misses what it gave with its calls. */
 function notCarried(
@@ -76,8 +87,22 @@ function longId(messages: readonly WireMessage[], longest: number): Refused | un
   return undefined;
 }
 
-function isWhole(maker: "deepseek" | "moonshot" | "openrouter", message: WireMessage, given: Given): boolean {
-  return maker === "openrouter" ? hasDetails(message, given) : isThought(message, given);
+function isWhole(
+  maker: Exclude<Maker, "openai" | "gemini" | "mistral" | "devstral">,
+  message: WireMessage,
+  given: Given,
+): boolean {
+  if (maker === "openrouter") return hasDetails(message, given);
+  return isThought(message, given) && (maker !== "routed_deepseek" || hasOwnDetails(message, given));
+}
+
+/** Returns true when details that were given come back as they were; of other replies there need be none. */
+function hasOwnDetails(
+  { tool_calls: calls = [], reasoning_details: details }: WireMessage,
+  given: Given,
+): boolean {
+  const due = given.get(calls[0]?.id ?? "")?.details;
+  return due === undefined || due === "[]" || JSON.stringify(details) === due;
 }
 
 /** The details of a reply whose pieces were streamed: text of one index is one detail. */
@@ -136,6 +161,11 @@ const refusals: Record<
   moonshot: (at) => {
     const message = `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${at}`;
     return { message, body: { error: { message, type: "invalid_request_error" } } };
+  },
+  routed_deepseek: () => {
+    const raw = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+    const metadata = { raw: JSON.stringify({ error: { message: raw } }), provider_name: "DeepSeek" };
+    return { message: raw, body: { error: { message: "Provider returned error", code: 400, metadata } } };
   },
   openrouter: (at) => {
     const message = "Provider returned error";

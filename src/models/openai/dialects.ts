@@ -13,6 +13,11 @@ export type Dialect = {
   signedCalls?: "call" | "details";
   /** Ids of calls that are longer are refused. `exact`: so are shorter ones, and all but letters and digits. */
   callIds?: { longest: number; exact?: true };
+  /**
+   * A host for many makers: models whose names match want the thinking of each message with calls in
+   * `reasoning_content`, also when it is empty, besides the form of the host. Without it all that carry thinking do.
+   */
+  thinkingContent?: RegExp;
   /** Usage is stated unasked, and asking for it is refused. */
   statesUsage?: true;
   /** Between results, or what was said, and what is said next there must be a reply. */
@@ -27,14 +32,20 @@ const mistralTemplates = {
 
 /**
  * The dialects by the names that cassettes have for them. OpenAI's limit of ids: opencode#12653; Mistral's rules:
- * avante.nvim#2347 (usage) and #2695 (order of roles), opencode#1680 (ids); OpenRouter's: Roo-Code#10640, openclaw#875.
+ * avante.nvim#2347 (usage) and #2695 (order of roles), opencode#1680 (ids); OpenRouter's: Roo-Code#10640, openclaw#875,
+ * and for thinking inspect_ai#4080 (DeepSeek), pi#5309 (Kimi) and hermes-agent#25484 (MiMo).
  */
 export const dialects = {
   chat: { official: false },
   chat_official: { official: true, callIds: { longest: 40 } },
   chat_signed: { official: false, signedCalls: "call" },
   chat_mistral: { ...mistralTemplates, official: false, statesUsage: true },
-  chat_openrouter: { official: false, signedCalls: "details", callIds: { longest: 64 } },
+  chat_openrouter: {
+    official: false,
+    signedCalls: "details",
+    callIds: { longest: 64 },
+    thinkingContent: /deepseek|kimi|mimo/i,
+  },
 } as const satisfies Record<string, Dialect>;
 
 const byHost: Readonly<Record<string, Dialect>> = {

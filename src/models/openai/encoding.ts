@@ -66,24 +66,16 @@ function bridged(messages: readonly Encoded[]): Encoded[] {
   });
 }
 
-function encodeMessage(
-  { role, content }: Message,
-  { carried, model }: ModelRequest,
-  dialect: Dialect,
-): Encoded[] {
+function encodeMessage({ role, content }: Message, request: ModelRequest, dialect: Dialect): Encoded[] {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
   if (role === "system") return [{ role, content: text }];
   if (role === "user") return encodeUser(content, dialect);
   const calls = encodeCalls(content.filter(isToolUse), dialect);
   if (!text && calls.length === 0) return [];
-  const thought =
-    thoughtOf(content) ??
-    unsignedDetails(calls, model, dialect) ??
-    (carried && calls.length > 0 ? { reasoning_content: "" } : {});
   const message = {
     role,
     content: text || null,
-    ...thought,
+    ...thinkingOf(content, calls, request, dialect),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   return [message];
@@ -98,6 +90,22 @@ function encodeCalls(uses: readonly ToolUseBlock[], dialect: Dialect) {
     ...(wire?.api === "chat" ? { extra_content: wire.extra_content } : {}),
     ...(foreign && index === 0 ? { extra_content: { google: { thought_signature: unsigned } } } : {}),
   }));
+}
+
+/** The thinking of a reply in each form that the server wants, an empty one too. */
+function thinkingOf(
+  content: Message["content"],
+  calls: readonly { id: string }[],
+  { carried, model }: ModelRequest,
+  dialect: Dialect,
+): object {
+  const kept = thoughtOf(content) ?? unsignedDetails(calls, model, dialect);
+  const due = carried && (kept !== undefined || calls.length > 0);
+  const { thinkingContent } = dialect;
+  if (!due || (thinkingContent && !thinkingContent.test(model))) return kept ?? {};
+  if (kept && !thinkingContent) return kept;
+  const thought = content.find(({ type }) => type === "thinking");
+  return { ...kept, reasoning_content: thought?.type === "thinking" ? thought.thinking : "" };
 }
 
 /** The thinking of a reply under the name that it came with. */

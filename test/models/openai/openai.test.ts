@@ -152,6 +152,23 @@ test.each([
 });
 
 test.each([
+  ["openrouter/deepseek/deepseek-v4-pro", ""],
+  ["openrouter/moonshotai/kimi-k2.6", ""],
+  ["openrouter/xiaomi/mimo-v2.5-pro", ""],
+  ["openrouter/anthropic/claude-sonnet-5.5", undefined],
+  ["openrouter/google/gemini-3.5-pro", undefined],
+  ["openrouter/openai/gpt-6.1-sol", undefined],
+  ["openrouter/z-ai/glm-5.3", undefined],
+])("at OpenRouter a call of %s without thinking has the reasoning_content %j", (model, thinking) => {
+  const messages: ModelRequest["messages"] = [
+    { role: "user", content: [{ type: "text", text: "go" }] },
+    { role: "assistant", content: [call] },
+  ];
+  const body = encodeOpenai({ ...request, model, messages, carried: true }, dialects.chat_openrouter);
+  expect(JSON.parse(body).messages.at(-1).reasoning_content).toBe(thinking);
+});
+
+test.each([
   ["https://api.mistral.ai/v1", "mistral/x", dialects.chat_mistral],
   ["http://gateway.example/v1", "mistral/x", dialects.chat_mistral],
   ["http://gateway.example/v1", "openrouter/google/gemini-3.5-pro", dialects.chat_openrouter],
