@@ -35,13 +35,7 @@ export function startSlurm(root: string, local: string, env: Record<string, stri
     return child;
   };
   const controller = () => background("controller", "slurmctld", ["-D"]);
-  const node = (name: NodeName) => {
-    const apart = "--pid --uts --mount --fork --kill-child --mount-proc".split(" ");
-    const disk = `mount -t tmpfs -o size=${localMegabytes}m disk ${local}`;
-    // The first process of a machine reaps what others leave. slurmd does not, and takes a process that nobody reaps for one at work.
-    const begin = `hostname ${name} && ${disk} && { slurmd -D -N ${name} & wait; }`;
-    return background(`node-${name}`, "unshare", [...apart, "sh", "-c", begin]);
-  };
+  const node = (name: NodeName) => background(`node-${name}`, "unshare", machineWords(name, local));
   const running = { controller: controller(), a: node("a"), b: node("b") };
   const ask = (program: string, ...words: string[]): string =>
     execFileSync(program, words, { env: whole, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
@@ -79,6 +73,15 @@ export function startSlurm(root: string, local: string, env: Record<string, stri
       process.kill(Number(readFileSync(join(root, "munge/pid"), "utf8")), "SIGKILL");
     },
   };
+}
+
+/** Begins a node as a machine of its own. */
+function machineWords(name: NodeName, local: string): string[] {
+  const apart = "--pid --uts --mount --fork --kill-child --mount-proc".split(" ");
+  const disk = `mount -t tmpfs -o size=${localMegabytes}m disk ${local}`;
+  // The first process of a machine reaps what others leave. slurmd does not, and takes a process that nobody reaps for one at work.
+  const begin = `hostname ${name} && ${disk} && { slurmd -D -N ${name} & wait; }`;
+  return [...apart, "sh", "-c", begin];
 }
 
 function jobIn(line: string): QueuedJob {
