@@ -34,7 +34,7 @@ export default defineConfig({
     setupFiles: "test/support/temporary.ts",
     sequence: { sequencer: LongestFirst },
     testTimeout: process.env.SAWTOOTH_TEST_FULL ? 300_000 : 120_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
     // Without it what is polled for has one second to come.
     expect: { poll: { timeout: patienceMs } },
     projects: [

@@ -145,10 +145,13 @@ async function open({ target }: ConnectOptions): Promise<Channel> {
 type Asking = {
   ask(params: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
   isOpen(): boolean;
+  /** Called after each answer: the time of a call begins anew. */
+  onAnswer: Set<() => void>;
 };
 
 function askingBy(elicit: Elicit): Asking {
   let open = 0;
+  const onAnswer = new Set<() => void>();
   return {
     async ask(params, signal) {
       open += 1;
@@ -156,9 +159,11 @@ function askingBy(elicit: Elicit): Asking {
         return await elicitationOf(params, elicit, signal);
       } finally {
         open -= 1;
+        for (const renew of onAnswer) renew();
       }
     },
     isOpen: () => open > 0,
+    onAnswer,
   };
 }
 
@@ -218,6 +223,7 @@ function callsOf(
   const made = async <T>(call: CallOptions, run: (options: RequestOptions) => Promise<T>): Promise<T> => {
     const { signal, timeoutMs, onProgress } = call;
     const patience = patienceFor(timeoutMs, signal, asking.isOpen);
+    asking.onAnswer.add(patience.renew);
     try {
       const sdk: RequestOptions = {
         signal: patience.signal,
@@ -237,6 +243,7 @@ function callsOf(
       }
       throw new CallFailed(kind, channel.trouble() || (kind === "timeout" ? "" : wordsOf(error)));
     } finally {
+      asking.onAnswer.delete(patience.renew);
       patience.end();
     }
   };

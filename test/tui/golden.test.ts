@@ -1,6 +1,6 @@
 /** Six screens of the program as a person sees them, kept in `test/golden/screens`: a change is read in the diff. */
 
-import { beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import { matchesGolden, scrub } from "../support/golden.ts";
 import { open, type TerminalFixture } from "../support/terminal-fixture.ts";
@@ -49,8 +49,13 @@ async function finished(): Promise<TerminalFixture> {
 
 // The figures count the folder's name and the platform's, which the model reads.
 describe.skipIf(process.platform !== "linux")("the screen", () => {
+  const before = process.env.TMPDIR;
   beforeAll(() => {
     process.env.TMPDIR = "/tmp";
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
   });
 
   test("of a session that begins", async () => {

@@ -1,6 +1,6 @@
 /** The GitHub action and the CI examples: their steps, run in clean folders against the strict server. */
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -38,13 +38,14 @@ const action = parse(readFileSync(join(root, "action.yml"), "utf8")) as {
 
 /** A checkout as the runner has it, built. */
 let checkout = "";
-beforeAll(() => {
+beforeAll(async () => {
   checkout = mkdtempSync(join(tmpdir(), "sawtooth-action-"));
   for (const name of ["bin", "src", "prompts", "scripts", "package.json", "action.yml", "LICENSE"])
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
-  const built = spawnSync(process.execPath, ["scripts/build.ts"], { cwd: checkout, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(built.stderr);
+  const env = process.env as Record<string, string>;
+  const built = await run(process.execPath, ["scripts/build.ts"], { cwd: checkout, env });
+  if (built.code !== 0) throw new Error(built.output);
 });
 afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 

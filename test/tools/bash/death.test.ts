@@ -60,7 +60,7 @@ describe.each(backends)("a shell over %s", (backend) => {
     const pid = Number(await shell.text("echo $$"));
     process.kill(pid, "SIGKILL");
     // Its screen is loaded first, and meanwhile the death is known.
-    const { content } = await shell.call({ command: "cat", tty: true, timeout_s: 5 });
+    const { content } = await shell.call({ command: "cat", tty: true, timeout_s: 60 });
     expect(content).toContain("new shell");
   });
 

@@ -76,7 +76,7 @@ const ended: Ending[] = [
   { name: "replaced by another program", during: "exec sleep 60" },
   {
     name: "while a command waits for input",
-    before: [{ command: "read x </dev/tty; echo x >stray", timeout_s: 5 }],
+    before: [{ command: "read x </dev/tty; echo x >stray", timeout_s: 60 }],
     needsTerminal: true,
   },
   {

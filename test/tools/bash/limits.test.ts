@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { giveUpSignal } from "../../../src/tools/bash/shell/protocol.ts";
 import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
+import { withLimit } from "../../support/until.ts";
 import { backends, type Fixture, isInside, openFixture, until } from "./shell-fixture.ts";
 
 const stubborn = [
@@ -31,6 +32,15 @@ const stubborn = [
   "python3 -c 'import signal,time; signal.signal(2, signal.SIG_IGN); time.sleep(60)'",
 ];
 
+/** Runs a command that writes BEFORE and never ends into its time limit. */
+async function timedOut(shell: Fixture, command: string) {
+  const { result, seconds } = await withLimit(
+    (seconds) => shell.call({ command, timeout_s: seconds }),
+    ({ content }) => String(content).startsWith("BEFORE\n"),
+  );
+  return { ...result, seconds };
+}
+
 describe("at its timeout", () => {
   const shells: Fixture[] = [];
   beforeAll(async () => {
@@ -43,11 +53,11 @@ describe("at its timeout", () => {
   afterAll(async () => void (await Promise.all(shells.map((shell) => shell.dispose()))));
 
   async function stops(shell: Fixture, command: string): Promise<void> {
-    const output = await shell.call({ command: `echo BEFORE; ${command}; echo AFTER`, timeout_s: 0.3 });
+    const output = await timedOut(shell, `echo BEFORE; ${command}; echo AFTER`);
     expect(output.isError).toBe(true);
     expect(output.stats?.timedOut).toBe(true);
     expect(output.content).toMatch(/^BEFORE\n/);
-    expect(output.content).toContain("timed out after 0.3 s");
+    expect(output.content).toContain(`timed out after ${output.seconds} s`);
     expect(output.content).not.toContain("AFTER");
     expect(shell.processes()).toEqual([]);
     expect(await shell.text("echo ok; pwd; echo $X")).toBe(`ok\n${shell.work}/sub\n1`);
@@ -80,8 +90,8 @@ describe.each(backends)("a shell over %s", (backend) => {
   });
 
   test.skipIf(isInside)("goes on after a command that stopped the very shell, within its grace", async () => {
-    const output = await shell.call({ command: "y=9; kill -STOP $$; echo AFTER", timeout_s: 0.3 });
-    expect(output.content).toBe("[timed out after 0.3 s and was stopped; the output so far is kept]");
+    const { content, seconds } = await timedOut(shell, "y=9; echo BEFORE; kill -STOP $$; echo AFTER");
+    expect(content).toBe(`BEFORE\n[timed out after ${seconds} s and was stopped; the output so far is kept]`);
     expect(await shell.text("echo $y")).toBe("9");
   });
 

@@ -93,7 +93,7 @@ test.skipIf(!hasTerminal || isInside)(
   async () => {
     const shell = openFixture("pty", {}, { processes: psTable("procps") });
     onTestFinished(() => shell.dispose());
-    const output = await shell.call({ command: "read -r x </dev/tty; echo got $x", timeout_s: 5 });
+    const output = await shell.call({ command: "read -r x </dev/tty; echo got $x", timeout_s: 60 });
     expect(output.content).toContain("[waiting for input. On the terminal:]");
   },
 );
