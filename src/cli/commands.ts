@@ -117,8 +117,6 @@ function configuredRoot({ flags }: Headless): string {
 async function report(command: Extract<Headless, { name: "report" }>): Promise<number> {
   const { step, html, verbose, resume, serve } = command.flags;
   if (serve) {
-    if (step !== undefined || html !== undefined || verbose)
-      throw new UsageError("--serve shows all of the report: remove --step, --html and --verbose");
     const { runServe } = await import("./commands/report-serve.ts");
     return runServe(configuredRoot(command), command.operands[0] ?? resume, complain);
   }

@@ -3,6 +3,7 @@
 import { packageVersion } from "../app/prompts.ts";
 import { exitCodeOf, UsageError } from "../core/errors.ts";
 import { type Command, parseCommand } from "./arguments/arguments.ts";
+import { refuseHeadless } from "./arguments/combinations.ts";
 import { errorText, writeError, writeOut, writeUnexpected } from "./terminal-output.ts";
 import { limitYoungGeneration } from "./young-generation.ts";
 
@@ -29,6 +30,7 @@ async function dispatch(command: Command): Promise<number> {
     case "version":
       return say(`${packageVersion()}\n`);
     case "run": {
+      if (!isHeadless(command)) refuseHeadless(command.flags);
       const { worktree } = command.flags;
       if (worktree === undefined) return runTask(command);
       return (await import("./worktree.ts")).inWorktree(worktree, () => runTask(command));

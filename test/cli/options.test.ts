@@ -6,6 +6,7 @@ import { parseCommand } from "../../src/cli/arguments/arguments.ts";
 import { allOptions, takes } from "../../src/cli/arguments/options.ts";
 import { taskKey, taskOptions } from "../../src/cli/arguments/task-options.ts";
 import { helpText } from "../../src/cli/help.ts";
+import { drive } from "../support/pty-drive.ts";
 import { makeWorkspace, sawtooth } from "../support/sawtooth.ts";
 import { root } from "../support/source.ts";
 
@@ -55,6 +56,73 @@ describe("an option that a command does not take is refused in one line that say
       stderr: "sawtooth: --clean belongs to sawtooth doctor (see sawtooth --help)\n",
     });
   });
+});
+
+describe("an option without an effect beside the others is refused in one line, and never ignored", () => {
+  test.each([
+    ["replay a --reuse --context raw", "--context has no effect with --reuse, which takes --format, --html"],
+    ["replay a --reuse --window 9000", "--window has no effect with --reuse"],
+    ["replay a --permissions --html a.html", "--html has no effect with --permissions"],
+    ["replay a --tune --format csv", "--format has no effect with --tune, which takes --prices, --gaps"],
+    ["replay a --allow read(a)", "--allow has no effect on replay without --permissions"],
+    ["report --html a.html --verbose", "--verbose has no effect with --html"],
+    ["report --html a.html --step 2", "--step has no effect with --html"],
+    ["report --step 2 --verbose", "--verbose has no effect with --step"],
+    ["report --serve --step 2", "--step has no effect with --serve, which shows all of the report"],
+    ["report abc --resume def", "--resume has no effect beside the session that is named"],
+    ["egress abc --resume def", "--resume has no effect beside the session that is named"],
+    ["sessions --redact", "--redact has no effect on sessions list, which takes --session-dir, --verbose"],
+    ["sessions show abc --format html", "--format has no effect on sessions show"],
+    ["sessions export --verbose", "--verbose has no effect on sessions export"],
+    ["undo --list --to 3", "--to has no effect with --list"],
+    ["undo --list --redo", "--redo has no effect with --list"],
+    ["mcp remove a --output-format json", "--output-format has no effect here: mcp list and mcp get take it"],
+    ["acp login anthropic --model a/b", "--model has no effect on acp login"],
+    ["batch --summary out --model a/b", "--model has no effect with --summary"],
+    ["batch compare a b --effort low", "--effort has no effect on batch compare"],
+    ["batch a.jsonl --out out --verbose", "--verbose has no effect on batch"],
+    ["fix --check true --json-schema {}", "--json-schema has no effect on fix"],
+    ["fix --check true --quarantine", "--quarantine has no effect on fix"],
+    ["demo --output-format json", "--output-format has no effect on demo"],
+    ["-p x -c -r abc", "--continue has no effect beside --resume, which names the session"],
+    ["-p x --model openai/a --loose", "--loose has no effect with a model that is no recorded/<file>"],
+    ["-p x --quarantine --json-schema {} --allow read(a)", "--allow has no effect with --quarantine"],
+    ["-p x --quarantine --json-schema {} -w tree", "--worktree has no effect with --quarantine"],
+  ])("%s", (words, message) => {
+    expect(() => parseCommand(words.split(" "))).toThrow(message);
+  });
+
+  test.each([
+    "replay a --reuse --format json --html a.html",
+    "replay a --permissions --deny read(a) --format csv",
+    "replay a --tune --prices a/b --gaps ignore --window 9000 --jobs 2",
+    "replay a --context raw --html a.html --format json",
+    "report abc --verbose --session-dir d",
+    "report -r abc --html a.html",
+    "sessions list --verbose",
+    "sessions export abc --redact --format json",
+    "mcp list --output-format json",
+    "batch --summary out --output-format json",
+    "fix --check true -c --fork --verbose --debug d",
+    "demo --model recorded/a --loose --verbose --plain",
+    "-p x --quarantine --json-schema {} --model a/b --max-turns 3 --output-format json",
+  ])("but not one that has: %s", (words) => {
+    expect(parseCommand(words.split(" "))).toHaveProperty("flags");
+  });
+});
+
+test.each([
+  ["--quarantine", "--json-schema", "{}"],
+  ["--debug", "file"],
+])("nor does a session on a screen ignore an option of headless runs: %s", async (...words) => {
+  const workspace = makeWorkspace();
+  onTestFinished(workspace.remove);
+  const terminal = drive(workspace, words);
+  await terminal.until("has no effect on the screen: add -p");
+  expect(await terminal.ended).toMatchObject({ code: 2 });
+  expect(terminal.whole().filter(Boolean)).toEqual([
+    `sawtooth: ${words[0]} has no effect on the screen: add -p`,
+  ]);
 });
 
 test("each option is read as the same command line with its value written the other way", () => {

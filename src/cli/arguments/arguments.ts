@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { UsageError } from "../../core/errors.ts";
+import { refuseIneffective } from "./combinations.ts";
 import { type CommandName, commandNames, type NamedCommand } from "./option.ts";
 import { accepts, allOptions, type FlagsOf, type NamedOption, takes } from "./options.ts";
 
@@ -31,6 +32,7 @@ export function parseCommand(line: readonly string[]): Command {
   const [first, ...rest] = positionals;
   const name = written.has("print") ? undefined : commandNames.find((command) => command === first);
   refuseStray(written, name ?? "run");
+  refuseIneffective(name ?? "run", { written, operands: name ? rest : [] });
   if (name) return namedCommand(name, rest, written);
   if (rest.length > 0) throw new UsageError("more than one prompt: quote the prompt (see sawtooth --help)");
   return { name: "run", flags: flagsFor("run", written), ...(first === undefined ? {} : { prompt: first }) };
