@@ -1,5 +1,6 @@
 /** Writes the beginning of a session's log, and the changes of a resumed one. Checked before anything is written. */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Settings } from "../config/settings.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { contextNames, type NamedStack, readStack, stackNamed } from "../context/policies/stacks.ts";
@@ -9,7 +10,7 @@ import { UsageError } from "../core/errors.ts";
 import type { EventBody, LogEvent } from "../core/events.ts";
 import type { ModelCard } from "../core/model-card.ts";
 import type { Model, Tool } from "../core/ports.ts";
-import { currentEngine, currentModel } from "../core/questions.ts";
+import { currentEngine, currentModel, started } from "../core/questions.ts";
 import { placeholderTool, type ToolDefinition } from "../core/request.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { OpenSession } from "../session/store.ts";
@@ -102,7 +103,8 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   // A choice made in the session beats the settings, which only apply to new sessions.
   const effort = flags.effort ?? before.effort ?? settings.effort;
   // The card of the same model may have changed too: in the settings, or with a new version.
-  if (JSON.stringify(before.model) !== JSON.stringify(model.card) || effort !== before.effort)
+  const { webSearch } = started(events);
+  if (!isSameCard(before.model, model.card, webSearch !== undefined) || effort !== before.effort)
     bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
   const { context, engine } = currentEngine(events);
   const wanted = flags.context === undefined ? { context, engine: {} } : stackOf(flags.context);
@@ -112,6 +114,17 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   if (wanted.context !== context || differs)
     bodies.push({ type: "settings_changed", context: wanted.context, engine: changed });
   return bodies;
+}
+
+/**
+ * Returns true when the session sends and bills the same with both cards. `searches`: it may search the web; the price
+ * of that, which cards of earlier versions lack, means nothing to another session.
+ */
+function isSameCard(before: ModelCard, now: ModelCard, searches: boolean): boolean {
+  const compared = ({ prices: { webSearch, ...prices }, ...card }: ModelCard): unknown =>
+    // As the log has it, without fields that are undefined.
+    JSON.parse(JSON.stringify({ ...card, prices: searches ? { ...prices, webSearch } : prices }));
+  return isDeepStrictEqual(compared(before), compared(now));
 }
 
 /** Returns the change to another policy stack, by a name that `stackOf` takes; the engine's settings stay. */

@@ -99,6 +99,38 @@ describe("kill -9", () => {
   });
 });
 
+describe("a card that an earlier version wrote", () => {
+  type Prices = Record<string, number>;
+  const types = (file: string) => wholeEvents(file).map(({ type }) => type);
+
+  async function resumed(age: (prices: Prices) => Prices) {
+    const { workspace, server } = await serve([{ text: "one" }, { text: "two" }]);
+    await sawtooth(workspace, ["-p", "begin", ...auto]);
+    const file = logOf(workspace);
+    const [first = "", ...rest] = readFileSync(file, "utf8").split("\n");
+    const event = JSON.parse(first) as { model: { prices: Prices } };
+    const aged = { ...event, model: { ...event.model, prices: age(event.model.prices) } };
+    writeFileSync(file, [JSON.stringify(aged), ...rest].join("\n"));
+    await sawtooth(workspace, ["-p", "go on", "-c", ...auto]);
+    return { server, file, now: event.model.prices };
+  }
+
+  test("and that only lacks the price of a search is no other model: nothing is appended", async () => {
+    const { server, file, now } = await resumed(({ webSearch: _, ...prices }) => prices);
+    expect(now).toHaveProperty("webSearch");
+    expect(types(file)).not.toContain("model_changed");
+    expect(server.exchanges.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test("with another price is taken over by today's, which later replies cost", async () => {
+    const { file, now } = await resumed((prices) => ({ ...prices, input: 1.25 }));
+    const changed = wholeEvents(file).flatMap((event) =>
+      event.type === "model_changed" ? [event.model] : [],
+    );
+    expect(changed.map(({ prices }) => prices)).toEqual([now]);
+  });
+});
+
 describe("a damaged log", () => {
   async function finished(): Promise<{ workspace: Workspace; server: MockServer; file: string }> {
     const { workspace, server } = await serve([

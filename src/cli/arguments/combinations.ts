@@ -3,7 +3,7 @@
 import { UsageError } from "../../core/errors.ts";
 import type { CommandName } from "./option.ts";
 
-/** What was written: the values of each option by its name, and the words after the command. */
+/** A line as written: the values of each option by its name, and the words after the command. */
 type Line = { written: ReadonlyMap<string, readonly string[]>; operands: readonly string[] };
 
 /** A way to call a command in which some of its options have no effect. */
@@ -31,7 +31,7 @@ const onVerb =
 const hasOperand = ({ operands }: Line): boolean => operands.length > 0;
 const isCompare = ({ written, operands }: Line): boolean => operands[0] === "compare" && !written.has("out");
 
-/** Of a replay. Two of them at once have a message of their own. */
+/** Ways to replay. Two of them at once have a message of their own. */
 const ways = ["reuse", "permissions", "tune"];
 const judged = ["permission-mode", "allow", "deny"];
 const ofRuns = ["output-format", "input-format", "json-schema", "quarantine"];
