@@ -36,8 +36,23 @@ describe.skipIf(!engine)("S18 staged-link: the folder of the shell's state", () 
     expect(await inside({ command: "exit 3", background: true })).toContain("background job");
   });
 
-  test("may hold up the start of a job for a while, and the shell is back", async () => {
-    await flood("for i in $(seq 400); do mkfifo job-$i.pid; done");
+  test("holds up no command and no shell with pipes, which nobody reads", async () => {
+    const limited = (command: string) => inside({ command, timeout_s: 60 });
+    const make = (pipes: string) => limited(`cd ${state} && rm -rf * && mkfifo ${pipes}; cd ${session.work}`);
+    await limited("kept=1");
+    expect(await make(names)).toBe("(no output)");
+    expect(await limited("echo $kept")).toBe("1");
+    expect(await make("$(seq -f job-%g.pid 400)")).toBe("(no output)");
+    expect(await inside({ command: "true", background: true })).toContain("background job");
+    expect(await limited("echo $kept")).toBe("1");
+    expect(await make(names)).toBe("(no output)");
+    const ended = await limited("exit 3");
+    expect(ended).toContain("[exit 3]");
+    expect(ended).toMatch(/Lost: .*\bexports\b/);
+  });
+
+  test("is not waited for where a shell is held up as it starts a job: another takes its place", async () => {
+    await inside("PROMPT_COMMAND='[[ ! -v __sawtooth_text ]] || sleep 1000'");
     await inside({ command: "true", background: true });
     expect(await inside("echo back")).toContain("back");
   });

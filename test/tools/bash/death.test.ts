@@ -49,6 +49,28 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(await shell.text(`echo \${X-unset}`)).toBe("unset");
   });
 
+  test("says which exports it has lost, where they were too many to be saved", async () => {
+    await shell.text("export A=1");
+    await shell.text("printf -v BIG %5000000s; export BIG");
+    const first = await shell.text("kill -9 $$");
+    expect(first).toContain(
+      "exports A. Lost: unexported variables, shell options, exports of its last commands",
+    );
+    for (const end of ["exit 3", "kill -9 $$"]) {
+      await shell.text("printf -v BIG %5000000s; export BIG");
+      await shell.text(":");
+      const second = await shell.text(end);
+      expect(second).toContain(`Restored: folder ${shell.work}`);
+      expect(second).toContain("Lost: unexported variables, shell options, exports");
+      expect(second).not.toContain("exports of its last commands");
+      expect(await shell.text(`echo "\${A-unset}"`)).toBe("unset");
+    }
+    await shell.text("export B=2");
+    const third = await shell.text("kill -9 $$");
+    expect(third).toMatch(/exports B\. Lost: unexported variables, shell options(, functions, aliases)?\]$/);
+    expect(await shell.text("echo $B")).toBe("2");
+  });
+
   test("survives the loss of its folder, and starts in the last one that is there", async () => {
     await shell.text('mkdir -p a/b; cd a/b; rm -rf "$PWD"');
     expect(await shell.text("echo ok")).toBe("ok");

@@ -123,6 +123,16 @@ describe.each(backends)("a shell over %s", (backend) => {
     expect(await shell.text("echo ok")).toBe("ok");
   });
 
+  test("keeps a DEBUG trap that a job starts beside, and the whole of each later one", async () => {
+    await shell.text("trap 'echo long dbg' DEBUG");
+    await shell.call({ command: "true", background: true });
+    expect(await shell.text("echo a")).toBe("long dbg\na");
+    await shell.text("trap 'echo d' DEBUG");
+    expect(await shell.text("echo a")).toBe("d\na");
+    await shell.text("trap - DEBUG");
+    expect(await shell.text("echo a")).toBe("a");
+  });
+
   test("tracing again shows nothing of our own", async () => {
     await shell.text("set -x");
     expect(await shell.text("echo a")).toBe("++ echo a\na");

@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Box, Sandbox } from "../../../core/sandbox.ts";
-import { prepareUntrusted } from "../../../disk/untrusted-file.ts";
+import { emptyUntrusted, prepareUntrusted, readUntrusted } from "../../../disk/untrusted-file.ts";
 import { type BashProcess, startBash } from "./bash-process.ts";
 import { childEnvironment } from "./environment.ts";
 import { agentMark } from "./orphans.ts";
@@ -42,6 +42,7 @@ type State = LifecycleOptions & {
   /** Number of the last command, over all shells of the session. */
   number: number;
   flags: string;
+  debugTrap: string;
   hasTerminal: boolean | undefined;
   /** The reason for the next start. */
   next: "first" | "resumed" | "died";
@@ -63,6 +64,7 @@ export function createLifecycle(options: LifecycleOptions) {
     cwds: [options.cwd],
     number: before?.number ?? 0,
     flags: "",
+    debugTrap: "",
     hasTerminal: undefined,
     next: before ? "resumed" : "first",
     closed: false,
@@ -89,10 +91,9 @@ export function createLifecycle(options: LifecycleOptions) {
     nextNumber: () => ++state.number,
     /** `$-` after the last command, and D when it has a DEBUG trap. */
     flags: () => state.flags,
-    noteEnd(event: End): void {
-      state.flags = event.flags;
-      noteCwd(state);
-    },
+    /** Line that sets the DEBUG trap of the last command again. */
+    debugTrap: () => state.debugTrap,
+    noteEnd: (event: End) => noteEnd(state, event),
     cwd: () => currentFolder(state),
     hasTerminal: () => state.hasTerminal,
     /** Pid on the machine of the first process of the sandbox. */
@@ -150,8 +151,7 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
   state.living = undefined;
   const place = await placeOf(state);
   const hostPath = hostPathOf(state);
-  const snapshot = mode === "restore" ? readShellState(folders.state) : undefined;
-  const all = snapshot ? restoration(folders.state, snapshot, cwds, hostPath) : undefined;
+  const all = mode === "restore" ? restoration(folders.state, cwds, hostPath) : undefined;
   const restored = all && leavesSandbox(state, place) ? onlyFolder(all) : all;
   prepareFiles(folders.state);
   const terminal = place ? place.terminal : await terminalOf(state);
@@ -172,9 +172,11 @@ async function start(state: State, mode: "restore" | "fresh"): Promise<Restorati
     bash.release();
     throw new Error("the shell is closed");
   }
+  for (const name of [files.functions, files.left]) emptyUntrusted(join(folders.state, name));
   Object.assign(state, {
     living: { bash, terminal, box: place?.box },
     flags: "",
+    debugTrap: "",
     next: "died",
     hasTerminal: terminal !== undefined,
   });
@@ -244,6 +246,12 @@ function hostPathOf({ boxed }: State): (path: string) => string {
   return (path) => boxed?.sandbox.hostPath(path) ?? path;
 }
 
+function noteEnd(state: State, { flags }: End): void {
+  state.flags = flags;
+  state.debugTrap = flags.includes("D") ? takeDebugTrap(state) : "";
+  noteCwd(state);
+}
+
 /** Records the shell's folder, unless it is gone. */
 function noteCwd({ living, cwds, processes, folders }: State): void {
   const cwd =
@@ -292,11 +300,22 @@ async function end(bash: BashProcess, { hangUp }: ShellTiming): Promise<void> {
 function prepareFiles(folder: string): void {
   const names = [files.baseline, ...files.snapshots, files.debugTrap, files.functions, files.left];
   for (const name of names) prepareUntrusted(join(folder, name));
+  emptyUntrusted(join(folder, files.debugTrap));
+}
+
+/** Returns the DEBUG trap that the shell has put aside; the file is emptied for the next. */
+function takeDebugTrap({ folders }: State): string {
+  const path = join(folders.state, files.debugTrap);
+  const trap = readUntrusted(path) ?? "";
+  emptyUntrusted(path);
+  return trap;
 }
 
 /** Returns the folder that the shell reported after its last command, where no process's folder can be read. */
 function reportedFolder(processes: ProcessTable, folder: string): string | undefined {
-  return processes.workingFolder(process.pid) === undefined ? readShellState(folder)?.cwd : undefined;
+  return processes.workingFolder(process.pid) === undefined
+    ? readShellState(folder)?.snapshot?.cwd
+    : undefined;
 }
 
 const causes = {
@@ -305,7 +324,7 @@ const causes = {
   changed: "what commands may touch has changed; processes of the one before it were ended",
 };
 
-function describe({ cwd, names, functions }: Restoration, reason: keyof typeof causes): string {
+function describe({ cwd, names, exports, functions }: Restoration, reason: keyof typeof causes): string {
   const cause = causes[reason];
   const restoredParts = [
     `folder ${cwd}`,
@@ -315,6 +334,7 @@ function describe({ cwd, names, functions }: Restoration, reason: keyof typeof c
   const lost = [
     "unexported variables",
     "shell options",
+    ...(exports === "lost" ? ["exports"] : exports === "older" ? ["exports of its last commands"] : []),
     ...(functions === "lost" ? ["functions", "aliases"] : []),
   ];
   return `new shell, because ${cause}. Restored: ${restoredParts.join(", ")}. Lost: ${lost.join(", ")}`;

@@ -76,10 +76,12 @@ const endFunction = `__sawtooth_end() {
  * whatever became of the program it waits for: bash itself goes on unless that program died of SIGINT. It works only
  * while a command is being sourced: a trap that jumps out of bash's read of its input makes bash 5.2 run its stale
  * input buffer, and the memory behind it, as commands (`getc_with_restart` is left with a count of -1), until it dies
- * by SIGSEGV. Snapshots are overwritten without truncation, which ext4 would answer with a write to the disk; their
- * number stands at both ends, so that a half-written one is recognised. The traps run within a command that may be
- * traced: their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of
- * a status. CDPATH never outlives a command: with it `cd src` may lead anywhere.
+ * by SIGSEGV. All that it writes it opens for reading too, with `<>`: what a command put there may be a pipe, which
+ * nobody reads, and to open that for writing alone waits for ever. So nothing is truncated, which ext4 would answer
+ * with a write to the disk. The number of a snapshot stands at both ends, so that a half-written one is recognised;
+ * other texts end with NUL, or in a file that we emptied before. The traps run within a command that may be traced:
+ * their own trace is discarded. The first end mark reports the pid of the shell, as it sees itself, in place of a
+ * status. CDPATH never outlives a command: with it `cd src` may lead anywhere.
  */
 export function initScript(options: {
   folders: ShellFolders;
@@ -106,7 +108,7 @@ __sawtooth_in=${quote(folders.in)}
 __sawtooth_dir=${quote(folders.state)}
 __sawtooth_nonce=${options.nonce}
 __sawtooth_status=0
-export -p >|${file(files.baseline)}
+{ export -p; builtin printf '\\0'; } 1<>${file(files.baseline)}
 ${options.restore}
 __sawtooth_save() {
   { builtin printf '%s\\0%s\\0' "$1" "\${PWD-}"; builtin export -p; builtin printf '\\0%s\\0' "$1"; } 1<>"$2" || :
@@ -119,16 +121,15 @@ __sawtooth_job() {
   set +me
   export SAWTOOTH_JOB=$1
   ( set "$2"; eval "$__sawtooth_text" )
-  builtin printf %s "$?" >|"$__sawtooth_dir/job-$1.status"
+  builtin printf %s "$?" 1<>"$__sawtooth_dir/job-$1.status"
 }
 __sawtooth_leave() {
   if [[ -v __sawtooth_term ]]; then export TERM=$__sawtooth_term; fi
-  { builtin declare -f; builtin alias -p; } >|"$__sawtooth_dir/${files.functions}" || :
+  { builtin declare -f; builtin alias -p; builtin printf '\\0'; } 1<>"$__sawtooth_dir/${files.functions}" || :
   __sawtooth_save 0 "$__sawtooth_dir/${files.left}"
 }
 trap '${quiet}; { __sawtooth_leave; } 2>/dev/null' EXIT
 __sawtooth_arm
-: >|${file(files.left)}; : >|${file(files.functions)}
 __sawtooth_status=$$; __sawtooth_end ${options.number}
 __sawtooth_status=0
 `;
@@ -162,7 +163,7 @@ export function hasOddParentheses(command: string): boolean {
 
 /** Puts the DEBUG trap aside: bash would run it for our lines too, and hide it from sourced files. */
 export function endLine(number: number, before = ""): string {
-  return `${quiet}; ${before}builtin trap -p DEBUG >|"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
+  return `${quiet}; ${before}builtin trap -p DEBUG 1<>"$__sawtooth_dir/${files.debugTrap}" || :; builtin trap - DEBUG; __sawtooth_end ${number}\n`;
 }
 
 /**
@@ -179,7 +180,7 @@ export function backgroundLines(
   return [
     `IFS= read -r -d '' __sawtooth_text <${quote(script)} || :`,
     `set -m; { __sawtooth_job ${number} ${strict} 2>&1 & } <${quote(io.input)} >>${quote(io.output)}; set +m`,
-    `builtin printf %s "$!" >|${quote(pid)}; unset __sawtooth_text`,
+    `builtin printf %s "$!" 1<>${quote(pid)}; unset __sawtooth_text`,
     endLine(number),
   ].join("\n");
 }

@@ -4,7 +4,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readUntrusted } from "../../../disk/untrusted-file.ts";
+import { readUntrustedStart } from "../../../disk/untrusted-file.ts";
 import { files } from "./protocol.ts";
 
 /** Returns the path on the machine of a path that the shell sees. */
@@ -12,22 +12,36 @@ export type HostPath = (path: string) => string;
 
 export type ShellState = { number: number; cwd: string; exports: string };
 
+/** `number`: of the newest snapshot, complete or not. */
+export type SavedState = {
+  number: number;
+  /** The newest complete snapshot. */
+  snapshot: ShellState | undefined;
+  /** True when no newer one is incomplete: not finished by a dying shell, or larger than what is read. */
+  isWhole: boolean;
+};
+
 /** Names that every shell sets for itself. */
 const own = new Set(["PWD", "OLDPWD", "SHLVL", "_", "SAWTOOTH_SESSION", "SAWTOOTH_STATE", "SAWTOOTH_AGENT"]);
 
-/** Returns the newest complete snapshot in the state folder, undefined when there is none. */
-export function readShellState(folder: string): ShellState | undefined {
+/** Reads what the shells of the state folder have saved, undefined when it is nothing. */
+export function readShellState(folder: string): SavedState | undefined {
   const left = parseSnapshot(join(folder, files.left));
-  if (left) return left;
-  const snapshots = files.snapshots.map((name) => parseSnapshot(join(folder, name)));
-  return snapshots.filter((snapshot) => snapshot !== undefined).sort((a, b) => b.number - a.number)[0];
+  const snapshots = files.snapshots.flatMap((name) => parseSnapshot(join(folder, name)) ?? []);
+  const number = Math.max(...[left ?? [], snapshots].flat().map((one) => one.number));
+  if (left?.snapshot) return { ...left, number };
+  if (!left && snapshots.length === 0) return undefined;
+  const newest = snapshots.filter(({ isWhole }) => isWhole).sort((a, b) => b.number - a.number)[0];
+  return { number, snapshot: newest?.snapshot, isWhole: !left && newest?.number === number };
 }
 
-/** Parses a snapshot. One that a dying shell did not finish lacks its number at the end and is ignored. */
-function parseSnapshot(path: string): ShellState | undefined {
-  const [number, cwd, exports, end] = (readUntrusted(path) ?? "").split("\0");
-  if (!number || end !== number || cwd === undefined || exports === undefined) return undefined;
-  return { number: Number(number), cwd, exports };
+/** Parses a snapshot, undefined where there is none. A complete one has its number at the end too. */
+function parseSnapshot(path: string): SavedState | undefined {
+  const [start = "", cwd, exports, end] = (readUntrustedStart(path) ?? "").split("\0");
+  if (!/^\d+$/.test(start)) return undefined;
+  const number = Number(start);
+  const isWhole = end === start && cwd !== undefined && exports !== undefined;
+  return { number, isWhole, snapshot: isWhole ? { number, cwd, exports } : undefined };
 }
 
 export type Restoration = {
@@ -36,29 +50,27 @@ export type Restoration = {
   script: string;
   /** Names of the restored exports. */
   names: string[];
+  /** "older" when those of the last commands could not be read. */
+  exports: "restored" | "older" | "lost";
   /** "lost" unless the former shell ended by itself. */
   functions: "restored" | "none" | "lost";
 };
 
 /**
- * Returns how to restore the snapshot in a new shell; `cwds` are known folders, the newest last. `hostPath`: as of a
- * sandbox.
+ * Returns how to restore in a new shell what the state folder holds; `cwds` are known folders, the newest last.
+ * `hostPath`: as of a sandbox.
  */
-export function restoration(
-  folder: string,
-  snapshot: ShellState,
-  cwds: readonly string[],
-  hostPath: HostPath,
-): Restoration {
-  const before = exportEntries(readUntrusted(join(folder, files.baseline)) ?? "");
-  const after = exportEntries(snapshot.exports);
+export function restoration(folder: string, cwds: readonly string[], hostPath: HostPath): Restoration {
+  const { snapshot, isWhole = false } = readShellState(folder) ?? {};
+  const before = exportEntries(snapshot ? textOf(join(folder, files.baseline)) : "");
+  const after = exportEntries(snapshot?.exports ?? "");
   const changed = [...after].filter(([name, entry]) => !own.has(name) && before.get(name) !== entry);
   const removed = [...before.keys()].filter((name) => !own.has(name) && !after.has(name));
-  const functionsFile = join(folder, files.functions);
-  const functions = readUntrusted(functionsFile) ?? "";
+  const functions = textOf(join(folder, files.functions));
   return {
-    cwd: lastExisting([...cwds, snapshot.cwd], hostPath),
+    cwd: lastExisting(snapshot ? [...cwds, snapshot.cwd] : cwds, hostPath),
     names: changed.map(([name]) => name),
+    exports: isWhole ? "restored" : snapshot ? "older" : "lost",
     functions: functions === "" ? "lost" : hasUserFunctions(functions) ? "restored" : "none",
     script: [
       functions,
@@ -70,7 +82,12 @@ export function restoration(
 
 /** Leaves out of a restoration what a hostile program could have put there. */
 export function onlyFolder({ cwd }: Restoration): Restoration {
-  return { cwd, script: "", names: [], functions: "lost" };
+  return { cwd, script: "", names: [], exports: "lost", functions: "lost" };
+}
+
+/** Returns what a shell wrote last into a file that is never truncated: it ends with NUL. */
+function textOf(path: string): string {
+  return readUntrustedStart(path)?.split("\0", 1)[0] ?? "";
 }
 
 function hasUserFunctions(text: string): boolean {

@@ -49,7 +49,7 @@ export async function startForeground(
   const staged = stage(
     folders.in,
     files.command,
-    stagedCommand(command, lifecycle.flags(), debugTrap(folders.state, lifecycle.flags())),
+    stagedCommand(command, lifecycle.flags(), lifecycle.debugTrap()),
   );
   const written = box ? linkInto(session.outFolder, request.outputPath) : request.outputPath;
   const running: RunningCommand = {
@@ -156,10 +156,6 @@ function linkInto(folder: string, outputPath: string): string {
   const path = join(folder, randomUUID());
   linkSync(outputPath, path);
   return path;
-}
-
-function debugTrap(folder: string, flags: string): string {
-  return flags.includes("D") ? (readUntrusted(join(folder, files.debugTrap)) ?? "") : "";
 }
 
 function livingOf(lifecycle: ShellLifecycle): LiveShell {
