@@ -3,10 +3,14 @@
 import { isToolUse, type ToolUseBlock } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
 import { indexFrom } from "../../core/questions.ts";
-import { type CallFacts, touchesOf } from "../../core/tool-calls.ts";
+import { touchesOf } from "../../core/tool-calls.ts";
+import { observed } from "../reuse/kind.ts";
 import { signatureOf } from "../view/turns.ts";
 
-/** Repeats in one reply: re-reads of unchanged files, and repeated commands. */
+/**
+ * Repeats in one reply: re-reads of unchanged files, and repeated commands. They measure the pace of the work, whatever
+ * the window holds; what was asked for again since an edit took it is in reuse/forgotten.ts.
+ */
 export type Repeats = { rereads: number; repeats: number };
 export type StepRepeats = Repeats & { seq: number };
 
@@ -67,18 +71,15 @@ export function repeatReader(): { steps: readonly StepRepeats[]; take(event: Log
 type Known = { run: Set<string>; read: Set<string> };
 
 function note(step: Repeats, call: ToolUseBlock, result: EventOf<"tool_result">, { run, read }: Known): void {
-  const paths = result.stats?.read ?? viewedPaths(call, result.call);
+  // A call that did not run read nothing, and is no repetition.
+  if (result.rejected) return;
+  const { read: paths, wrote } = observed(call, result);
   const signature = signatureOf(call);
   if (paths.length > 0) step.rereads += paths.filter((path) => read.has(path)).length;
   else if (touchesOf(call, result.call).kind === "runs" && run.has(signature)) step.repeats += 1;
   run.add(signature);
   for (const path of paths) read.add(path);
-  for (const path of result.stats?.wrote ?? []) read.delete(path);
-}
-
-function viewedPaths(call: ToolUseBlock, recorded: CallFacts | undefined): string[] {
-  const { kind, paths } = touchesOf(call, recorded);
-  return kind === "reads" ? paths : [];
+  for (const path of wrote) read.delete(path);
 }
 
 function sumOf(steps: readonly StepRepeats[]): Repeats & { steps: number } {

@@ -20,6 +20,15 @@ export function recordedKind(
   return stats?.purpose ?? (facts ? fromFacts(call.name, facts) : fromCall(call));
 }
 
+/** Tells also which files it was: those that its tool noted as read and written, else those that the call names. */
+export function observed(
+  call: ToolUseBlock,
+  result: Pick<EventOf<"tool_result">, "call" | "stats">,
+): Observed {
+  const { kind, read, wrote } = recordedKind(call, result);
+  return { kind, read: result.stats?.read ?? read, wrote: result.stats?.wrote ?? wrote };
+}
+
 /** From the call alone. */
 const fromCall = memoizeBy((call: ToolUseBlock): Observed => {
   const { kind, paths } = touchesOf(call);

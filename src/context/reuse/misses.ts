@@ -8,7 +8,7 @@ import type { ContextEdit, EventOf, LogEvent } from "../../core/events.ts";
 import { type ModelCard, noUsage, type Usage } from "../../core/model-card.ts";
 import { blockTokens, textTokens } from "../view/tokens.ts";
 import type { View } from "../view/view.ts";
-import { type ObservationKind, recordedKind } from "./kind.ts";
+import { type ObservationKind, observed, recordedKind } from "./kind.ts";
 import { type LineTable, lineTable, textsOf, writtenIn } from "./lines.ts";
 
 /** An observation that a reply quotes and the window does not hold. */
@@ -119,17 +119,15 @@ function shownLines(table: LineTable) {
     const text = whole ?? resultText(event.content);
     const source = { event, call, text };
     for (const line of table.linesOf(text)) newest[line] = source;
-    const wrote = event.stats?.wrote ?? recordedKind(call, event).wrote;
-    for (const path of wrote) wroteAt.set(path, event.seq);
+    for (const path of observed(call, event).wrote) wroteAt.set(path, event.seq);
   };
   /** Returns true for a read or search of something that was shown before the newest reply and not written since. */
   const readsOld = (event: EventOf<"tool_result">, source: Source): boolean => {
     const call = calls.get(event.toolUseId);
     if (!call || source.event.seq > replied) return false;
-    const { kind, read } = recordedKind(call, event);
+    const { kind, read } = observed(call, event);
     if (kind !== "read" && kind !== "search") return false;
-    const paths = event.stats?.read ?? read;
-    return paths.every((path) => (wroteAt.get(path) ?? -1) < source.event.seq);
+    return read.every((path) => (wroteAt.get(path) ?? -1) < source.event.seq);
   };
   return { take, readsOld, by: (line: number) => newest[line] };
 }

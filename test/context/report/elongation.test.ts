@@ -36,6 +36,25 @@ describe("elongation", () => {
     expect(found.after.rereads).toBe(0);
   });
 
+  test("files that commands read and write count as those of the editor do", () => {
+    const purpose = (kind: string, read: string[], wrote: string[]) => ({ purpose: { kind, read, wrote } });
+    const ran = (id: string, command: string, stats: object) => [
+      reply(call(id, "bash", { command })),
+      { ...result(id), stats } as EventBody,
+    ];
+    const edit = ran("b", "sed -i s/a/b/ x", purpose("edit", [], ["/w/x"]));
+    const cat = ran("c", "cat x", purpose("read", ["/w/x"], []));
+    expect(around(view("a", "/w/x"), cat).after.rereads).toBe(1);
+    expect(around([...view("a", "/w/x"), ...edit], cat).after.rereads).toBe(0);
+  });
+
+  test("a call that was refused read nothing: reading after it is no repetition", () => {
+    const [asked, read] = view("a", "/w/x");
+    const refused = { ...read, isError: true, rejected: "denied" } as EventBody;
+    const found = around([asked as EventBody, refused], view("b", "/w/x"));
+    expect(found.after).toMatchObject({ rereads: 0, repeats: 0 });
+  });
+
   test("looks 15 steps far, and at the pace of each side", () => {
     const many = Array.from({ length: 40 }, (_, index) => step(`n${index}`, "ls")).flat();
     expect(around(many.slice(0, 10), many)).toMatchObject({ after: { steps: 15, repeats: 15 }, excess: 3 });
