@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { editWords, sentenceOf } from "../../src/context/view/edit-words.ts";
 import type { LogEvent } from "../../src/core/events.ts";
 import type { ScriptedReply } from "../../src/models/playback/script.ts";
 import type { Workspace } from "../support/sawtooth.ts";
@@ -59,6 +60,26 @@ test.each(["claude-sonnet-5-5", "claude-haiku-4-5"])(
     expect(events.filter(({ type }) => type === "context_edited")).toMatchObject([{ policy: "compact" }]);
   },
 );
+
+test.each([80, 30])("Ctrl-O has the edit, in the words of the history, at %d columns", async (columns) => {
+  const { terminal, workspace } = await open([...work, { text: prose }], auto, { columns, rows: 30 });
+  terminal.send("go\r");
+  await terminal.until("Counted.");
+  await atRest(terminal);
+  terminal.send("/compact the file /srv/far/away.txt\r");
+  await terminal.until("context:");
+  await atRest(terminal);
+  terminal.send("\x0f");
+  await terminal.until("edit of the context");
+  const events = logOf(workspace);
+  const edit = events.findLast((event) => event.type === "context_edited");
+  const said = edit?.type === "context_edited" ? sentenceOf(editWords(edit, events)) : "";
+  expect(said).toContain("leave the context");
+  const rows = terminal.screen().filter((row) => row.startsWith("  │ "));
+  expect(rows.map((row) => row.slice(4)).join(" ")).toBe(said);
+  terminal.send("\x1b[D");
+  await terminal.until("│ seq 2000");
+});
 
 test("Esc ends /compact with the history as it was, and what was typed meanwhile is said after", async () => {
   const slow: ScriptedReply = { text: "word ".repeat(200), fault: { pauseMs: 100 } };

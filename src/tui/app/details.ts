@@ -1,8 +1,9 @@
-/** The details view: one of the newest calls in full, scrolled inside the live area. Pure. */
+/** The details view: one of the newest calls, thoughts or edits of the context in full, scrolled inside the live area. Pure. */
 
+import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
 import { isToolUse, thoughtText } from "../../core/blocks.ts";
 import type { EventOf, LogEvent } from "../../core/events.ts";
-import { callTitle, detailRows } from "../blocks/tool-rows.ts";
+import { callTitle, detailRows, type RowContext } from "../blocks/tool-rows.ts";
 import type { CallDetailsProps } from "../components/call-details.ts";
 import { type Row, safe, wrap } from "../rows/rows.ts";
 import type { State } from "./state.ts";
@@ -30,7 +31,7 @@ export function detailsView(
   return { title: item.title, rows, part, hint, height: 1 + rows.length + Number(hint) };
 }
 
-/** Finds calls and thoughts, newest first, reading no further back than needed. */
+/** Finds calls, thoughts and edits of the context, newest first, reading no further back than needed. */
 function itemAt(state: State, events: readonly LogEvent[], back: number): Item | undefined {
   const context = { ...rowContextOf(state), columns: state.size.columns - 4 };
   const results = new Map<string, EventOf<"tool_result">>();
@@ -38,20 +39,36 @@ function itemAt(state: State, events: readonly LogEvent[], back: number): Item |
   for (let index = events.length - 1; index >= 0; index--) {
     const event = events[index];
     if (event?.type === "tool_result") results.set(event.toolUseId, event);
-    if (event?.type !== "assistant_message") continue;
-    for (const block of event.content.toReversed()) {
-      if (block.type === "text" || (!isToolUse(block) && thoughtText(block) === "")) continue;
-      oldest = isToolUse(block)
-        ? { title: callTitle(block, context).verb, rows: detailRows(block, results.get(block.id), context) }
-        : {
-            title: "thinking",
-            rows: thoughtText(block)
-              .split("\n")
-              .flatMap((line) => wrap([{ text: safe(line) }], context.columns)),
-          };
+    for (const item of itemsOf(event, events, results, context)) {
+      oldest = item;
       if (left === 0) return oldest;
       left -= 1;
     }
   }
   return oldest;
+}
+
+type Results = ReadonlyMap<string, EventOf<"tool_result">>;
+
+/** Returns what an event has to show, newest first. `results`: those that came after it, by call. */
+function* itemsOf(
+  event: LogEvent | undefined,
+  events: readonly LogEvent[],
+  results: Results,
+  context: RowContext,
+): Generator<Item> {
+  const text = (words: string): Row[] =>
+    words.split("\n").flatMap((line) => wrap([{ text: safe(line) }], context.columns));
+  if (event?.type === "context_edited")
+    yield { title: "edit of the context", rows: text(sentenceOf(editWords(event, events))) };
+  if (event?.type !== "assistant_message") return;
+  for (const block of event.content.toReversed()) {
+    if (isToolUse(block))
+      yield {
+        title: callTitle(block, context).verb,
+        rows: detailRows(block, results.get(block.id), context),
+      };
+    else if (block.type !== "text" && thoughtText(block) !== "")
+      yield { title: "thinking", rows: text(thoughtText(block)) };
+  }
 }

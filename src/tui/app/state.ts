@@ -21,7 +21,7 @@ import {
 import { type Editor, edit, editorWith, emptyEditor } from "../input/editor.ts";
 import { type Recall, recallOf, type Search } from "../input/recall.ts";
 import type { Answer, Confirmation, Question } from "../ports/session.ts";
-import type { Row, Size } from "../rows/rows.ts";
+import { type Row, type Size, wrap } from "../rows/rows.ts";
 import type { ShownTerminal } from "./terminal-rows.ts";
 
 /** A running call. `output`: the end of its output. `facts`: of a tool that core does not know. */
@@ -245,7 +245,9 @@ function onEvent(state: State, event: LogEvent, events: readonly LogEvent[]): Ch
   };
   if (event.type !== "turn_ended") return change(next, rows);
   const summary = turnSummary(events.slice(turnStart(events)), next.facts.turnCost);
-  return change(next, summary ? [...rows, [], [{ text: `  ${summary}`, tone: "dim" }]] : rows);
+  if (!summary) return change(next, rows);
+  const { columns } = state.size;
+  return change(next, [...rows, [], ...wrap([{ text: `  ${summary}`, tone: "dim" }], columns, "  ")]);
 }
 
 function runningAfter({ running, describe }: State, event: LogEvent): RunningCall[] {

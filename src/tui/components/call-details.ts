@@ -1,4 +1,4 @@
-/** One call in full, scrolled inside the live area. */
+/** One call, thought or edit of the context in full, scrolled inside the live area. */
 
 import { createElement as h, type ReactNode } from "react";
 import type { Row } from "../rows/rows.ts";
@@ -13,7 +13,7 @@ export type CallDetailsProps = {
 };
 
 export function CallDetails({ title, rows, part, hint }: CallDetailsProps): ReactNode {
-  const keys = `  ←→ other calls · ↑↓ scroll · Esc closes${part === undefined ? "" : ` · ${part}`}`;
+  const keys = `  Esc closes · ←→ others · ↑↓ scroll${part === undefined ? "" : ` · ${part}`}`;
   return [
     h(Line, { key: "title" }, h(Span, { tone: "strong" }, `  ${title}`)),
     ...rows.map((row, index) => h(RowLine, { key: index, row: [{ text: "  │ ", tone: "dim" }, ...row] })),
