@@ -82,6 +82,23 @@ export function createExporter({ settings, resource, now, warn }: Context): Expo
   };
 }
 
+/** Codes of a connection that was kept and that the collector closed, as it does with idle ones. */
+const closedCodes = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
+/** Connections that may be kept: one for each signal, and one more. */
+const mostKept = 3;
+
+/** Does what `fetch` does; a request whose connection was closed before the answer is sent again, over another one. */
+async function fetchAgain(url: string, request: RequestInit): Promise<Response> {
+  for (let left = mostKept; ; left--) {
+    try {
+      return await fetch(url, request);
+    } catch (error) {
+      const { cause } = error as Error & { cause?: { code?: string } };
+      if (left === 0 || !closedCodes.includes(cause?.code ?? "")) throw error;
+    }
+  }
+}
+
 type Refusal = { why: string; mayRetry: boolean };
 
 /** Posts a request. Returns why it was not taken; undefined when it was. Never throws. */
@@ -95,7 +112,7 @@ async function post(
   if (!target) return undefined;
   try {
     const plain = format === "json" ? Buffer.from(JSON.stringify(request)) : protobuf(signal, { ...request });
-    const response = await fetch(target.url, {
+    const response = await fetchAgain(target.url, {
       method: "POST",
       headers: {
         ...target.headers,

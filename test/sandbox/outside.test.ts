@@ -26,11 +26,11 @@ const env = { ...process.env, HOME: home, PATH: `${work}/bin:.:${process.env.PAT
 describe.skipIf(!engine)("a command outside of the sandbox", () => {
   const sandbox = engine && insideOf({ work, state }, { home, env });
   const shell = createShell({
-    ...{ cwd: tmpdir(), env, sessionId: "inside", stateFolder: state },
+    ...{ cwd: tmpdir(), env, sessionId: root.slice(-6), stateFolder: state },
     sandbox: async () => sandbox,
   });
   const outside = outsideShell({
-    ...{ env, sessionId: "inside", stateFolder: state, workspace: work },
+    ...{ env, sessionId: root.slice(-6), stateFolder: state, workspace: work },
     writable: () => [work],
     hostPath: (path) => sandbox?.hostPath(path) ?? path,
   });

@@ -136,7 +136,7 @@ describe.skipIf(!engine)("in a sandbox", () => {
       plan = made;
     });
     const shell = createShell({
-      ...{ cwd: work, env: process.env, sessionId: "watched", stateFolder: state },
+      ...{ cwd: work, env: process.env, sessionId: root.slice(-6), stateFolder: state },
       sandbox: async () => sandbox,
     });
     const out = join(state, "artifacts", "1.txt");

@@ -153,7 +153,7 @@ describe.skipIf(!engine)("what another program removes while a sandbox runs", ()
     writeFileSync(join(work, ".envrc"), "mine");
     sandbox = insideOf({ work, state });
     shell = createShell({
-      ...{ cwd: work, env: process.env, sessionId: "removed", stateFolder: state },
+      ...{ cwd: work, env: process.env, sessionId: root.slice(-6), stateFolder: state },
       sandbox: async () => sandbox,
     });
   });

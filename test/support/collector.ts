@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
+import { keptOpen } from "./kept-open.ts";
 
 type Decoder = { decode(bytes: Uint8Array): { toJSON?(): unknown } };
 type Type = Decoder & { toObject?(message: unknown, options: object): unknown };
@@ -36,16 +37,27 @@ export type Collector = {
   requests: { path: string; headers: IncomingMessage["headers"] }[];
 };
 
-/** `answer`: the status of each request; "never": no answer comes. `afterMs`: milliseconds before it answers. */
+/**
+ * `answer`: the status of each request; "never": no answer comes. `afterMs`: milliseconds before it answers. `keeps`: false
+ * for one that closes a connection just as its second request comes.
+ */
 export async function startCollector({
   answer = 200,
   afterMs = 0,
+  keeps = true,
 }: {
   answer?: number | "never";
   afterMs?: number;
+  keeps?: boolean;
 } = {}): Promise<Collector> {
   const seen: Collector = { url: "", spans: [], points: [], resource: {}, requests: [] };
-  const server = createServer((request, response) => {
+  const used = new WeakSet<object>();
+  const server = createServer(keptOpen, (request, response) => {
+    if (!keeps && used.has(request.socket)) {
+      request.socket.destroy();
+      return;
+    }
+    used.add(request.socket);
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

@@ -11,7 +11,8 @@ import { type Collector, startCollector } from "../support/collector.ts";
 import { sessionLog } from "../support/report-log.ts";
 import { sawtooth, type Workspace } from "../support/sawtooth.ts";
 import { bash, serve } from "../support/served.ts";
-import { patienceMs } from "../support/until.ts";
+import { held, letGo } from "../support/terminal-fixture.ts";
+import { patienceMs, until } from "../support/until.ts";
 
 const words = ["-p", "--permission-mode", "auto", "do the secret task"];
 const turns = [{ calls: [bash("echo private-output; exit 3")] }, { text: "private-answer" }];
@@ -180,6 +181,20 @@ test("the end of a session waits for a slow collector as long as OTEL_EXPORTER_O
   expect([code, stderr]).toEqual([0, ""]);
   expect(storedLog(workspace)).not.toContain("takes no");
   expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(["/v1/traces", "/v1/metrics"]));
+});
+
+test("a collector that closes kept connections gets all", async () => {
+  const collector = await startCollector({ keeps: false });
+  const { workspace } = await serve([{ calls: [bash(held)] }, { text: "Done." }]);
+  const env = to(collector, { OTEL_METRIC_EXPORT_INTERVAL: "20" });
+  const running = sawtooth(workspace, ["-p", "--permission-mode", "auto", "go"], { env });
+  await until(() => collector.requests.length > 3, "requests over connections that were used before");
+  letGo(workspace);
+  expect((await running).code).toBe(0);
+  expect(storedLog(workspace)).not.toContain("takes no");
+  expect(collector.spans.map(({ name }) => name.split(" ")[0])).toEqual([
+    ...["chat", "execute_tool", "chat", "invoke_agent"],
+  ]);
 });
 
 test("a model call that fails is a span with the kind of its error, and its tries are events", async () => {
