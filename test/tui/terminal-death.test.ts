@@ -116,6 +116,25 @@ describe("the terminal is as it was", () => {
   });
 });
 
+test("a terminal whose modes could not be read can be used after SIGKILL", async () => {
+  const hangs = [
+    'import programs from "node:child_process"; import { syncBuiltinESMExports } from "node:module";',
+    'const { spawnSync } = programs; programs.spawnSync = (program, words, options) => program === "stty"',
+    '? spawnSync("sleep", ["1000"], options) : spawnSync(program, words, options); syncBuiltinESMExports();',
+  ].join(" ");
+  const { terminal, agent, guard, workspace } = await openInShell(hangs);
+  process.kill(agent, "SIGKILL");
+  await until(() => !existsSync(`/proc/${guard}`), "the end of the guard");
+  writeFileSync(join(workspace.cwd, "restored"), "");
+  await terminal.until(/after=\S+/);
+  const local = Number.parseInt(
+    /after=(\S+)/.exec(terminal.whole().join("\n"))?.[1]?.split(":")[3] ?? "",
+    16,
+  );
+  // ISIG, ICANON and ECHO of Linux.
+  expect(local & 0b1011).toBe(0b1011);
+});
+
 /** The program, started by hand in an interactive bash. */
 async function startedInBash(): Promise<Drive> {
   const server = await startMockServer({ turns: [] });

@@ -13,7 +13,7 @@ export type Guard = {
    * Records that the terminal is taken. `modes`: the result of `terminalModes` before that. `alternate`: another
    * program shows its screen.
    */
-  taken(modes: string | undefined, alternate?: boolean): void;
+  taken(modes: string, alternate?: boolean): void;
   /** Records that the terminal was restored. Works while the process ends. */
   released(): void;
 };
@@ -49,15 +49,25 @@ sleep 0.15
 
 const env = { PATH: "/usr/bin:/bin" };
 
-/** Returns the modes of the terminal as `stty` spells them; undefined where there is no `stty`. Takes about 2 ms. */
-export function terminalModes(fd: number): string | undefined {
+/** Modes in which every shell can be used, for a terminal whose own are not known. */
+export const usableModes = "sane";
+
+/**
+ * Milliseconds for `stty`, which asks the kernel and waits for nothing: what takes longer is no busy machine but, for
+ * one, a program on a file system that does not answer, for which we start later.
+ */
+const modesMs = 5000;
+
+/** Returns the modes of the terminal as `stty` spells them; usable ones where it cannot tell. Takes about 2 ms. */
+export function terminalModes(fd: number): string {
   const { stdout, status } = spawnSync("stty", ["-g"], {
     stdio: [fd, "pipe", "ignore"],
     env,
-    timeout: 500,
+    timeout: modesMs,
+    killSignal: "SIGKILL",
     encoding: "utf8",
   });
-  return status === 0 ? stdout.trim() : undefined;
+  return status === 0 ? stdout.trim() : usableModes;
 }
 
 /** Creates a guard of the terminal that `fd` is open on; it ends with this process. */
@@ -86,8 +96,7 @@ export function createGuard(fd: number): Guard {
       (pipe as { unref?: () => void } | undefined)?.unref?.();
       say(word);
     },
-    taken: (modes, alternate = false) =>
-      say(modes === undefined ? "released" : `taken ${modes}${alternate ? " alternate" : ""}`),
+    taken: (modes, alternate = false) => say(`taken ${modes}${alternate ? " alternate" : ""}`),
     released: () => say("released"),
   };
 }

@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs";
 import type { ReadStream } from "node:tty";
 import type { Size } from "../rows/rows.ts";
-import { createGuard, leaveAlternate, resetModes, terminalModes } from "./guard.ts";
+import { createGuard, leaveAlternate, resetModes, terminalModes, usableModes } from "./guard.ts";
 
 export type Terminal = {
   /** Takes the terminal: keys arrive one by one, pastes are marked. */
@@ -43,7 +43,7 @@ export function createTerminal(
   const guard = createGuard(stdout.fd);
   let taken = false;
   let lent = false;
-  let modes: string | undefined;
+  let modes = usableModes;
   const release = (): void => {
     if (!taken) return;
     taken = false;
