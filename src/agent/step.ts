@@ -83,7 +83,7 @@ function appendReply(agent: Agent, reply: ModelReply, durationMs: number): Event
     type: "assistant_message",
     content: withOwnIds(
       reply.content.map((block) =>
-        (isThinking(block) && !isCarried(block)) || isSearch(block)
+        (isThinking(block) || isSearch(block)) && !isCarried(block)
           ? block
           : (wellFormedValue(block) as AssistantBlock),
       ),

@@ -26,12 +26,20 @@ export type ToolUseBlock = {
   wire?: CallWire;
 };
 /** A search that the provider's own server makes (`web_search`). It goes back as it came, as does what it found. */
-export type ServerToolUseBlock = { type: "server_tool_use"; id: string; name: string; input: unknown };
+export type ServerToolUseBlock = {
+  type: "server_tool_use";
+  id: string;
+  name: string;
+  /** A query; over Responses the action, without what it found: a query, or a page to open or to look through. */
+  input: unknown;
+  wire?: SearchWire;
+};
 /** The pages that a search found, their texts encrypted; or why it found none. It can come with the reply after the next results. */
 export type WebSearchResultBlock = {
   type: "web_search_tool_result";
   tool_use_id: string;
   content: readonly FoundPage[] | { type: "web_search_tool_result_error"; error_code: string };
+  wire?: { api: "responses" };
 };
 export type FoundPage = {
   type: "web_search_result";
@@ -58,6 +66,8 @@ export type ReasoningWire = {
 };
 /** The item of Responses that held the text; `refusal`: the text is one. */
 export type MessageWire = { api: "responses"; id: string; phase?: string; refusal?: true };
+/** The item of Responses that was the search, whole. `reasoned`: reasoning came before it, without which it is refused. */
+export type SearchWire = { api: "responses"; item: object; reasoned?: true };
 /** Gemini signs calls in `extra_content`; Responses has an id for the item besides that of the call. */
 export type CallWire = { api: "chat"; extra_content: unknown } | { api: "responses"; id: string };
 
@@ -108,8 +118,17 @@ export function thoughtText(block: Block): string {
   return summary.map((part) => ("text" in part ? String(part.text) : "")).join("\n\n");
 }
 
-/** A search and what it found. `query`: "" when it stands in an earlier reply. `error`: a code of the API; "none" while no result came. */
-export type Search = { id: string; query: string; pages: readonly FoundPage[]; error?: string };
+/**
+ * A search and what it found. `query`: "" when it stands in an earlier reply. `opened`: it is no search of the web, but the
+ * page of this address was opened, or looked through for `query`. `error`: a code of the API; "none" while no result came.
+ */
+export type Search = {
+  id: string;
+  query: string;
+  opened?: string;
+  pages: readonly FoundPage[];
+  error?: string;
+};
 
 /** Returns true for a search of the provider's server, and for what it found. */
 export function isSearch(block: Block): block is ServerToolUseBlock | WebSearchResultBlock {

@@ -73,7 +73,8 @@ export function findCard(
   if (wrong) throw new UsageError(`${wrong}: correct or remove it in settings`);
   const made = { ...(known ? withSearch(known, row) : unknownCard(id, row)), id };
   const base = given?.wire === "responses" ? overResponses(made, given) : made;
-  const card = merge(merge(base, withReply(base, told)), override) as ModelCard;
+  const merged = merge(merge(base, withReply(base, told)), override) as ModelCard;
+  const card = row?.wire === "chat" || row?.plan ? withoutSearch(merged) : merged;
   const facts = { ...told, ...override };
   if (known || ("window" in facts && ("prices" in facts || row?.local))) return { card };
   const window = card.window.toLocaleString("en-US");
@@ -146,8 +147,14 @@ function makersName(id: string): string {
 
 /** Adds the price of a search where the maker's own server has one; hosts of others need not. */
 function withSearch(card: ModelCard, row: Provider | undefined): ModelCard {
-  if (row?.webSearch === undefined || row.wire !== "messages") return card;
+  if (row?.webSearch === undefined || row.wire === "chat") return card;
   return { ...card, prices: { ...card.prices, webSearch: row.webSearch } };
+}
+
+/** Leaves the price of a search out where none is made: over chat completions, and where a plan pays. */
+function withoutSearch(card: ModelCard): ModelCard {
+  const { webSearch: _, ...prices } = card.prices;
+  return { ...card, prices };
 }
 
 /** A plan is not billed by the token. */

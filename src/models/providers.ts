@@ -56,6 +56,8 @@ export const providers: readonly Provider[] = [
       keys: ["OPENAI_API_KEY"],
     },
     ...{ borrows: true, asks: "models" },
+    // What OpenAI's price page says of `web_search` for all models, as its forum quotes it (thread 1363698, read in 2026-11).
+    webSearch: 10,
   },
   {
     ...{ wire: "responses", contract: "responses_automatic", name: "chatgpt", title: "ChatGPT" },

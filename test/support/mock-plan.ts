@@ -4,7 +4,7 @@
  */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { type Item, Refused, type ResponsesBody } from "./mock-responses-rules.ts";
+import { type Item, Refused, type ResponsesBody } from "./mock-responses-fields.ts";
 
 /** The models of the plan, as `GET /v1/models` lists them. */
 const planModels = {

@@ -3,31 +3,15 @@
  * everything that a response gave must come back as it was, in order, once, or not at all.
  */
 
+import { checkFields, type Item, oneOf, Refused, type ResponsesBody } from "./mock-responses-fields.ts";
+import { checkSearchItem, checkSearchTool, offersSearch, searchItem } from "./mock-responses-search.ts";
 import { hashOf } from "./mock-wire.ts";
 
-export type Item = { type?: string; id?: string; call_id?: string } & Record<string, unknown>;
-export type ResponsesBody = {
-  model: string;
-  input: Item[];
-  tools?: { name: string }[];
-  stream?: boolean;
-  store?: boolean;
-  prompt_cache_key?: string;
-  prompt_cache_options?: { mode?: string; ttl?: string; comparison_response_id?: string };
-  reasoning?: { effort?: string; summary?: string };
-} & Record<string, unknown>;
-
-/** A request that the API would not answer. */
-export class Refused extends Error {
-  readonly code: string | null;
-  constructor(message: string, code: string | null = null) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** An item as a model gave it. `order`: of all items ever given. `needs`: the reasoning before it. */
-type Given = { item: Item; model: string; order: number; needs: string | undefined };
+/**
+ * An item as a model gave it. `order`: of all items ever given. `needs`: the reasoning before it. `search`: the one that
+ * the reasoning led to.
+ */
+type Given = { item: Item; model: string; order: number; needs: string | undefined; search?: string };
 
 export type Rules = {
   /** Throws `Refused`. */
@@ -52,7 +36,7 @@ export function responsesRules({ bound = false } = {}): Rules {
     },
     give(body, items) {
       let needs: string | undefined;
-      return items.map((item) => {
+      return items.map((item, at) => {
         const made =
           item.type === "reasoning"
             ? {
@@ -60,7 +44,10 @@ export function responsesRules({ bound = false } = {}): Rules {
                 encrypted_content: sealed(body.model, String(item.id), bound ? prefixOf(body.input) : ""),
               }
             : item;
-        given.set(keyOf(made), { item: wellFormed(made), model: body.model, order: order++, needs });
+        const next = items[at + 1];
+        const search = next?.type === "web_search_call" ? { search: String(next.id) } : {};
+        const facts = { item: wellFormed(made), model: body.model, order: order++, needs };
+        given.set(keyOf(made), { ...facts, ...search });
         needs = made.type === "reasoning" ? made.id : needs;
         return made;
       });
@@ -92,6 +79,7 @@ const topFields: Record<string, string> = {
     prompt_cache_key: "string",
     prompt_cache_options: "object",
   },
+  max_tool_calls: "number",
   ...{ tools: "object", tool_choice: "object|string", input: "object", parallel_tool_calls: "boolean" },
 };
 
@@ -106,8 +94,10 @@ function checkTop(body: ResponsesBody): void {
   if (String(body.prompt_cache_key ?? "").length > 64)
     throw new Refused("Invalid 'prompt_cache_key': string too long.");
   const includes = (body.include ?? []) as string[];
-  if (includes.some((one) => one !== "reasoning.encrypted_content"))
-    throw new Refused("Invalid value: include");
+  for (const one of includes)
+    oneOf(one, ["reasoning.encrypted_content", "web_search_call.action.sources"], "include");
+  if (body.max_tool_calls !== undefined && Number(body.max_tool_calls) < 1)
+    throw new Refused("Invalid 'max_tool_calls': integer below minimum value.");
   const { effort, summary } = body.reasoning ?? {};
   oneOf(effort, ["none", "minimal", "low", "medium", "high", "xhigh", "max"], "reasoning.effort");
   oneOf(summary, ["auto", "concise", "detailed"], "reasoning.summary");
@@ -127,36 +117,18 @@ function checkTop(body: ResponsesBody): void {
   if (!Array.isArray(body.input) || body.input.length === 0) throw new Refused("'input' must not be empty");
 }
 
-function oneOf(value: unknown, allowed: readonly string[], path: string): void {
-  if (value !== undefined && !allowed.includes(String(value)))
-    throw new Refused(`Invalid value: '${value}'. Supported values are: ${allowed.join(", ")} (${path})`);
-}
-
-function checkFields(
-  value: object,
-  types: Record<string, string>,
-  path: string,
-  required: readonly string[] = [],
-): void {
-  const fields = value as Record<string, unknown>;
-  const at = (name: string) => (path ? `${path}.${name}` : name);
-  for (const [name, field] of Object.entries(fields)) {
-    if (!(name in types)) throw new Refused(`Unknown parameter: '${at(name)}'.`, "unknown_parameter");
-    if (field === null || !types[name]?.split("|").includes(typeof field))
-      throw new Refused(`Invalid type for '${at(name)}': expected ${types[name]}, but got ${field} instead.`);
-  }
-  const missing = required.find((name) => fields[name] === undefined);
-  if (missing) throw new Refused(`Missing required parameter: '${at(missing)}'.`);
-}
-
 const toolFields: Record<string, string> = {
   ...{ type: "string", name: "string", description: "string", parameters: "object", strict: "boolean" },
 };
 
 /** `strict` must be said: left out, it is true, and our schemas are not. */
-function checkTools({ tools = [], tool_choice: choice }: ResponsesBody): void {
-  for (const [at, tool] of tools.entries())
-    checkFields(tool, toolFields, `tools[${at}]`, Object.keys(toolFields));
+function checkTools(body: ResponsesBody): void {
+  const { tools = [], tool_choice: choice } = body;
+  for (const [at, tool] of tools.entries()) {
+    oneOf(tool.type ?? "", ["function", "web_search"], `tools[${at}].type`);
+    if (tool.type === "web_search") checkSearchTool(tool as Item, `tools[${at}]`, body);
+    else checkFields(tool, toolFields, `tools[${at}]`, Object.keys(toolFields));
+  }
   const names = tools.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new Refused("Duplicate tool names are not allowed.");
   if (choice === undefined || choice === "none") return;
@@ -164,10 +136,12 @@ function checkTools({ tools = [], tool_choice: choice }: ResponsesBody): void {
     type,
     mode,
     tools: allowed = [],
-  } = choice as { type?: string; mode?: string; tools?: { name: string }[] };
+  } = choice as { type?: string; mode?: string; tools?: { type?: string; name: string }[] };
   if (type !== "allowed_tools" || mode !== "auto" || allowed.length === 0)
     throw new Refused("Invalid value: tool_choice");
-  const unknown = allowed.find(({ name }) => !names.includes(name));
+  const unknown = allowed.find(({ type, name }) =>
+    type === "web_search" ? !offersSearch(body) : type !== "function" || !names.includes(name),
+  );
   if (unknown) throw new Refused(`Tool choice '${unknown.name}' not found in 'tools' parameter.`);
 }
 
@@ -190,6 +164,7 @@ const itemFields: Record<string, Record<string, string>> = {
   function_call: { type: "string", id: "string", call_id: "string", name: "string", arguments: "string" },
   function_call_output: { type: "string", call_id: "string", output: "object" },
   additional_tools: { type: "string", role: "string", tools: "object" },
+  web_search_call: searchItem,
 };
 const requiredOf: Record<string, readonly string[]> = {
   message: ["role", "content"],
@@ -197,8 +172,11 @@ const requiredOf: Record<string, readonly string[]> = {
   function_call: ["call_id", "name", "arguments"],
   function_call_output: ["call_id", "output"],
   additional_tools: ["role", "tools"],
+  web_search_call: ["id", "status", "action"],
 };
-const prefixes: Record<string, string> = { message: "msg_", reasoning: "rs_", function_call: "fc_" };
+const prefixes: Record<string, string> = {
+  ...{ message: "msg_", reasoning: "rs_", function_call: "fc_", web_search_call: "ws_" },
+};
 
 function checkItem(item: Item, path: string): void {
   const type = item.type ?? "";
@@ -216,6 +194,7 @@ function checkItem(item: Item, path: string): void {
     );
   if (type === "message") checkMessage(item, path);
   if (type === "additional_tools") checkAdded(item, path);
+  if (type === "web_search_call") checkSearchItem(item, path);
   if (type === "function_call" && !isObject(String(item.arguments)))
     throw new Refused(`Invalid '${path}.arguments': not an object`);
   if (type === "function_call_output") checkParts(item.output, "user", `${path}.output`);
@@ -294,6 +273,9 @@ function checkMarks({ input, prompt_cache_options: options }: ResponsesBody): vo
       throw new Refused("Invalid value: prompt_cache_breakpoint");
 }
 
+/** Types of items that only a model makes, besides its messages. */
+const madeTypes = ["function_call", "reasoning", "web_search_call"];
+
 /** Every call has one output, before anything else is said; stricter than the API, which looks for it anywhere. */
 function checkPairs(input: readonly Item[]): void {
   const open = new Set<string>();
@@ -301,7 +283,7 @@ function checkPairs(input: readonly Item[]): void {
   for (const { type, call_id: id = "", role } of input) {
     if (type === "function_call_output" && !open.delete(id))
       throw new Refused(`No tool call found for function call output with call_id ${id}.`);
-    const isReply = type === "function_call" || type === "reasoning" || role === "assistant";
+    const isReply = role === "assistant" || madeTypes.includes(type ?? "");
     if (open.size > 0 && type !== "function_call_output" && !isReply) break;
     if (type !== "function_call") continue;
     if (seen.has(id)) throw new Refused(`Duplicate call_id ${id}`);
@@ -337,14 +319,20 @@ function checkKnown(item: Item, { item: made, needs }: Given, ids: ReadonlySet<s
     throw new Refused(
       `Item '${item.id}' of type '${item.type}' was provided without its required 'reasoning' item: '${needs}'.`,
     );
+  if (item.type === "web_search_call" && JSON.stringify(item) !== JSON.stringify(made))
+    throw new Refused(`Item '${item.id}' is not what it was (status, action).`);
   if (item.type === "message" && JSON.stringify(bare(item)) !== JSON.stringify(bare(made)))
-    throw new Refused(`Item '${item.id}' is not what it was (phase, text).`);
+    throw new Refused(`Item '${item.id}' is not what it was (phase, text, annotations).`);
 }
 
 function bare({ content, phase }: Item): unknown[] {
   return [
     phase,
-    (content as { text?: string; refusal?: string }[]).map(({ text, refusal }) => [text, refusal]),
+    (content as Record<string, unknown>[]).map(({ text, refusal, annotations }) => [
+      text,
+      refusal,
+      annotations,
+    ]),
   ];
 }
 
@@ -360,9 +348,8 @@ function checkReasoning(
     );
   if (JSON.stringify(item.summary) !== JSON.stringify(known.item.summary))
     throw new Refused(`Item '${item.id}' is not what it was (summary).`);
-  const follows =
-    next && (next.type === "function_call" || next.role === "assistant" || next.type === "reasoning");
-  if (!follows)
+  const follows = next && (next.role === "assistant" || madeTypes.includes(next.type ?? ""));
+  if (!follows || (known.search !== undefined && next.id !== known.search))
     throw new Refused(
       `Item '${item.id}' of type 'reasoning' was provided without its required following item.`,
     );
@@ -383,8 +370,7 @@ function checkBound({ input, model }: ResponsesBody, given: ReadonlyMap<string, 
 
 function startOfReply(input: readonly Item[], at: number): number {
   let start = at;
-  const isReply = ({ type, role }: Item) =>
-    type === "function_call" || type === "reasoning" || role === "assistant";
+  const isReply = ({ type, role }: Item) => role === "assistant" || madeTypes.includes(type ?? "");
   while (start > 0 && isReply(input[start - 1] ?? {})) start -= 1;
   return start;
 }

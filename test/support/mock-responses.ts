@@ -7,20 +7,30 @@ import { cacheLifeMs } from "../../src/core/model-card.ts";
 import { keptOpen } from "./kept-open.ts";
 import type { OpenaiTurn } from "./mock-openai.ts";
 import { inNamespace, planAnswer, withoutPlan } from "./mock-plan.ts";
+import { type Item, Refused, type ResponsesBody } from "./mock-responses-fields.ts";
+import { markedParts, responsesRules } from "./mock-responses-rules.ts";
 import {
-  type Item,
-  markedParts,
-  Refused,
-  type ResponsesBody,
-  responsesRules,
-} from "./mock-responses-rules.ts";
+  annotationEvents,
+  annotationsOf,
+  offersSearch,
+  searchCall,
+  searchEvents,
+  searchUsage,
+  type TurnSearch,
+  tellsSources,
+} from "./mock-responses-search.ts";
 import { hashOf } from "./mock-wire.ts";
 
-/** `thinking`: a reasoning item before the rest, also when empty. `between`: one between the text and each call. */
+/**
+ * `thinking`: a reasoning item before the rest, also when empty. `between`: one between the text and each call, and the
+ * searches. `searches`: before the text, where the request offers a search. `cited`: pages that the text cites.
+ */
 export type ResponsesTurn = {
   thinking?: string;
   between?: true;
+  searches?: TurnSearch[];
   text?: string;
+  cited?: { url: string; title: string }[];
   phase?: string;
   refusal?: string;
   calls?: { name: string; args: string }[];
@@ -86,7 +96,7 @@ export async function startResponsesServer(options: ResponsesOptions): Promise<R
       const id = `resp_${index + 1}`;
       const bill = billing(body, id, (options.now ?? Date.now)());
       server.bills.push(bill);
-      const given = rules.give(body, itemsOf(turn, index));
+      const given = rules.give(body, itemsOf(turn, index, body));
       const items = given.map((item) => toldItem(item, options));
       await play(turn, { id, items, body, bill, bare: options.bare }, response);
     } catch (error) {
@@ -122,15 +132,16 @@ export function parsed(raw: string): ResponsesBody {
   }
 }
 
-/** The items of a turn, in order. */
-export function itemsOf(turn: ResponsesTurn, index: number): Item[] {
-  const { thinking, between, phase, refusal, calls = [] } = turn;
-  let [rs, fc] = [0, 0];
+/** The items of a turn, in order. Throws where it searches and no search is offered: such a script plays no model. */
+export function itemsOf(turn: ResponsesTurn, index: number, body: ResponsesBody): Item[] {
+  const { thinking, between, phase, refusal, calls = [], searches = [] } = turn;
+  if (searches.length > 0 && !offersSearch(body)) throw new Error("it searches, and no search was offered");
+  let [rs, fc, ws] = [0, 0, 0];
   const summary = thinking ? [{ type: "summary_text", text: thinking }] : [];
   const reasoning = (): Item[] => [{ id: `rs_${index}_${rs++}`, type: "reasoning", summary }];
   const said = refusal
     ? { type: "refusal", refusal }
-    : { type: "output_text", text: turn.text ?? "", annotations: [] };
+    : { type: "output_text", text: turn.text ?? "", annotations: annotationsOf(turn.text, turn.cited) };
   const message = {
     id: `msg_${index}`,
     type: "message",
@@ -140,6 +151,10 @@ export function itemsOf(turn: ResponsesTurn, index: number): Item[] {
   };
   return [
     ...(thinking === undefined ? [] : reasoning()),
+    ...searches.flatMap((search, at) => [
+      ...(between && at > 0 ? reasoning() : []),
+      searchCall(search, `ws_${index}_${ws++}`, tellsSources(body)),
+    ]),
     ...(turn.text || refusal ? [{ ...message, ...(phase ? { phase } : {}) }] : []),
     ...calls.flatMap(({ name, args }) => [
       ...(between ? reasoning() : []),
@@ -172,6 +187,7 @@ export function eventsOf(turn: ResponsesTurn, { id, items, body, bill }: Playing
   const last = {
     ...{ ...base, status, ...reason, ...diagnostics },
     ...(turn.failed ? { error: turn.failed, usage: null } : { output: items, usage }),
+    ...(offersSearch(body) ? searchUsage(items) : {}),
   };
   return [
     { type: "response.created", response: { ...base, status: "in_progress" } },
@@ -215,7 +231,8 @@ function itemEvents(item: Item, output_index: number, cut: boolean): { type: str
     const deltas = halves(String(item.arguments)).map((delta) => ({ type, ...place, delta }));
     return [added({ arguments: "" }), ...deltas, done];
   }
-  const [part] = item.content as { text?: string; refusal?: string }[];
+  if (item.type === "web_search_call") return [...searchEvents(item, output_index), done];
+  const [part] = item.content as { text?: string; refusal?: string; annotations?: object[] }[];
   const type = part?.refusal ? "response.refusal.delta" : "response.output_text.delta";
   const deltas = halves(part?.text ?? part?.refusal ?? "").map((delta) => ({
     type,
@@ -223,7 +240,7 @@ function itemEvents(item: Item, output_index: number, cut: boolean): { type: str
     content_index: 0,
     delta,
   }));
-  return [added({ content: [] }), ...deltas, done];
+  return [added({ content: [] }), ...deltas, ...annotationEvents(part?.annotations, place), done];
 }
 
 function halves(whole: string): string[] {
@@ -260,7 +277,8 @@ function checkBare({ input }: ResponsesBody, { bare }: ResponsesOptions): void {
   if (!bare) return;
   for (const { type, content } of input) {
     if (type === "reasoning" && !Array.isArray(content)) throw new Refused("item['content'] is not an array");
-    if (type === "additional_tools") throw new Refused("Cannot determine type of 'item'");
+    if (type === "additional_tools" || type === "web_search_call")
+      throw new Refused("Cannot determine type of 'item'");
   }
 }
 

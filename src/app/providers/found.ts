@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { folders } from "../../config/folders.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ModelCard } from "../../core/model-card.ts";
-import { accessOf, missingOf, urlVariableOf } from "../../models/access.ts";
+import { accessOf, missingOf, spokenRow, urlVariableOf } from "../../models/access.ts";
 import { cardIds, findCard, listCards } from "../../models/cards.ts";
 import { providersWith } from "../../models/own-providers.ts";
 import { type Provider, splitName } from "../../models/providers.ts";
@@ -47,15 +47,16 @@ async function stateOf(row: Provider, env: Context["env"], context: Context): Pr
   const { settings, waitMs, localOnly } = context;
   const access = accessOf(row, env);
   const missing = missingOf(row, env);
+  const spoken = spokenRow(row, env);
   if (missing !== undefined)
-    return { row, way: undefined, missing, models: cardsOf(row, undefined, settings) };
+    return { row, way: undefined, missing, models: cardsOf(spoken, undefined, settings) };
   // A maker's own host lists models that no agent can use; its cards say more.
   const tellsMore =
     row.local ||
     (!localOnly && (!access.isOwnHost || !listCards().some(({ id }) => splitName(id).provider === row.name)));
   const file = join(folders(env).state, "servers.json");
   const told = tellsMore ? await askWithin(row, env, { file, waitMs }) : undefined;
-  const models = cardsOf(row, told, settings);
+  const models = cardsOf(spoken, told, settings);
   if (row.local && !told)
     return { row, way: undefined, missing: `no server answers at ${access.url}`, models };
   return { row, way: wayOf(row, access, context.env), models };

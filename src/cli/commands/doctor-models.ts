@@ -98,7 +98,8 @@ function searchCheck({ webSearch, model }: Settings, found: readonly ProviderSta
       name: "web search",
       state: "note",
       says,
-      advice: "use a Claude model of Anthropic, or an MCP server that searches",
+      advice:
+        "use a Claude model of Anthropic or an OpenAI model at api.openai.com, or an MCP server that searches",
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** The log as JSON Lines for other programs (design §5). Pure: one event in, at most one line out. */
 
 import { editWords, sentenceOf } from "../../context/view/edit-words.ts";
-import type { AssistantBlock, FoundPage } from "../../core/blocks.ts";
+import { type AssistantBlock, type FoundPage, isSearch } from "../../core/blocks.ts";
 import type { DecisionRecord, PermissionMode } from "../../core/decision.ts";
 import type { EventOf, LogEvent, TurnEnd } from "../../core/events.ts";
 import { lastText, spending, started } from "../../core/questions.ts";
@@ -144,8 +144,12 @@ function assistantMessage(event: EventOf<"assistant_message">) {
   };
 }
 
-/** Shows a block as the log has it, but for the encrypted texts of a search, which only the API can read. */
+/** Shows a block as the log has it, but for what of a search only the API can read. */
 function shownBlock(block: AssistantBlock): object {
+  if (isSearch(block) && block.wire) {
+    const { wire: _, ...shown } = block;
+    return shownBlock(shown);
+  }
   if (block.type !== "web_search_tool_result" || !Array.isArray(block.content)) return block;
   const pages = (block.content as readonly FoundPage[]).map(({ encrypted_content: _, ...page }) => page);
   return { ...block, content: pages };

@@ -13,7 +13,7 @@ import type { LogEvent } from "../../core/events.ts";
 import { memoizeBy, memoizedReduce } from "../../core/memoize.ts";
 import type { Contract, ModelCard } from "../../core/model-card.ts";
 import { currentModel, indexFrom, lastOf, openFocus, started } from "../../core/questions.ts";
-import type { CachePoint, ModelRequest, ToolDefinition } from "../../core/request.ts";
+import type { CachePoint, ModelRequest, ToolDefinition, WebSearch } from "../../core/request.ts";
 import { withoutSearches } from "../../core/text/search-text.ts";
 import { maskOf } from "../policies/masking.ts";
 import { type LocatedMessage, messagesOf } from "../view/messages.ts";
@@ -31,14 +31,16 @@ export type Composed = { request: ModelRequest; estimated: number; expected: num
 export function composeRequest(events: readonly LogEvent[], view: View): Composed {
   const { system, tools, webSearch } = started(events);
   const { model, effort } = currentModel(events);
-  const searches = webSearch && model.prices.webSearch !== undefined ? { webSearch } : undefined;
+  const searches = webSearch && canSearch(model, webSearch) ? { webSearch } : undefined;
   const sent = view.entries
     .filter((entry) => isSent(entry, model.contract))
     .map((entry) =>
-      entry.by && entry.by !== model.id ? { ...entry, blocks: uncarried(entry.blocks) } : entry,
+      hasSearches(entry) && !(searches && readsSearches(entry, model))
+        ? { ...entry, blocks: withoutSearches(entry.blocks) }
+        : entry,
     )
     .map((entry) =>
-      !searches && hasSearches(entry) ? { ...entry, blocks: withoutSearches(entry.blocks) } : entry,
+      entry.by && entry.by !== model.id ? { ...entry, blocks: uncarried(entry.blocks) } : entry,
     );
   const messages = messagesOf(sent.filter((entry) => !entry.sentOnce));
   const previous = lastOf(events, "assistant_message");
@@ -91,13 +93,28 @@ function hasSearches({ role, blocks }: Entry): boolean {
   return role === "assistant" && blocks.some(isSearch);
 }
 
+/** Most domains that the search of Responses leaves out; with more of them denied there is none. */
+const mostBlocked = 100;
+
+function canSearch({ prices, api }: ModelCard, { blockedDomains }: WebSearch): boolean {
+  return prices.webSearch !== undefined && (api !== "responses" || blockedDomains.length <= mostBlocked);
+}
+
+/** Returns true for searches that this model may have back: its own over Responses, over Messages those of any model. */
+function readsSearches({ by, blocks }: Entry, { id, api }: ModelCard): boolean {
+  const own = api === "responses";
+  return blocks.filter(isSearch).every((block) => isCarried(block) === own) && !(own && by && by !== id);
+}
+
 /** The blocks of another model's reply without what only its own API reads. The same blocks give the same result. */
 const uncarried = memoizeBy((blocks: Block[]): Block[] =>
-  blocks.flatMap((block) => {
+  blocks.flatMap((block): Block[] => {
     if (!isCarried(block)) return [block];
     if (isThinking(block)) return [];
     const { wire, ...rest } = block as TextBlock | ToolUseBlock;
-    return [rest];
+    if (rest.type !== "text") return [rest];
+    const { citations, ...text } = rest;
+    return [text];
   }),
 );
 

@@ -31,8 +31,10 @@ function countedTokens(block: Block): number {
         ? textTokens(block.content) + 12
         : blocksTokens(block.content) + 12;
     case "server_tool_use":
+      return textTokens(JSON.stringify(block.wire?.item ?? block));
     case "web_search_tool_result":
-      return textTokens(JSON.stringify(block));
+      // Over Responses its search holds it.
+      return block.wire ? 0 : textTokens(JSON.stringify(block));
     case "image":
       return imageTokens;
     case "tool_removal":

@@ -13,15 +13,19 @@ export function searchesIn(content: readonly Block[]): Search[] {
     if (block.type !== "server_tool_use") return [];
     asked.add(block.id);
     const result = results.find(({ tool_use_id }) => tool_use_id === block.id);
-    return [{ id: block.id, query: queryOf(block.input), ...foundIn(result) }];
+    return [{ id: block.id, ...askedIn(block.input), ...foundIn(result) }];
   });
   const earlier = results.filter(({ tool_use_id }) => !asked.has(tool_use_id));
   return [...own, ...earlier.map((result) => ({ id: result.tool_use_id, query: "", ...foundIn(result) }))];
 }
 
-function queryOf(input: unknown): string {
-  const { query } = (input ?? {}) as { query?: unknown };
-  return typeof query === "string" ? query : "";
+/** Several queries of one search are joined. */
+function askedIn(input: unknown): Pick<Search, "query" | "opened"> {
+  const { type, query, queries, pattern, url } = (input ?? {}) as Record<string, unknown>;
+  const words = Array.isArray(queries) && queries.length > 0 ? queries : [query ?? pattern];
+  const asked = words.filter((one) => typeof one === "string").join("; ");
+  if (type !== "open_page" && type !== "find_in_page") return { query: asked };
+  return { query: asked, opened: typeof url === "string" ? url : "" };
 }
 
 /** Reads the result of a search; one that is none yet has the error "none". */
@@ -39,8 +43,10 @@ function isPages(content: WebSearchResultBlock["content"]): content is readonly 
 const namedHosts = 4;
 
 /** Words a search in one line: its query, how many pages it found, and their hosts. */
-export function searchLine({ query, pages, error }: Search): string {
-  const about = query === "" ? "web search" : `web search ${JSON.stringify(query)}`;
+export function searchLine({ query, opened, pages, error }: Search): string {
+  const quoted = query === "" ? "" : ` ${JSON.stringify(query)}`;
+  if (opened !== undefined) return pageLine(opened, { quoted, error });
+  const about = `web search${quoted}`;
   if (error === "none") return `${about}: no result yet`;
   if (error !== undefined) return `${about}: failed (${error})`;
   const hosts = [...new Set(pages.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url).host] : [])))];
@@ -50,9 +56,16 @@ export function searchLine({ query, pages, error }: Search): string {
   return `${about}: ${count}${named ? ` (${named}${more})` : ""}`;
 }
 
-/** Lists the pages of a search, a line for each: title and address. */
+function pageLine(page: string, { quoted, error }: { quoted: string; error: string | undefined }): string {
+  const done = quoted === "" ? "web page opened" : `web page searched for${quoted}`;
+  const address = URL.canParse(page) ? new URL(page).href : JSON.stringify(page);
+  const name = page === "" ? "" : `: ${address}`;
+  return `${done}${name}${error === undefined ? "" : ` – failed (${error})`}`;
+}
+
+/** Lists the pages of a search, a line for each: title, where one is known, and address. */
 export function pageLines({ pages }: Search): string {
-  return pages.map(({ title, url }) => `${title} ${url}`.replaceAll(/\s+/g, " ")).join("\n");
+  return pages.map(({ title, url }) => `${title} ${url}`.replaceAll(/\s+/g, " ").trim()).join("\n");
 }
 
 /**
@@ -87,7 +100,11 @@ export function spokenText(content: readonly AssistantBlock[]): string {
   return spoken;
 }
 
-/** Returns true for a text that goes on in the middle of the one before it: the API splits a text where it cites. */
+/**
+ * Returns true for a text that goes on in the middle of the one before it: the Messages API splits a text where it cites;
+ * Responses does not.
+ */
 export function continues(block: TextBlock, before: Block | undefined): boolean {
+  if (block.wire) return false;
   return before?.type === "text" && Boolean(block.citations?.length || before.citations?.length);
 }

@@ -10,7 +10,8 @@ import type {
   TextBlock,
   ToolUseBlock,
 } from "../../core/blocks.ts";
-import type { CachePoint, ModelRequest } from "../../core/request.ts";
+import type { CachePoint, ModelRequest, WebSearch } from "../../core/request.ts";
+import { withoutSearches } from "../../core/text/search-text.ts";
 import { cacheKey } from "../openai/client.ts";
 
 /**
@@ -35,17 +36,25 @@ export function encodeResponses(request: ModelRequest, dialect: ResponsesDialect
   const { system, tools, messages, effort, carried, temperature, withdrawn } = request;
   const role = dialect.instructions ?? "developer";
   const marks = marksOf(request);
+  const searches = searchOf(request);
+  const include = [
+    ...(carried ? ["reasoning.encrypted_content"] : []),
+    // Without it only the pages that the text cites are told.
+    ...(searches ? ["web_search_call.action.sources"] : []),
+  ];
   const reasoning = { ...(effort ? { effort } : {}), ...(carried ? { summary: "auto" } : {}) };
   return JSON.stringify({
     model: request.model.slice(request.model.indexOf("/") + 1),
     stream: true,
     store: false,
     ...(dialect.plan ? {} : { max_output_tokens: outputLimit(request) }),
-    ...(carried ? { include: ["reasoning.encrypted_content"] } : {}),
+    // Of the tools of the API's own server, and so of searches and opened pages together.
+    ...(searches ? { max_tool_calls: searches.maxUses } : {}),
+    ...(include.length > 0 ? { include } : {}),
     ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     ...(!carried && !dialect.plan && temperature !== undefined ? { temperature } : {}),
     prompt_cache_key: cacheKey(system, tools, messages[0]?.content[0]),
-    ...(tools.length > 0 ? { tools: encodeTools(tools, dialect) } : {}),
+    ...(tools.length > 0 ? { tools: [...encodeTools(tools, dialect), ...searchTools(searches)] } : {}),
     input: [
       ...(system
         ? [instruction(role, [marked({ type: "input_text", text: system }, marks.has("system"))])]
@@ -71,6 +80,19 @@ function cacheOptions({ cacheAfter, previousMessageId }: ModelRequest): object {
   };
 }
 
+/** The search is offered behind other tools alone. */
+function searchOf({ tools, webSearch }: ModelRequest): WebSearch | undefined {
+  return tools.length > 0 ? webSearch : undefined;
+}
+
+/** The search of the API's own server, behind the other tools. */
+function searchTools(search: WebSearch | undefined): object[] {
+  if (!search) return [];
+  const { blockedDomains } = search;
+  const filters = blockedDomains.length > 0 ? { filters: { blocked_domains: blockedDomains } } : {};
+  return [{ type: "web_search", ...filters }];
+}
+
 function encodeTools(tools: ModelRequest["tools"], { plan }: ResponsesDialect): object[] {
   const functions = tools.map(encodeTool);
   const description = "The tools of this session.";
@@ -83,14 +105,13 @@ function encodeTool({ name, description, input_schema }: InlineTool): object {
 }
 
 /** The tools themselves stay as they are, so that their cache entry does. */
-function allowed({ tools }: ModelRequest, withdrawn: readonly string[]): object | "none" {
-  const offered = tools.filter(({ name }) => !withdrawn.includes(name));
-  if (offered.length === 0) return "none";
-  return {
-    type: "allowed_tools",
-    mode: "auto",
-    tools: offered.map(({ name }) => ({ type: "function", name })),
-  };
+function allowed(request: ModelRequest, withdrawn: readonly string[]): object | "none" {
+  const offered = request.tools.filter(({ name }) => !withdrawn.includes(name));
+  const tools = [
+    ...offered.map(({ name }) => ({ type: "function", name })),
+    ...(searchOf(request) ? [{ type: "web_search" }] : []),
+  ];
+  return tools.length === 0 ? "none" : { type: "allowed_tools", mode: "auto", tools };
 }
 
 /** Marked places: "system", or message and block as "3.1". */
@@ -173,11 +194,13 @@ function inputPart(block: TextBlock | ImageBlock): object {
 
 /**
  * The items of a reply in the order in which they came, each once. Reasoning needs an item after it; and other items
- * have their ids only beside their reasoning, as the API pairs them by these.
+ * have their ids only beside their reasoning, as the API pairs them by these. A search must have its id, so that one
+ * whose reasoning is gone becomes words.
  */
-function encodeReply(content: readonly Block[], { plan }: ResponsesDialect): object[] {
-  const last = content.findLastIndex(({ type }) => type === "text" || type === "tool_use");
-  const reasoned = content.some((block, at) => at < last && isReasoning(block));
+function encodeReply(blocks: Block[], { plan }: ResponsesDialect): object[] {
+  const last = blocks.findLastIndex(({ type }) => spoken.includes(type));
+  const reasoned = blocks.some((block, at) => at < last && isReasoning(block));
+  const content = reasoned ? blocks : withoutReasoned(blocks);
   const items: object[] = [];
   let open: { id: string; parts: object[] } | undefined;
   for (const [at, block] of content.entries()) {
@@ -190,12 +213,26 @@ function encodeReply(content: readonly Block[], { plan }: ResponsesDialect): obj
     } else open = undefined;
     if (block.type === "tool_use")
       items.push({ ...callItem(block, reasoned), ...(plan ? { namespace } : {}) });
-    if (isReasoning(block) && at < last) {
-      const { item } = block.wire;
-      items.push({ type: "reasoning", ...item, encrypted_content: block.data });
-    }
+    if (at < last || !isReasoning(block)) items.push(...ownItems(block));
   }
   return items;
+}
+
+/** The items that go back as they came: reasoning, and searches. */
+function ownItems(block: Block): object[] {
+  if (isReasoning(block)) return [{ type: "reasoning", ...block.wire.item, encrypted_content: block.data }];
+  return block.type === "server_tool_use" && block.wire ? [block.wire.item] : [];
+}
+
+function withoutReasoned(blocks: Block[]): Block[] {
+  return blocks.some(needsReasoning) ? withoutSearches(blocks) : blocks;
+}
+
+/** Types of blocks that reasoning can stand before. */
+const spoken: readonly Block["type"][] = ["text", "tool_use", "server_tool_use"];
+
+function needsReasoning(block: Block): boolean {
+  return block.type === "server_tool_use" && block.wire?.reasoned === true;
 }
 
 function isReasoning(
@@ -218,8 +255,10 @@ function replyMessage(content: readonly object[], wire: Partial<MessageWire> = {
   };
 }
 
-function outputPart({ text, wire }: TextBlock): object {
-  return wire?.refusal ? { type: "refusal", refusal: text } : { type: "output_text", text, annotations: [] };
+/** Citations of another API have no place here. */
+function outputPart({ text, wire, citations }: TextBlock): object {
+  if (wire?.refusal) return { type: "refusal", refusal: text };
+  return { type: "output_text", text, annotations: (wire && citations) ?? [] };
 }
 
 function callItem({ id, name, input, wire }: ToolUseBlock, reasoned: boolean): object {

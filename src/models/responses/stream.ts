@@ -8,12 +8,14 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import type { AssistantBlock } from "../../core/blocks.ts";
+import { type AssistantBlock, isSearch } from "../../core/blocks.ts";
 import type { ModelCard, Usage } from "../../core/model-card.ts";
 import { ModelError, type ModelPart, type ModelReply } from "../../core/ports.ts";
+import { searchesIn } from "../../core/text/search-text.ts";
 import type { Assembly } from "../http/attempt.ts";
 import { streamError } from "../openai/errors.ts";
 import { openaiUsage } from "../openai/stream.ts";
+import { citedTitles, searchBlocks, searchCount } from "./searches.ts";
 
 export type ResponseOptions = {
   card: ModelCard;
@@ -48,12 +50,16 @@ export function assembleResponse(options: ResponseOptions): Assembly<ResponseStr
       return event.type.startsWith("response.") && !idle.includes(event.type);
     },
     whole: () => state.ended !== undefined,
-    partial: () => (state.text ? [{ type: "text", text: state.text }] : []),
+    partial: () => [
+      ...blocksIn([...state.items.values()].filter(isSearchStep), options.card).filter(isSearch),
+      ...(state.text ? [{ type: "text" as const, text: state.text }] : []),
+    ],
     reply: () => replyOf(state, options),
   };
 }
 
-function take(state: State, event: ResponseStreamEvent, { onPart, secret }: ResponseOptions): void {
+function take(state: State, event: ResponseStreamEvent, options: ResponseOptions): void {
+  const { onPart, secret } = options;
   switch (event.type) {
     case "response.output_item.added":
       if (event.item.type !== "function_call") return;
@@ -79,6 +85,8 @@ function take(state: State, event: ResponseStreamEvent, { onPart, secret }: Resp
     }
     case "response.output_item.done":
       state.items.set(event.output_index ?? state.items.size, event.item);
+      for (const search of searchesIn(blocksIn([event.item], options.card)))
+        onPart({ type: "searched", search });
       return;
     case "response.completed":
     case "response.incomplete":
@@ -95,22 +103,34 @@ function replyOf({ items, ended }: State, options: ResponseOptions): ModelReply 
   const done = [...items].sort(([a], [b]) => a - b).map(([, item]) => item);
   const output = done.length > 0 ? done : (ended.output ?? []);
   const stopReason = stopReasonOf(ended, output, options.limit);
-  const whole = output.flatMap((item) => blocksOf(item, card));
-  // The last item of a cut response may be cut, and reasoning without an item after it cannot come back.
-  const content = stopReason === "end_turn" || stopReason === "tool_use" ? whole : whole.filter(isText);
+  const isWhole = stopReason === "end_turn" || stopReason === "tool_use";
+  const content = isWhole ? blocksIn(output, card) : keptOfCut(output, card);
+  const webSearches = searchCount(ended, output);
+  const usage = ended.usage ? responsesUsage(ended.usage, card) : options.estimate(content);
   const diagnostics = ended.prompt_cache_diagnostics;
   return {
     content,
     stopReason,
-    usage: ended.usage ? responsesUsage(ended.usage, card) : options.estimate(content),
+    usage: webSearches > 0 ? { ...usage, webSearches } : usage,
     model: ended.model || card.id.slice(card.id.indexOf("/") + 1),
     ...(ended.id ? { messageId: ended.id } : {}),
     ...(diagnostics?.type === "cache_miss" ? { cacheMissReason: diagnostics.reason } : {}),
   };
 }
 
-function isText({ type }: AssistantBlock): boolean {
-  return type === "text";
+/**
+ * Keeps of a cut response its text and its searches that ended: the last item may be cut, and reasoning without an item
+ * after it cannot come back.
+ */
+function keptOfCut(output: readonly ResponseOutputItem[], card: ModelCard): AssistantBlock[] {
+  const ended = output.filter(
+    (item) => item.type !== "web_search_call" || item.status === "completed" || item.status === "failed",
+  );
+  return blocksIn(ended, card).filter((block) => block.type === "text" || isSearch(block));
+}
+
+function isSearchStep({ type }: ResponseOutputItem): boolean {
+  return type === "web_search_call" || type === "reasoning";
 }
 
 /** In the words of the Messages API. */
@@ -131,6 +151,18 @@ function stopReasonOf(ended: Response, output: readonly ResponseOutputItem[], li
  */
 function isCutUntold({ incomplete_details, usage }: Response, limit: number): boolean {
   return incomplete_details === undefined && (usage?.output_tokens ?? 0) >= limit;
+}
+
+/** Throws `ModelError`. */
+function blocksIn(output: readonly ResponseOutputItem[], card: ModelCard): AssistantBlock[] {
+  const titles = citedTitles(output);
+  let reasoned = false;
+  return output.flatMap((item) => {
+    if (item.type === "web_search_call") return searchBlocks(item, { reasoned, titles });
+    const blocks = blocksOf(item, card);
+    reasoned ||= item.type === "reasoning";
+    return blocks;
+  });
 }
 
 /** Items of kinds that nobody asked for are left out. Throws `ModelError`. */
@@ -163,7 +195,9 @@ function textBlocks({ id, phase, content }: ResponseOutputMessage): AssistantBlo
   return content.flatMap((part): AssistantBlock[] => {
     const text = part.type === "refusal" ? part.refusal : part.text;
     if (!text) return [];
-    return [{ type: "text", text, wire: part.type === "refusal" ? { ...wire, refusal: true } : wire }];
+    if (part.type === "refusal") return [{ type: "text", text, wire: { ...wire, refusal: true } }];
+    const citations = part.annotations?.length ? { citations: part.annotations } : {};
+    return [{ type: "text", text, ...citations, wire }];
   });
 }
 

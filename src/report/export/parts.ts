@@ -110,10 +110,16 @@ function searchParts(block: ServerToolUseBlock | WebSearchResultBlock, searches:
   if (block.type === "server_tool_use") return [];
   const search = searches.find(({ id }) => id === block.tool_use_id);
   if (!search) return [];
-  const { query, error } = search;
+  const { query, opened, error } = search;
+  const asked = opened === undefined ? { query } : { url: opened, ...(query ? { pattern: query } : {}) };
   return [
     {
-      ...{ kind: "call", tool: "web_search", subject: query, input: JSON.stringify({ query }, null, 2) },
+      ...{
+        kind: "call",
+        tool: "web_search",
+        subject: opened ?? query,
+        input: JSON.stringify(asked, null, 2),
+      },
       ...{ output: `${searchLine(search)}\n${pageLines(search)}`.trimEnd(), failed: error !== undefined },
     },
   ];

@@ -13,12 +13,16 @@ import { encodeResponses } from "../../../src/models/responses/encoding.ts";
 import { assembleResponse } from "../../../src/models/responses/stream.ts";
 import { started } from "../../support/logs.ts";
 import { eventsOf, itemsOf, parsed, type ResponsesTurn } from "../../support/mock-responses.ts";
-import { Refused, type ResponsesBody, responsesRules } from "../../support/mock-responses-rules.ts";
+import { Refused, type ResponsesBody } from "../../support/mock-responses-fields.ts";
+import { responsesRules } from "../../support/mock-responses-rules.ts";
+import type { TurnSearch } from "../../support/mock-responses-search.ts";
 import { seededRandom } from "../../support/random.ts";
 import { sized } from "../../support/size.ts";
 
 const contract = cards.contracts.responses as Contract;
-const sol: ModelCard = { ...findCard("openai/gpt-6.1-sol").card, api: "responses", contract };
+const filed = findCard("openai/gpt-6.1-sol").card;
+const prices = { ...filed.prices, webSearch: 10 };
+const sol: ModelCard = { ...filed, prices, api: "responses", contract };
 const other: ModelCard = { ...sol, id: "openai/gpt-6-sol" };
 const claude = findCard("anthropic/claude-sonnet-5-5").card;
 const png =
@@ -30,6 +34,7 @@ type Story = {
   random: () => number;
   rules: ReturnType<typeof responsesRules>;
   replies: number;
+  searches: boolean;
 };
 
 function add({ events }: Story, body: EventBody): void {
@@ -49,7 +54,34 @@ const words = [
   "\u0000\u001b[31m",
 ];
 
-function turnOf({ random, replies }: Story): ResponsesTurn {
+function turnOf(story: Story): ResponsesTurn {
+  const turn = plainTurnOf(story);
+  const { random, replies, searches } = story;
+  if (!searches || turn.refusal || random() < 0.6) return turn;
+  const made = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, at) =>
+    searchOf(random, `${replies}.${at}`),
+  );
+  const cited = [{ url: `https://site.example/${replies}?utm_source=openai`, title: pick(random, words) }];
+  const calls = random() < 0.5 ? {} : { calls: turn.calls ?? [] };
+  const text = random() < 0.9 ? { text: `${pick(random, words)} found ${replies}`, cited } : {};
+  return { ...turn, calls: [], ...text, ...calls, searches: made };
+}
+
+function searchOf(random: () => number, name: string): TurnSearch {
+  const sources = Array.from(
+    { length: Math.floor(random() * 4) },
+    (_, at) => `https://site.example/${name}.${at}`,
+  );
+  const status = random() < 0.1 ? { status: pick(random, ["failed", "incomplete"]) } : {};
+  return pick<TurnSearch>(random, [
+    { ...status, query: `${pick(random, words)} ${name}`, sources },
+    { ...status, queries: [`a ${name}`, "b"], sources },
+    { ...status, open: `https://site.example/${name}` },
+    { ...status, open: `https://site.example/${name}`, find: pick(random, words) },
+  ]);
+}
+
+function plainTurnOf({ random, replies }: Story): ResponsesTurn {
   const roll = random();
   const thinking =
     random() < 0.7 ? { thinking: random() < 0.4 ? "" : `${pick(random, words)} thought ${replies}` } : {};
@@ -87,7 +119,7 @@ function send(story: Story, card: ModelCard): ResponsesBody {
 /** The reply of the server to a request, as the stream of it is read. */
 function answer(story: Story, card: ModelCard, body: ResponsesBody): void {
   const turn = turnOf(story);
-  const items = story.rules.give(body, itemsOf(turn, story.replies++));
+  const items = story.rules.give(body, itemsOf(turn, story.replies++, body));
   const assembly = assembleResponse({
     card,
     onPart: () => {},
@@ -133,6 +165,15 @@ function append(story: Story, reply: { content: object[]; stopReason: string; me
   }
 }
 
+/** A search of Claude as the log has it. */
+const foreignSearch: object[] = [
+  { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "q" } },
+  {
+    ...{ type: "web_search_tool_result", tool_use_id: "srvtoolu_1" },
+    content: [{ type: "web_search_result", url: "https://a.example/", title: "A", encrypted_content: "x" }],
+  },
+];
+
 /** A step of another model, whose fields are not for this one. */
 function foreignStep(story: Story): void {
   add(story, { type: "model_changed", model: claude });
@@ -141,7 +182,12 @@ function foreignStep(story: Story): void {
     stopReason: "tool_use",
     content: [
       { type: "thinking", thinking: "hm", signature: "sig" },
-      { type: "text", text: "I look." },
+      ...(story.searches ? foreignSearch : []),
+      {
+        type: "text",
+        text: "I look.",
+        citations: [{ type: "web_search_result_location", url: "https://a.example/" }],
+      },
       { type: "tool_use", id, name: "bash", input: { command: "ls" } },
     ],
   });
@@ -189,11 +235,13 @@ function happen(story: Story): void {
 }
 
 /** Plays one conversation; returns what was refused, and how much happened. */
-function play(seed: number): { refused?: string; requests: number; edits: number } {
+function play(seed: number, searches: boolean): Played {
   const random = seededRandom(seed);
-  const story: Story = { events: [], random, rules: responsesRules(), replies: 0 };
+  const story: Story = { events: [], random, rules: responsesRules(), replies: 0, searches };
   let card = sol;
-  add(story, started(card) as EventBody);
+  const webSearch = { maxUses: 8, blockedDomains: ["ads.example"] };
+  const tools = [{ name: "bash", description: "", input_schema: { type: "object" as const } }];
+  add(story, { ...started(card), ...(searches ? { webSearch, tools } : {}) } as EventBody);
   add(story, { type: "user_message", content: [{ type: "text", text: `go ${seed}` }] });
   const steps = 2 + Math.floor(random() * 14);
   try {
@@ -223,17 +271,26 @@ function play(seed: number): { refused?: string; requests: number; edits: number
   }
 }
 
-function happened({ events }: Story): { requests: number; edits: number } {
+type Played = { refused?: string; requests: number; edits: number };
+
+function happened({ events }: Story): Played {
   const count = (wanted: string) => events.filter(({ type }) => type === wanted).length;
   return { requests: count("model_request"), edits: count("context_edited") };
 }
 
 const count = sized(400, 10_000);
 
-test(`of ${count} random conversations with edits none makes a request that is refused`, () => {
-  const played = Array.from({ length: count }, (_, seed) => play(seed));
-  expect(played.flatMap(({ refused }) => refused ?? [])).toEqual([]);
-  const sum = (key: "requests" | "edits") => played.reduce((all, one) => all + one[key], 0);
-  expect(sum("requests")).toBeGreaterThan(7 * count);
-  expect(sum("edits")).toBeGreaterThan(2 * count);
-}, 900_000);
+test.each([
+  ["", false],
+  [" and searches", true],
+])(
+  `of ${count} random conversations with edits%s none makes a request that is refused`,
+  (_, searches) => {
+    const played = Array.from({ length: count }, (_, seed) => play(seed, searches));
+    expect(played.flatMap(({ refused }) => refused ?? [])).toEqual([]);
+    const sum = (key: "requests" | "edits") => played.reduce((all, one) => all + one[key], 0);
+    expect(sum("requests")).toBeGreaterThan(7 * count);
+    expect(sum("edits")).toBeGreaterThan(2 * count);
+  },
+  900_000,
+);

@@ -11,7 +11,7 @@ import { encodeResponses } from "../../../src/models/responses/encoding.ts";
 import { responsesModel } from "../../../src/models/responses/responses.ts";
 import { responsesUsage } from "../../../src/models/responses/stream.ts";
 import { type ResponsesTurn, startResponsesServer } from "../../support/mock-responses.ts";
-import type { Item } from "../../support/mock-responses-rules.ts";
+import type { Item } from "../../support/mock-responses-fields.ts";
 import { failure } from "../fixtures/exchange.ts";
 
 const key = "sk-canary-7f3a";

@@ -18,6 +18,7 @@ import { seededRandom } from "../../support/random.ts";
 
 const { card } = findCard("openai/gpt-6.1-sol");
 const sol: ModelCard = { ...card, api: "responses", contract: cards.contracts.responses as Contract };
+const searching: ModelCard = { ...sol, prices: { ...sol.prices, webSearch: 10 } };
 
 /** The same replies in the same order, however many summaries are asked for in between. */
 function turns(seed: number, steps: number): (body: unknown) => ResponsesTurn {
@@ -49,13 +50,33 @@ function focusCall(opens: boolean, index: number): { name: string; args: string 
   return { name: opens ? "start_focus" : "complete_focus", args: JSON.stringify(args) };
 }
 
+/** The same session with searches in it: before the text, some with a page that was opened, some that failed. */
+function searchingTurns(seed: number, steps: number): ReturnType<typeof turns> {
+  const plain = turns(seed, steps);
+  const random = seededRandom(seed + 1);
+  return (body) => {
+    const turn = plain(body);
+    if (turn.text?.startsWith("Decisions") || random() < 0.6) return turn;
+    const url = `https://site.example/${Math.floor(random() * 99)}`;
+    const opened = random() < 0.3 ? [{ open: url }] : [];
+    const status = random() < 0.1 ? { status: "failed" } : {};
+    const cited = random() < 0.5 && turn.text ? { cited: [{ url, title: "Site" }] } : {};
+    return {
+      ...turn,
+      ...cited,
+      searches: [{ query: "how", sources: [url, `${url}/b`], ...status }, ...opened],
+    };
+  };
+}
+
 async function session(
   context: string,
   options: { card?: ModelCard; bound?: boolean; steps?: number; bare?: true } = {},
 ) {
   const { card = sol, bound = false, steps = 30, bare } = options;
+  const searches = card.prices.webSearch !== undefined;
   const server = await startResponsesServer({
-    ...{ turnOf: turns(context.length, steps), bound },
+    ...{ turnOf: (searches ? searchingTurns : turns)(context.length, steps), bound },
     ...(bare ? { bare } : {}),
   });
   onTestFinished(() => server.close());
@@ -63,7 +84,10 @@ async function session(
     fakeTool("bash", ({ command }) => ({ content: `src/a.ts: ${command} happened\n`.repeat(90) })),
     startFocusTool({ description: "" }),
   ];
-  const made = testAgent({ turns: [], tools, context, realCard: card, engine: { window: 9_000 } });
+  const made = testAgent({
+    ...{ turns: [], tools, context, realCard: card, engine: { window: searches ? 14_000 : 9_000 } },
+    ...(searches ? { webSearch: { maxUses: 8, blockedDomains: ["ads.example"] } } : {}),
+  });
   tools.push(completeFocusTool({ description: "", file: `${made.agent.artifacts.folder}/knowledge.md` }));
   made.agent.model = responsesModel({ card, apiKey: "sk-test", baseUrl: server.url });
   return { ...made, server };
@@ -72,10 +96,16 @@ async function session(
 const refusals = ({ received }: { received: { refused?: string }[] }) =>
   received.flatMap(({ refused }) => refused ?? []);
 
-test.each(contextNames.filter((name) => name !== "raw" && name !== "ingest"))(
-  "60 steps under %s, half after a resume, are never refused, and each rebuilds from the log",
-  async (context) => {
-    const { agent, log, server } = await session(context);
+const stacks = contextNames.filter((name) => name !== "raw" && name !== "ingest");
+const kinds = [
+  ["", sol],
+  [" with searches", searching],
+] as const;
+
+test.each(kinds.flatMap(([what, card]) => stacks.map((context) => [what, context, card] as const)))(
+  "60 steps%s under %s, half after a resume, are never refused, and each rebuilds from the log",
+  async (_, context, card) => {
+    const { agent, log, server } = await session(context, { card });
     await runTurn(agent, new AbortController().signal);
     const resumed = memoryLog(JSON.parse(JSON.stringify(log.events())));
     agent.log = resumed;
