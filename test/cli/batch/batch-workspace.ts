@@ -1,6 +1,6 @@
 /** Batches over small repositories, run by the real program. */
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ResultLine } from "../../../src/cli/batch/results.ts";
@@ -72,11 +72,14 @@ export function patchOf(workspace: Workspace, id: string): string {
 /** A task that may do anything in the project. */
 export const auto = { repo: "project", prompt: "Do it.", permission_mode: "auto" };
 
-/** Six tasks, every second of which takes long while `hold` is there. */
+/** Six tasks, every second of which takes long while `hold` is there; each of these leaves a file in `holding`. */
 export function six(workspace: Workspace): void {
   write(workspace, "hold", "");
   const hold = join(workspace.cwd, "hold");
-  const slow = shellScript(workspace, "slow", `echo b > b.txt; while [ -e ${hold} ]; do sleep 0.05; done`);
+  const holding = join(workspace.cwd, "holding");
+  mkdirSync(holding);
+  const command = `echo b > b.txt; echo > ${holding}/$$; while [ -e ${hold} ]; do sleep 1; done`;
+  const slow = shellScript(workspace, "slow", command);
   const quick = shellScript(workspace, "quick", "echo b > b.txt");
   const tasks = [1, 2, 3, 4, 5, 6].map((n) => ({ id: `t${n}`, ...auto, ...(n % 2 ? slow : quick) }));
   writeTasks(workspace, tasks);
@@ -89,6 +92,6 @@ export function family(workspace: Workspace): string[] {
   return all().flatMap(({ pid }) => (variableOf(pid, "SAWTOOTH_BATCH") === out ? [commandLine(pid)] : []));
 }
 
-/** Returns true while two slow tasks are at work. */
+/** Returns true once two slow tasks are at work. */
 export const waiting = (workspace: Workspace) => () =>
-  family(workspace).filter((line) => line.includes("sleep 0.05")).length >= 2;
+  readdirSync(join(workspace.cwd, "holding")).length >= 2;
