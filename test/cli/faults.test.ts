@@ -86,7 +86,7 @@ test.each([
 });
 
 describe("a silent stream", () => {
-  const idle = { env: { SAWTOOTH_IDLE_TIMEOUT: "1s" } };
+  const idle = { env: { SAWTOOTH_IDLE_TIMEOUT: "3s" } };
 
   test.each([
     ["before the first event", 0],
@@ -96,7 +96,7 @@ describe("a silent stream", () => {
     const { workspace, server } = await setUp([{ text, fault: { silentAfterEvents } }, { text }]);
     const { code, stdout } = await sawtooth(workspace, auto, idle);
     expect(code).toBe(0);
-    expect(retries(stdout)).toMatchObject([{ kind: "idle", attempt: 1, message: "no data for 1 s" }]);
+    expect(retries(stdout)).toMatchObject([{ kind: "idle", attempt: 1, message: "no data for 3 s" }]);
     expect(count(stdout, text)).toBe(2);
     expect(server.exchanges[0]?.clientClosedAt).toBeTypeOf("number");
   });

@@ -7,6 +7,8 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { spawn as spawnInTerminal } from "@lydell/node-pty";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readToTheEnd } from "../support/pty-drive.ts";
+import { patienceMs } from "../support/until.ts";
 
 const launcher = join(import.meta.dirname, "../../bin");
 const oldNode = findOldNode();
@@ -26,7 +28,7 @@ if (act === "count") {
   const end = () => { console.log("got " + signals.join(" ")); process.exit(130); };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => { signals.push(signal); if (signals.length === 1) setTimeout(end, 500); });
-  setTimeout(() => process.exit(1), 15000);
+  setTimeout(() => process.exit(1), 60000);
   console.log("ready");
 }
 `;
@@ -67,7 +69,7 @@ describe("under a Node that is new enough", () => {
         env,
         input: "",
         encoding: "utf8",
-        timeout: 10_000,
+        timeout: patienceMs,
         killSignal: "SIGKILL",
       });
       expect(run.status).toBe(7);
@@ -140,6 +142,7 @@ describe.skipIf(!oldNode)(
 
     test("Ctrl-C in a terminal reaches the agent once", async () => {
       const terminal = spawnInTerminal(old, [join(folder, "bin/sawtooth.js"), "count"], { cwd: folder });
+      readToTheEnd(terminal);
       let output = "";
       terminal.onData((text) => {
         output += text;

@@ -32,7 +32,7 @@ async function mock(script: ScriptedReply[]): Promise<MockServer> {
 
 function modelAt(server: MockServer, id: string, waits: number[] = []) {
   const { card } = findCard(`anthropic/${id}`);
-  const model = anthropicModel({ card, apiKey: "key", baseUrl: server.url, idleMs: 1000 });
+  const model = anthropicModel({ card, apiKey: "key", baseUrl: server.url, idleMs: 20_000 });
   return withRetry(model, { sleep: async (ms) => void waits.push(ms), random: () => 1 });
 }
 type Client = ReturnType<typeof modelAt>;
