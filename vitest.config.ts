@@ -20,7 +20,7 @@ const temporary = fast === undefined ? {} : { SAWTOOTH_TEST_MEMORY: fast, SAWTOO
 // Tests use real shells and real servers and wait for them more than they compute: more workers than processors keep
 // two of these at work. A worker runs file after file, because starting one and loading the source anew for each
 // file was a tenth of the whole run. No test is about speed: limits are what a busy machine keeps, and a test that takes
-// more than 13 s on a quiet one has its own.
+// more than 30 s on a quiet one has its own.
 export default defineConfig({
   test: {
     globalSetup: "test/support/build.ts",
@@ -33,7 +33,7 @@ export default defineConfig({
     env: { NODE_ENV: "production", PATH: pathToPython(), ...temporary },
     setupFiles: "test/support/temporary.ts",
     sequence: { sequencer: LongestFirst },
-    testTimeout: process.env.SAWTOOTH_TEST_FULL ? 300_000 : 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     // Without it what is polled for has one second to come.
     expect: { poll: { timeout: patienceMs } },

@@ -24,6 +24,8 @@ import { linesOf, makeWork, parts, partsIn, patchesIn, type Work } from "./tasks
 
 const source = join(import.meta.dirname, "../..");
 const began = performance.now();
+/** Milliseconds for what takes a batch its time: two nodes and a run beside them share one machine. */
+const batchMs = 10 * 60_000;
 
 function say(text: string): void {
   process.stdout.write(
@@ -65,7 +67,7 @@ async function scene(root: string): Promise<void> {
   await until(slurm.isReady, "two nodes");
   say(`${slurm.ask("sinfo", "--version").trim()}: nodes a and b are up`);
   slurm.ask("sbatch", `--array=1-${parts}`, "slurm.sh");
-  await until(() => work.done().length === parts && isHeld(results), "a first task of each part");
+  await until(() => work.done().length === parts && isHeld(results), "a first task of each part", batchMs);
   const at = new Map((slurm.jobs() ?? []).map(({ part, node }) => [part, node]));
   const of = (name: NodeName) => [...at].flatMap(([part, node]) => (node === name ? [part] : [])).sort();
   say(`24 tasks in 6 parts: ${of("a")} on a, ${of("b")} on b; 6 tasks are done, 12 at work, 6 wait`);
@@ -77,12 +79,12 @@ async function scene(root: string): Promise<void> {
     execFileSync("bash", ["-c", command], { cwd: root, env: slurm.env, encoding: "utf8" });
   say(`the commands of docs/batch.md: ${shell(`${copy} && ${submit}`).trim()}`);
   // Parts of node b that begin on node a would be sent away from there too, and Slurm takes a minute for each.
-  await until(() => partsIn(results).filter(hasFault).length >= 2, "parts that meet the full disk");
+  await until(() => partsIn(results).filter(hasFault).length >= 2, "parts that meet the full disk", batchMs);
   slurm.emptyDisk("a");
   say("the disk of node a has room again");
   await finish(slurm);
   check(`${sum}: 4 done`, shell(`cd examples/batch && { ${sum} || true; }`).includes("4 tasks: 4 done"));
-  await until(() => one.exitCode !== null, "the run on one machine");
+  await until(() => one.exitCode !== null, "the run on one machine", batchMs);
   check("on one machine, without faults, all 24 tasks are done", one.exitCode === 0);
   report(results);
   await verdict({ slurm, work, results });
@@ -130,14 +132,18 @@ function jobOf(slurm: Slurm, part: number): string {
 /** Waits for the last job. Slurm lets two minutes pass before a job begins again; nobody needs to wait for that here. */
 async function finish(slurm: Slurm): Promise<void> {
   const seen = new Map<string, string>();
-  await until(() => {
-    const jobs = slurm.jobs();
-    for (const { id, state, reason } of jobs ?? [])
-      if (reason === "BeginTime" && state === "PENDING")
-        slurm.tell("scontrol", "update", `JobId=${id}`, "StartTime=now");
-    if (jobs) tell(jobs, seen);
-    return jobs?.length === 0;
-  }, "the end of all jobs");
+  await until(
+    () => {
+      const jobs = slurm.jobs();
+      for (const { id, state, reason } of jobs ?? [])
+        if (reason === "BeginTime" && state === "PENDING")
+          slurm.tell("scontrol", "update", `JobId=${id}`, "StartTime=now");
+      if (jobs) tell(jobs, seen);
+      return jobs?.length === 0;
+    },
+    "the end of all jobs",
+    batchMs,
+  );
 }
 
 /** Says what has changed. */
