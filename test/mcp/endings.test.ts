@@ -100,15 +100,11 @@ async function endsWithoutAny(settings: object): Promise<void> {
   expect(isWalled(cwd)).toBe("sandbox" in settings);
   const { stdout } = await run.ended;
   expect(stdout).toBe("on\n");
-  const left = () => behaviours.filter((_, index) => processesOf(notes[index] ?? "").length > 0);
-  await until(() => left().length === 0, "the end of each server").catch((error: Error) => {
-    throw new Error(
-      `${error.message}: ${left()
-        .map(({ name }) => name)
-        .join("; ")}`,
-    );
+  // What a server is started with is below this folder.
+  await until(() => processesOf(cwd).length === 0, "the end of everything").catch((error: Error) => {
+    const left = behaviours.filter((_, index) => processesOf(notes[index] ?? "").length > 0);
+    throw new Error(`${error.message}: ${left.map(({ name }) => name).join("; ")}`);
   });
-  await until(() => processesOf(cwd).length === 0, "the end of everything");
 }
 
 /** Runs to the end and waits until nothing of it is left. `settings`: more than the server. */

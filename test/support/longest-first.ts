@@ -14,6 +14,8 @@ import {
  */
 const longest = [
   "tui/takeover",
+  "agent/strict",
+  "mcp/endings",
   "cli/fix/cheating",
   "cli/compaction-faults",
   "cli/fix/fix",
@@ -24,6 +26,7 @@ const longest = [
   "cli/resume",
   "mcp/servers",
   "sandbox/obedient",
+  "acp/acpx",
   "cli/batch/batch",
   "lab/evals/evals",
   "cli/undo",
