@@ -161,6 +161,13 @@ test("a search goes back whole without reasoning where there never was any, else
   expect(JSON.stringify(dropped.input)).toContain(JSON.stringify(words).slice(1, -1));
 });
 
+test("a search that nothing follows goes back whole, with the reasoning before it", () => {
+  const { rules, items, log } = replyTo({ thinking: "hm", searches: [{ query: "q", sources: [url] }] });
+  const body = bodyOf(log);
+  rules.check(body);
+  expect(body.input.slice(-items.length - 1, -1).map(({ id }) => id)).toEqual(["rs_0_0", "ws_0_0"]);
+});
+
 test.each([
   ["another model of OpenAI's", other],
   ["Claude, which has a search of its own", claude],
