@@ -11,7 +11,7 @@ import { limitYoungGeneration } from "./young-generation.ts";
 export async function run(words: readonly string[]): Promise<number> {
   try {
     const command = parseCommand(words);
-    if (command.name !== "help" && command.name !== "version") limitYoungGeneration();
+    if (command.name !== "help" && command.name !== "version") enter();
     return await dispatch(command);
   } catch (error) {
     const exitCode = exitCodeOf(error);
@@ -21,6 +21,16 @@ export async function run(words: readonly string[]): Promise<number> {
     });
     return exitCode ?? 1;
   }
+}
+
+/** Prepares the process for a command. Throws `UsageError` in a folder that was removed: all of them work in one. */
+function enter(): void {
+  try {
+    process.cwd();
+  } catch {
+    throw new UsageError("the folder that this was started in was removed: cd to another one first");
+  }
+  limitYoungGeneration();
 }
 
 async function dispatch(command: Command): Promise<number> {

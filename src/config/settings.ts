@@ -1,6 +1,6 @@
 /** Reads the user's settings file. Nothing in a repository is configuration. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { type PermissionMode, permissionModes } from "../core/decision.ts";
 import { efforts, type JsonSchema } from "../core/request.ts";
 import { type SandboxChoice, sandboxChoices } from "../core/sandbox.ts";
@@ -161,14 +161,32 @@ export function checkRule(file: string, rule: string): void {
   }
 }
 
+/** Bytes of a file of settings. A larger one is something else. */
+const mostBytes = 4 * 1024 * 1024;
+
 /** Reads the text of a file; undefined when there is none. Throws `SettingsError`. */
 export function contentOf(file: string): string | undefined {
+  // Reading a pipe would wait for a writer, without a word and for ever.
+  const found = statOf(file);
+  if (found?.isFIFO())
+    throw new SettingsError(`${file} is a pipe: write the settings to a file, or remove it`);
+  if (found && found.size > mostBytes)
+    throw new SettingsError(`${file} is larger than ${mostBytes / 2 ** 20} MB: correct or remove it`);
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw new SettingsError(`${file} cannot be read (${code}): make it readable or remove it`);
+  }
+}
+
+/** Returns undefined too where only reading tells what is wrong. */
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

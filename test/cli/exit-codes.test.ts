@@ -1,12 +1,14 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { schemaText } from "../../src/cli/schema/schema.ts";
 import type { Turns } from "../../src/models/playback/script.ts";
+import { entry } from "../support/entry.ts";
 import type { WireBody } from "../support/mock-wire.ts";
 import { jsonLines, makeWorkspace, sawtooth, start } from "../support/sawtooth.ts";
-import { bash, type Served, serve } from "../support/served.ts";
+import { bash, type Served, serve, tempWorkspace } from "../support/served.ts";
 import { until } from "../support/until.ts";
 import { filesWorkspace, small, smallCheck } from "./fix/fix-workspace.ts";
 
@@ -278,3 +280,18 @@ describe("the result says", () => {
     expect(existsSync(join(workspace.cwd, "new.txt"))).toBe(true);
   });
 });
+
+test.each(["-p x", "doctor", "sessions"])(
+  "a start in a folder that was removed says so in one line: %s",
+  (words) => {
+    const workspace = tempWorkspace();
+    const start = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
+    const ended = spawnSync("sh", ["-c", start, process.execPath, entry], {
+      ...{ cwd: workspace.cwd, env: workspace.env, encoding: "utf8" },
+    });
+    expect({ code: ended.status, stderr: ended.stderr }).toEqual({
+      code: 2,
+      stderr: "sawtooth: the folder that this was started in was removed: cd to another one first\n",
+    });
+  },
+);

@@ -1,9 +1,10 @@
 /** The user's settings file: what is accepted, and the sentence for what is not. */
 
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { readSettings, SettingsError } from "../../src/config/settings.ts";
 
 let folder: string;
@@ -71,6 +72,17 @@ test.each([
     expect((error as Error).message).not.toContain("\n");
     expect((error as Error).message).toContain(file);
   }
+});
+
+test("a pipe is refused at once, where reading would wait for ever, and so is what is far too large", () => {
+  const [pipe, large] = [join(folder, "pipe"), join(folder, "large")];
+  execFileSync("mkfifo", [pipe]);
+  // A writer that only comes and goes, so that whoever reads it after all gets an end.
+  const writer = spawn("sh", ["-c", ': > "$0"', pipe]);
+  onTestFinished(() => void writer.kill("SIGKILL"));
+  writeFileSync(large, " ".repeat(5 * 1024 * 1024));
+  expect(() => readSettings(pipe)).toThrow(`${pipe} is a pipe: write the settings to a file, or remove it`);
+  expect(() => readSettings(large)).toThrow(`${large} is larger than 4 MB: correct or remove it`);
 });
 
 test("a file that cannot be read is refused with its reason", () => {
