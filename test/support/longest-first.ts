@@ -38,6 +38,7 @@ const longest = [
   "cli/faults",
   "tools/bash/limits",
   "cli/exit-codes",
+  "context/policies/long-session",
   "network/network",
 ];
 
