@@ -55,7 +55,16 @@ export async function chooseModel(choice: Choice): Promise<Model> {
   if (record === undefined) return model;
   const { recording } = await import("../models/playback/recorded.ts");
   if (!choice.recording) writeFile(record, () => writeFileSync(record, "", { mode: 0o600 }));
-  return recording(model, (line) => appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`));
+  let failed = false;
+  return recording(model, (line) => {
+    if (failed) return;
+    try {
+      appendFileSync(record, line.endsWith("\n") ? line : `${line}\n`);
+    } catch (error) {
+      failed = true;
+      choice.warn(`${whyUnwritable(record, error)}: the cassette ends here, and the run goes on without it`);
+    }
+  });
 }
 
 async function make(provider: string, id: string, name: string, choice: Choice): Promise<Model> {

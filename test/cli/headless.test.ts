@@ -63,6 +63,19 @@ test("--debug: events and exact requests go to a private file, without the key, 
   expect(readFileSync(file, "utf8")).not.toContain("sk-canary-7f3a");
 });
 
+test.each(["--debug", "--record"])(
+  "a disk that is full for %s is told in one line, and the run goes on",
+  async (option) => {
+    const words = ["-p", "x", "--model", "scripted/s.json", option, "/dev/full"];
+    const { code, stdout, stderr } = await sawtooth(scriptedWorkspace(), words);
+    expect({ code, stdout, lines: stderr.trimEnd().split("\n") }).toEqual({
+      code: 0,
+      stdout: "fine\n",
+      lines: [expect.stringContaining("sawtooth: cannot write /dev/full: ")],
+    });
+  },
+);
+
 test("a debug file that cannot be written is a usage error with a result", async () => {
   const workspace = scriptedWorkspace();
   const words = [

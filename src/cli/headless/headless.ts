@@ -167,8 +167,16 @@ export function debugTo(file: string | undefined) {
   } catch (error) {
     throw new UsageError(whyUnwritable(file, error));
   }
-  const write = (line: object, redact: (text: string) => string) =>
-    appendFileSync(file, `${redact(JSON.stringify(line))}\n`);
+  let failed = false;
+  const write = (line: object, redact: (text: string) => string): void => {
+    if (failed) return;
+    try {
+      appendFileSync(file, `${redact(JSON.stringify(line))}\n`);
+    } catch (error) {
+      failed = true;
+      writeError(`sawtooth: ${whyUnwritable(file, error)}: the rest of --debug is left out\n`);
+    }
+  };
   return {
     wrapModel: (model: Model, redact: (text: string) => string): Model => ({
       ...model,
