@@ -3,7 +3,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogEvent } from "../../src/core/events.ts";
-import type { ScriptedReply } from "../../src/models/playback/script.ts";
+import type { Turns } from "../../src/models/playback/script.ts";
+import type { WireBody } from "../support/mock-wire.ts";
 import { testProgram } from "../support/programs.ts";
 import { type Ended, jsonLines, sawtooth, type Workspace, writeSettings } from "../support/sawtooth.ts";
 import { type Served, serve } from "../support/served.ts";
@@ -33,7 +34,7 @@ export type Seen = Served & {
 
 /** A workspace with these servers in its settings. */
 export async function withServers(
-  turns: ScriptedReply[],
+  turns: Turns<WireBody>,
   mcpServers: object,
   settings: object = {},
 ): Promise<Seen> {

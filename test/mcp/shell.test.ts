@@ -165,16 +165,17 @@ describe("a call that does not end by itself", () => {
   };
 
   test("is cancelled at the server when its process, its command or its session ends", async () => {
-    const { seen, notes } = await waiting([
-      bash(
-        "mcp test wait & until grep -q waiting ~/notes; do sleep 0.05; done; { kill $!; wait $!; } 2>/dev/null; echo $?",
-      ),
-      bash("mcp test wait", { timeout_s: 5 }),
-      { text: "done" },
-    ]);
+    const killed =
+      "mcp test wait & until grep -q waiting ~/notes; do sleep 0.05; done; { kill $!; wait $!; } 2>/dev/null; echo $?";
+    const { seen, notes } = await waiting((_, index) => {
+      if (index === 0) return bash(killed);
+      // Again with a longer limit while a busy machine left the call no time to reach its server.
+      const isOver = notes().match(/waiting/g)?.length === 2;
+      return isOver ? { text: "done" } : bash("mcp test wait", { timeout_s: 2 * 5 ** (index - 1) });
+    });
     await seen.run(...auto);
     expect(seen.results()[0]).toBe("143");
-    expect(seen.results()[1]).toContain("timed out after 5 s");
+    expect(seen.results().at(-1)).toMatch(/timed out after \d+ s/);
     await until(() => notes().match(/cancelled/g)?.length === 2, "both cancellations");
     const outcomes = seen.events().flatMap((event) => (event.type === "mcp_called" ? [event.outcome] : []));
     expect(outcomes).toEqual(["cancelled", "cancelled"]);
