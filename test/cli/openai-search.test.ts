@@ -82,8 +82,8 @@ test("a person who watches sees each line; a rule that denies goes into the filt
   await run("--deny", "web_search");
   await run("--deny", "host(*)");
   expect(server.requests.map(({ tools }) => tools?.filter(({ type }) => type === "web_search"))).toEqual([
-    [{ type: "web_search" }],
-    [{ type: "web_search", filters: { blocked_domains: ["ads.example"] } }],
+    [{ type: "web_search", external_web_access: false }],
+    [{ type: "web_search", external_web_access: false, filters: { blocked_domains: ["ads.example"] } }],
     [],
     [],
   ]);

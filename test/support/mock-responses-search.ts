@@ -21,6 +21,7 @@ const mostDomains = 100;
 export function checkSearchTool(tool: Item, path: string, { reasoning }: ResponsesBody): void {
   const fields = {
     type: "string",
+    external_web_access: "boolean",
     filters: "object",
     search_context_size: "string",
     user_location: "object",

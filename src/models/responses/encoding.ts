@@ -85,12 +85,15 @@ function searchOf({ tools, webSearch }: ModelRequest): WebSearch | undefined {
   return tools.length > 0 ? webSearch : undefined;
 }
 
-/** The search of the API's own server, behind the other tools. */
+/**
+ * The search of the API's own server, behind the other tools. It reads what OpenAI has stored of the web: an address
+ * that the model makes up is not requested, and so tells its host nothing.
+ */
 function searchTools(search: WebSearch | undefined): object[] {
   if (!search) return [];
   const { blockedDomains } = search;
   const filters = blockedDomains.length > 0 ? { filters: { blocked_domains: blockedDomains } } : {};
-  return [{ type: "web_search", ...filters }];
+  return [{ type: "web_search", external_web_access: false, ...filters }];
 }
 
 function encodeTools(tools: ModelRequest["tools"], { plan }: ResponsesDialect): object[] {

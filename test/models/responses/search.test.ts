@@ -77,7 +77,7 @@ test("the search is one tool behind the others with what the rules deny, and off
   const on = bodyOf([startOf(card, none), said("look")]);
   const { tools: offered, include, max_tool_calls, ...rest } = on;
   const { tools: plain, include: before, ...same } = off;
-  expect(offered).toEqual([...(plain ?? []), { type: "web_search" }]);
+  expect(offered).toEqual([...(plain ?? []), { type: "web_search", external_web_access: false }]);
   expect([include, before]).toEqual([
     ["reasoning.encrypted_content", "web_search_call.action.sources"],
     ["reasoning.encrypted_content"],
@@ -87,6 +87,7 @@ test("the search is one tool behind the others with what the rules deny, and off
   const blocked = bodyOf([startOf(card, ["ads.example"]), said("look")]);
   expect(blocked.tools?.at(-1)).toEqual({
     type: "web_search",
+    external_web_access: false,
     filters: { blocked_domains: ["ads.example"] },
   });
   for (const body of [off, on, blocked]) responsesRules().check(body);
