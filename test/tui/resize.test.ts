@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readlinkSync } from "node:fs";
+import { readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { open } from "../support/terminal-fixture.ts";
@@ -137,4 +138,12 @@ test("a window of no size at all while an answer streams loses no word of it", a
   await terminal.until("› what to do?");
   await terminal.quiet(300);
   expect(notOnce(terminal.whole().join("\n"))).toEqual([]);
+});
+
+test("/mcp at 30 columns says whole what to do about a server of the project", async () => {
+  const { terminal, workspace } = await open([], [], { columns: 30 });
+  const servers = { mcpServers: { files: { command: "node", args: ["files.js"] } } };
+  writeFileSync(join(workspace.cwd, ".mcp.json"), JSON.stringify(servers));
+  terminal.send("/mcp\r");
+  await terminal.until(/files {2}of this\s+project's[\s\S]*\/mcp\s+review\s+shows\s+what\s+it\s+does/);
 });

@@ -2,7 +2,7 @@
 
 import { plural } from "../../context/report/amounts.ts";
 import type { ServerActions } from "../ports/session.ts";
-import { cutRow, type Row, safe, wrap } from "../rows/rows.ts";
+import { type Row, safe, wrap } from "../rows/rows.ts";
 import { busyNotice, type Command, type CommandContext } from "./command.ts";
 
 export const serverCommands: readonly Command[] = [
@@ -34,19 +34,21 @@ function serverRows(servers: Listed, waits: readonly { name: string }[], columns
   if (servers.length + waits.length === 0)
     return [[{ text: "  No MCP servers: sawtooth mcp add <name> -- <command> adds one", tone: "dim" }]];
   return [
-    ...servers.flatMap((server) => [
-      cutRow(
+    ...servers.flatMap((server) =>
+      wrap(
         [{ text: `  ${safe(server.name)}`, tone: "strong" }, { text: `  ${stateText(server)}` }],
         columns,
+        "    ",
       ),
-    ]),
-    ...waits.map(({ name }) =>
-      cutRow(
+    ),
+    ...waits.flatMap(({ name }) =>
+      wrap(
         [
           { text: `  ${safe(name)}`, tone: "strong" },
           { text: "  of this project's .mcp.json, not used: /mcp review shows what it does", tone: "warn" },
         ],
         columns,
+        "    ",
       ),
     ),
   ];
