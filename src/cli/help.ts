@@ -2,8 +2,8 @@
 
 import { wrap } from "../report/text/columns.ts";
 import { aboutKeys, aboutPrompt, commandTable, exitCodes, usages } from "./arguments/command-table.ts";
-import { type CommandName, commandNames } from "./arguments/option.ts";
-import { allOptions, type NamedOption, takes } from "./arguments/options.ts";
+import { type CommandName, commandNames, takes } from "./arguments/option.ts";
+import { allOptions, type NamedOption } from "./arguments/options.ts";
 
 /** Columns before the text of an option, of a command, of a usage, and of a line. */
 const [indent, commandIndent, usageIndent, width] = [31, 35, 45, 120];

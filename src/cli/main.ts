@@ -1,7 +1,7 @@
 /** The entry point: runs the command line of this process, which ends with it. */
 
 import { run } from "./run.ts";
-import { writeOut, writeUnexpected } from "./terminal-output.ts";
+import { hasLostOutput, writeOut, writeUnexpected } from "./terminal-output.ts";
 
 // Thrown on a timer, an emitter or a stream while nobody else listens, as an open session does.
 process.on("uncaughtException", (error) => {
@@ -12,4 +12,7 @@ process.on("uncaughtException", (error) => {
 
 process.exitCode = await run(process.argv.slice(2));
 // Open sockets or a stdin that never ends must not keep the process alive: all output is written by now.
-writeOut("", () => process.exit());
+writeOut("", () => {
+  if (hasLostOutput()) process.exitCode = 1;
+  process.exit();
+});

@@ -5,11 +5,39 @@
 
 import { cleanLine, cleanText } from "../core/text/clean-text.ts";
 import { showHidden } from "../core/text/hidden-characters.ts";
+import { errorWords } from "../disk/error-words.ts";
+import { errorCode } from "../disk/real-path.ts";
 
-/** Writes to stdout; `onWritten` is called once it was accepted. */
-export function writeOut(text: string, onWritten?: () => void): void {
-  process.stdout.write(process.stdout.isTTY ? forTerminal(text) : text, onWritten);
+/** Returns true when stdout refused output, as on a full disk; a reader that went away is no reason. */
+export function hasLostOutput(): boolean {
+  const { errored } = process.stdout;
+  return errored !== null && errorCode(errored) !== "EPIPE";
 }
+
+/** Writes to stdout; `onWritten` is called once it was accepted, or refused. */
+export function writeOut(text: string, onWritten?: () => void): void {
+  toStdout(process.stdout.isTTY ? forTerminal(text) : text, onWritten);
+}
+
+function toStdout(text: string, onWritten: (() => void) | undefined): void {
+  process.stdout.write(text, (error) => {
+    if (error) noteRefused(error);
+    onWritten?.();
+  });
+}
+
+/** Says on stderr that output is lost. After the first error each write gets the same one, or that the stream has ended. */
+function noteRefused(error: Error): void {
+  const why = errorWords(error);
+  if (why === undefined || !hasLostOutput() || process.stdout.listenerCount("error", ignore) > 0) return;
+  // It is told here, and is no bug of ours.
+  process.stdout.on("error", ignore);
+  writeError(
+    `sawtooth: cannot write to standard output: ${why}: output is lost (what a session said: sawtooth sessions show)\n`,
+  );
+}
+
+function ignore(): void {}
 
 /** Writes our own words to stderr, with quotations: always cleaned, since logs are read in terminals too. */
 export function writeError(text: string, onWritten?: () => void): void {
@@ -38,10 +66,10 @@ export function errorText(error: unknown): string {
 
 /**
  * Writes one JSON line to stdout. Characters that could control a terminal or hide in it are escaped, which changes no
- * value. `onWritten` is called once it was accepted.
+ * value. `onWritten` is called once it was accepted, or refused.
  */
 export function writeLine(line: object, onWritten?: () => void): void {
-  process.stdout.write(`${jsonLine(line)}\n`, onWritten);
+  toStdout(`${jsonLine(line)}\n`, onWritten);
 }
 
 function forTerminal(text: string): string {

@@ -3,10 +3,13 @@
  * (S50).
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import type { Turns } from "../../src/models/playback/script.ts";
 import { entry } from "../support/entry.ts";
@@ -99,3 +102,22 @@ test("fix shows the names, outputs and words of checks cleaned", async () => {
   const check = `printf '${hostile}'; false`;
   expect(await onTerminal(workspace, ["fix", "--check", check, "--max-attempts", "1"])).not.toMatch(steering);
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "output that a full disk refuses is told, and ends in no success",
+  async () => {
+    const workspace = await setUp([{ text: "hello" }, { text: "hello" }]);
+    const prompt = ["-p", "hi"];
+    for (const words of [prompt, [...prompt, "--output-format", "stream-json"], ["--help"]]) {
+      const full = openSync("/dev/full", "w");
+      onTestFinished(() => closeSync(full));
+      const { cwd, env } = workspace;
+      const child = spawn(process.execPath, [entry, ...words], { cwd, env, stdio: ["ignore", full, "pipe"] });
+      const [stderr, [status]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(/^sawtooth: cannot write to standard output: no space is left .*\n$/),
+      });
+    }
+  },
+);

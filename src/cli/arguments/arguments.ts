@@ -3,8 +3,15 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "../../core/errors.ts";
 import { refuseIneffective } from "./combinations.ts";
-import { type CommandName, commandNames, type NamedCommand } from "./option.ts";
-import { accepts, allOptions, type FlagsOf, type NamedOption, takes } from "./options.ts";
+import {
+  accepts,
+  type CommandName,
+  commandNames,
+  type NamedCommand,
+  readingCommands,
+  takes,
+} from "./option.ts";
+import { allOptions, type FlagsOf, type NamedOption } from "./options.ts";
 
 type Named = { [C in NamedCommand]: { name: C; operands: string[]; flags: FlagsOf<C> } };
 
@@ -69,6 +76,7 @@ function refuseStray(written: Written, command: CommandName): void {
 }
 
 function takenBy(command: CommandName): string {
+  if (!readingCommands.includes(command)) return "see sawtooth --help";
   const names = allOptions.filter((option) => accepts(option, command)).map(({ name }) => `--${name}`);
   return names.length === 0 ? "it takes no options" : `it takes ${names.join(", ")}`;
 }

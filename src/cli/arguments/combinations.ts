@@ -18,7 +18,6 @@ type Form = {
   ignores?: readonly string[];
 };
 
-const always = (): boolean => true;
 const having =
   (name: string) =>
   ({ written }: Line): boolean =>
@@ -34,7 +33,6 @@ const isCompare = ({ written, operands }: Line): boolean => operands[0] === "com
 /** Ways to replay. Two of them at once have a message of their own. */
 const ways = ["reuse", "permissions", "tune"];
 const judged = ["permission-mode", "allow", "deny"];
-const ofRuns = ["output-format", "input-format", "json-schema", "quarantine"];
 const ofBatch = ["out", "jobs", "shard", "task-budget-usd", "task-time", "retry", "trees", "mirrors"];
 
 const forms: readonly Form[] = [
@@ -48,19 +46,6 @@ const forms: readonly Form[] = [
     is: having("quarantine"),
     ignores: ["context", "add-dir", ...judged, "sandbox", "append-system-prompt", "worktree"],
   },
-  {
-    commands: ["fix"],
-    named: "on fix",
-    is: always,
-    ignores: ["input-format", "json-schema", "quarantine"],
-  },
-  {
-    commands: ["demo"],
-    named: "on demo, which talks to you and keeps no session",
-    is: always,
-    ignores: [...ofRuns, "debug", "session-dir", "continue", "resume", "fork"],
-  },
-  { commands: ["batch"], named: "on batch", is: always, ignores: ["verbose", "loose"] },
   // Those of a batch alone have a message of their own.
   {
     commands: ["batch"],

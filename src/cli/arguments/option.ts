@@ -85,6 +85,8 @@ type About<C extends CommandName> = {
   commands?: readonly C[];
   /** Names those of `readingCommands` that take it; without `commands`. */
   readers?: readonly NamedCommand[];
+  /** Names the other commands on which it has no effect, and is refused; without `commands`. */
+  idle?: readonly NamedCommand[];
   /** True when it may also stand in a line of a file of tasks: `max_turns` for `--max-turns`. */
   task?: true;
   /**
@@ -195,4 +197,16 @@ function shareOf(text: string, name: string): { part: number; of: number } {
   const share = { part: Number(part), of: Number(of) };
   if (share.part >= 1 && share.part <= share.of) return share;
   throw new ValueError(name, `${text}: must be part/parts, from 1/4 to 4/4 for four machines`);
+}
+
+/** Returns true when the option has an effect on the command, so that it may be written. */
+export function accepts(option: Option, command: CommandName): boolean {
+  if (option.idle?.some((idle) => idle === command)) return false;
+  if (option.commands || !readingCommands.includes(command)) return takes(option, command);
+  return option.readers?.some((reader) => reader === command) ?? false;
+}
+
+/** Returns true when the command has a field for the option. */
+export function takes({ commands }: Option, command: CommandName): boolean {
+  return commands === undefined || commands.includes(command);
 }

@@ -15,7 +15,6 @@ import {
   flag,
   number,
   type Option,
-  readingCommands,
   schema,
   share,
   text,
@@ -35,24 +34,28 @@ const options = {
   }),
   effort: choice(efforts, { value: "<level>", help: efforts.join(", "), task: true, readers: ["acp"] }),
   outputFormat: choice(outputFormats, {
+    idle: ["demo"],
     value: "<f>",
     help: "text (default), json (one result object), stream-json (JSON Lines)",
     otherwise: "text",
     readers: ["models", "mcp"],
   }),
   inputFormat: choice(inputFormats, {
+    idle: ["fix", "demo"],
     value: "<f>",
     help: "text (default), stream-json (messages and control lines from a program)",
     otherwise: "text",
     oneSession: true,
   }),
   jsonSchema: schema({
+    idle: ["fix", "demo"],
     value: "<s>",
     offers: "files",
     help: "JSON or a file: the answer as data that fits it, in structured_output",
     task: true,
   }),
   quarantine: flag({
+    idle: ["fix", "demo"],
     help: "with -p and --json-schema, for text nobody trusts: no tools, no project files, no session kept, and only data that fits a schema without free text comes out",
     oneSession: true,
   }),
@@ -121,12 +124,14 @@ const options = {
     task: true,
   }),
   continueNewest: flag({
+    idle: ["demo"],
     name: "continue",
     short: "c",
     help: "continue the newest session of this folder",
     oneSession: true,
   }),
   resume: text({
+    idle: ["demo"],
     short: "r",
     value: "[id or name]",
     bare: true,
@@ -135,7 +140,11 @@ const options = {
     help: "continue a session; without one, a list to choose from (in a terminal)",
     oneSession: true,
   }),
-  fork: flag({ help: "with -c or -r: branch off, and leave the old session as it is", oneSession: true }),
+  fork: flag({
+    idle: ["demo"],
+    help: "with -c or -r: branch off, and leave the old session as it is",
+    oneSession: true,
+  }),
   worktree: text({
     short: "w",
     value: "[name]",
@@ -149,7 +158,7 @@ const options = {
     help: "write every model exchange to a cassette, which recorded/<file> plays",
     oneSession: true,
   }),
-  loose: flag({ help: "play a cassette by order, not by request", readers: ["acp"] }),
+  loose: flag({ idle: ["batch"], help: "play a cassette by order, not by request", readers: ["acp"] }),
   bare: flag({ help: "no user settings, no project instructions", task: true, readers: ["models", "acp"] }),
   appendSystemPrompt: text({
     value: "<text>",
@@ -158,15 +167,17 @@ const options = {
     readers: ["acp"],
   }),
   sessionDir: text({
+    idle: ["demo"],
     value: "<folder>",
     offers: "folders",
     help: "where sessions are stored",
     readers: ["report", "egress", "sessions", "undo", "doctor", "acp"],
     oneSession: true,
   }),
-  verbose: flag({ help: "show steps on stderr", readers: ["report", "sessions"] }),
+  verbose: flag({ idle: ["batch"], help: "show steps on stderr", readers: ["report", "sessions"] }),
   plain: flag({ help: "talk without redrawing: each row once, for screen readers" }),
   debug: text({
+    idle: ["demo"],
     value: "<file>",
     offers: "files",
     help: "write events and requests to a file",
@@ -377,14 +388,3 @@ export const allOptions: readonly NamedOption[] = Object.entries<Option>(options
   field,
   name: option.name ?? field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
 }));
-
-/** Returns true when the option has an effect on the command, so that it may be written. */
-export function accepts(option: Option, command: CommandName): boolean {
-  if (option.commands || !readingCommands.includes(command)) return takes(option, command);
-  return option.readers?.some((reader) => reader === command) ?? false;
-}
-
-/** Returns true when the command has a field for the option. */
-export function takes({ commands }: Option, command: CommandName): boolean {
-  return commands === undefined || commands.includes(command);
-}

@@ -1,8 +1,8 @@
 /** The grammar of what can be typed after `sawtooth`, made from the tables of commands and options, for scripts of shells. Pure. */
 
 import { commandTable } from "../arguments/command-table.ts";
-import { type CommandName, commandNames, type Source } from "../arguments/option.ts";
-import { accepts, allOptions, type NamedOption } from "../arguments/options.ts";
+import { accepts, type CommandName, commandNames, type Source } from "../arguments/option.ts";
+import { allOptions, type NamedOption } from "../arguments/options.ts";
 
 /** Words that only the program knows at the moment: `sawtooth completion <source>` prints them. */
 export const storedSources = ["sessions", "servers", "plugins"] as const;
