@@ -1,6 +1,8 @@
 /** Learns the model's real context window from a "prompt too long" error. */
 
 import { calibration } from "../context/view/tokens.ts";
+import type { LogEvent } from "../core/events.ts";
+import type { ModelCard } from "../core/model-card.ts";
 import { currentModel, lastOf } from "../core/questions.ts";
 import type { Agent } from "./agent.ts";
 
@@ -33,4 +35,19 @@ export function learnWindow(agent: Agent, refusal: string): boolean {
   });
   agent.log.append({ type: "model_changed", model: { ...model, window }, ...(effort ? { effort } : {}) });
   return true;
+}
+
+/** Returns the card with the window that the session has learned, unless another one has become known for it since. */
+export function withLearnedWindow(events: readonly LogEvent[], card: ModelCard): ModelCard {
+  let own: number | undefined;
+  let learned: number | undefined;
+  for (const [at, event] of events.entries()) {
+    const next = events[at + 1];
+    if (event.type !== "warning" || event.code !== "window_learned") continue;
+    if (next?.type !== "model_changed" || next.model.id !== card.id) continue;
+    const { window } = currentModel(events.slice(0, at)).model;
+    own = window === learned ? own : window;
+    learned = next.model.window;
+  }
+  return learned === undefined || own !== card.window ? card : { ...card, window: learned };
 }

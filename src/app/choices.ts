@@ -44,16 +44,6 @@ export function warnUnpriced(
   warn(`maxBudgetUsd in settings has no effect: no prices are known for ${card.id}`);
 }
 
-/** Warns that the person's wish for web search has no effect with this model; it runs all the same. */
-export function warnUnsearched(
-  { warn }: { warn(text: string): void },
-  { webSearch }: Settings,
-  { card }: Model,
-): void {
-  if (!webSearch || card.prices.webSearch !== undefined) return;
-  warn(`webSearch in settings has no effect: no web search is known for ${card.id}`);
-}
-
 /** Returns the limits in force. Throws `ValueError` for a time of the settings that is none. */
 export function limitsOf({ flags, deadline }: OpenOptions, settings: Settings): Agent["limits"] {
   const { maxTime } = settings;

@@ -1,6 +1,7 @@
 /** Lists the models that a session can continue with, and switches to one of them. */
 
 import { join } from "node:path";
+import { withLearnedWindow } from "../agent/learned-window.ts";
 import { folders } from "../config/folders.ts";
 import { readSettings, type Settings } from "../config/settings.ts";
 import { switchCost } from "../context/report/switch-cost.ts";
@@ -156,11 +157,12 @@ export async function findModel(
   const model = typeof wanted === "string" ? await chooseModel(choice) : wanted;
   checkPriced(flags, model);
   const { effort } = currentModel(events);
-  const changed = { type: "model_changed" as const, model: model.card, ...(effort ? { effort } : {}) };
+  const card = withLearnedWindow(events, model.card);
+  const changed = { type: "model_changed" as const, model: card, ...(effort ? { effort } : {}) };
   checkRoom([...events, { seq: events.length, at: 0, ...changed }]);
   return {
-    card: model.card,
-    cost: switchCost(events, model.card, agent.clock()),
+    card,
+    cost: switchCost(events, card, agent.clock()),
     warnings,
     take() {
       const writer = typeof wanted === "string" ? summaryModelOf(settings, model.card) : "own";

@@ -16,7 +16,7 @@ import type { SessionServers } from "../mcp/servers.ts";
 import { createSession, type Fork, forkSession, type OpenSession, openSession } from "../session/store.ts";
 import { agentSnapshots } from "../undo/agent.ts";
 import { branchSnapshots } from "../undo/journal.ts";
-import { checkChoices, warnUnpriced, warnUnsearched } from "./choices.ts";
+import { checkChoices, warnUnpriced } from "./choices.ts";
 import { type OpenedModel, openedModels } from "./current-model.ts";
 import { delegationOf } from "./delegate/delegation.ts";
 import { hooksOf } from "./hooks.ts";
@@ -211,7 +211,6 @@ async function firstModel(
   const model = wrapModel(options.model ?? (await chooseModel(choice)), redact);
   checkPriced(options.flags, model);
   warnUnpriced(options, settings, model);
-  warnUnsearched(options, settings, model);
   // A model of the settings belongs to a provider, which a program's own model need not have.
   const wanted = options.model ? "own" : settings.summaryModel;
   return { model, summaries: summaryModels(model.card, wanted, choice) };

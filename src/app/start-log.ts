@@ -1,6 +1,7 @@
 /** Writes the beginning of a session's log, and the changes of a resumed one. Checked before anything is written. */
 
 import { isDeepStrictEqual } from "node:util";
+import { withLearnedWindow } from "../agent/learned-window.ts";
 import type { Settings } from "../config/settings.ts";
 import { policyInputOf } from "../context/policies/policy-input.ts";
 import { contextNames, type NamedStack, readStack, stackNamed } from "../context/policies/stacks.ts";
@@ -15,7 +16,7 @@ import { placeholderTool, type ToolDefinition } from "../core/request.ts";
 import { toolNames } from "../core/tool-calls.ts";
 import type { OpenSession } from "../session/store.ts";
 import type { DelegateOptions } from "./delegate/options.ts";
-import { webSearchOf } from "./opening/web-search.ts";
+import { noSearch, webSearchOf } from "./opening/web-search.ts";
 import type { SessionOptions } from "./options.ts";
 import { readPrompt, systemPrompt } from "./prompts.ts";
 
@@ -28,6 +29,7 @@ type Parts = {
   delegate?: DelegateOptions | undefined;
   /** The rules that deny. */
   deny: readonly string[];
+  warn(text: string): void;
 };
 
 /** Appends the first event of a new session, or the changes to a stored one. Throws `UsageError`. */
@@ -36,6 +38,8 @@ export function begin(session: OpenSession, parts: Parts): void {
   const bodies = events.length === 0 ? [opening(session, parts)] : changes(events, parts);
   checkRoom([...events, ...bodies.map((body) => ({ seq: 0, at: 0, ...body }))]);
   for (const body of bodies) session.log.append(body);
+  const why = parts.delegate ? undefined : noSearch(parts.model.card, parts.settings, parts.deny);
+  if (why) parts.warn(`webSearch in settings has no effect: ${why}`);
 }
 
 function opening(session: OpenSession, parts: Parts): EventBody {
@@ -104,8 +108,9 @@ function changes(events: readonly LogEvent[], { flags, settings, model }: Parts)
   const effort = flags.effort ?? before.effort ?? settings.effort;
   // The card of the same model may have changed too: in the settings, or with a new version.
   const { webSearch } = started(events);
-  if (!isSameCard(before.model, model.card, webSearch !== undefined) || effort !== before.effort)
-    bodies.push({ type: "model_changed", model: model.card, ...(effort ? { effort } : {}) });
+  const card = withLearnedWindow(events, model.card);
+  if (!isSameCard(before.model, card, webSearch !== undefined) || effort !== before.effort)
+    bodies.push({ type: "model_changed", model: card, ...(effort ? { effort } : {}) });
   const { context, engine } = currentEngine(events);
   const wanted = flags.context === undefined ? { context, engine: {} } : stackOf(flags.context);
   const window = flags.window ?? engine.window;

@@ -28,10 +28,12 @@ async function setUp(
   });
   const models = { "mine/gpt-6.1-sol": { prices: { webSearch: price } } };
   const providers = { mine: { wire: "responses", url: server.url, key: "MINE_KEY" } };
-  writeSettings(here, { models, providers, model: "mine/gpt-6.1-sol", ...settings });
+  const set = (more: object) =>
+    writeSettings(here, { models, providers, model: "mine/gpt-6.1-sol", ...settings, ...more });
+  set({});
   here.env.MINE_KEY = "sk-canary-7f3a";
   const refused = () => server.received.flatMap(({ refused }) => refused ?? []);
-  return { server, here, refused };
+  return { server, here, set, refused };
 }
 
 test("a search is billed by the piece, shown as lines everywhere, and sent back as it came", async () => {
@@ -88,6 +90,26 @@ test("a person who watches sees each line; a rule that denies goes into the filt
     [],
   ]);
   expect(refused()).toEqual([]);
+});
+
+test("with more domains denied than the search can leave out, one line says so at the start and in doctor", async () => {
+  const { server, here, set } = await setUp([search]);
+  const denied = (many: number) => Array.from({ length: many }, (_, at) => `host(ads${at}.example)`);
+  const run = async (many: number) => {
+    set({ deny: denied(many) });
+    const { stderr, code } = await sawtooth(here, ["-p", "look", ...auto]);
+    expect(code).toBe(0);
+    return stderr.split("\n").filter((each) => each.includes("webSearch in settings"));
+  };
+  expect(await run(100)).toEqual([]);
+  expect(await run(101)).toEqual([
+    expect.stringContaining("webSearch in settings has no effect: 101 domains are denied"),
+  ]);
+  const offered = server.requests.map(({ tools }) => tools?.some(({ type }) => type === "web_search"));
+  expect(offered).toEqual([true, false]);
+  const doctor = await sawtooth(here, ["doctor"]);
+  expect(doctor.stdout).toContain("webSearch in settings has no effect with mine/gpt-6.1-sol");
+  expect(doctor.stdout).toContain("deny at most 100 domains");
 });
 
 test("doctor says that an OpenAI model searches, and that no gateway before one does", async () => {

@@ -40,19 +40,23 @@ export async function post(
 export async function stream(
   { url }: Pick<MockServer, "url">,
   body: Json,
-  signal?: AbortSignal,
+  isEnough: (text: string) => boolean = () => false,
 ): Promise<{ events: Json[]; broke: boolean }> {
+  const hangUp = new AbortController();
   const response = await fetch(`${url}/v1/messages`, {
     method: "POST",
     headers: { "x-api-key": "any", "anthropic-version": "2023-06-01" },
     body: JSON.stringify({ ...body, stream: true }),
-    ...(signal ? { signal } : {}),
+    signal: hangUp.signal,
   });
   let text = "";
   let broke = false;
   try {
     const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (isEnough(text)) hangUp.abort();
+    }
   } catch {
     broke = true;
   }

@@ -44,9 +44,8 @@ export function checkThinking(
   model: MockModel,
   { betas, found = [] }: { betas: ReadonlySet<string>; found?: WireBlock[] },
 ): ThinkingCheck {
-  const { seen } = walk(body);
-  const begun = { role: "assistant" as const, content: found };
-  const { end } = walk({ ...body, messages: [...body.messages, begun] });
+  const { seen, end: asked } = walk(body.messages, beginning(body));
+  const { end } = walk([{ role: "assistant", content: found }], asked);
   const drop =
     betas.has(bindingBeta) && body.thinking?.block_binding?.prefix_mismatch_behavior === "drop_block";
   const isBroken = (block: Seen, at: number) => !isBound(block, seen[at - 1], at, model);
@@ -100,16 +99,22 @@ export function tokenIn(block: WireBlock): string {
   return block.signature ?? block.data ?? "";
 }
 
-function walk(body: WireBody): { seen: Seen[]; end: string } {
+/** The hash of what comes before the messages. */
+function beginning({ tools, system }: WireBody): string {
+  return hashOf(JSON.stringify([tools.map(withoutMarkers), system.map(withoutMarkers)]));
+}
+
+/** Goes through messages that follow what has the hash `prefix`; `end` is the hash of all that comes before a reply. */
+function walk(messages: WireBody["messages"], prefix: string): { seen: Seen[]; end: string } {
   const seen: Seen[] = [];
-  let prefix = hashOf(JSON.stringify([body.tools.map(withoutMarkers), body.system.map(withoutMarkers)]));
-  for (const [message, { role, content, clear_at }] of body.messages.entries()) {
+  let end = prefix;
+  for (const [message, { role, content, clear_at }] of messages.entries()) {
     for (const [at, block] of content.entries()) {
-      if (isThinkingBlock(block)) seen.push({ ...read(block, message, at), prefix });
-      else prefix = hashOf(prefix, role, clear_at ?? "", JSON.stringify(withoutMarkers(block)));
+      if (isThinkingBlock(block)) seen.push({ ...read(block, message, at), prefix: end });
+      else end = hashOf(end, role, clear_at ?? "", JSON.stringify(withoutMarkers(block)));
     }
   }
-  return { seen, end: prefix };
+  return { seen, end };
 }
 
 function isBound(

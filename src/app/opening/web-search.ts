@@ -1,6 +1,8 @@
 /** Decides on the provider's own web search in a new session: by the person's setting, and the rules that deny. */
 
 import type { Settings } from "../../config/settings.ts";
+import { canSearch, mostBlocked } from "../../context/request/compose.ts";
+import type { ModelCard } from "../../core/model-card.ts";
 import type { WebSearch } from "../../core/request.ts";
 import { parseRule } from "../../permissions/parse-rule.ts";
 import { isAddress } from "../../permissions/sandbox/addresses.ts";
@@ -22,4 +24,12 @@ export function webSearchOf({ webSearch }: Settings, deny: readonly string[]): W
   const domains = denied.map(({ name }) => name.replace(/^\*\./, ""));
   const named = domains.filter((domain) => domain.includes(".") && !isAddress(domain));
   return { maxUses, blockedDomains: [...new Set(named)].sort() };
+}
+
+/** Returns why a model does not search although the settings turn it on; undefined where it does, or a rule denies it. */
+export function noSearch(card: ModelCard, settings: Settings, deny: readonly string[]): string | undefined {
+  const search = webSearchOf(settings, deny);
+  if (!search || canSearch(card, search)) return undefined;
+  if (card.prices.webSearch === undefined) return `no web search is known for ${card.id}`;
+  return `${search.blockedDomains.length} domains are denied, and that of ${card.id} can leave out ${mostBlocked}: deny fewer, or use a Claude model`;
 }

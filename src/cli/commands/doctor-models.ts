@@ -3,10 +3,13 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { checkSettings } from "../../app/choices.ts";
+import { noSearch, webSearchOf } from "../../app/opening/web-search.ts";
 import { findProviders, type ProviderState } from "../../app/providers/found.ts";
 import { cardAge, providerUrl, smallWindow } from "../../app/providers/known.ts";
 import { folders } from "../../config/folders.ts";
 import { readSettings, type Settings } from "../../config/settings.ts";
+import { mostBlocked } from "../../context/request/compose.ts";
+import type { ModelCard } from "../../core/model-card.ts";
 import { formatInteger } from "../../core/text/clean-text.ts";
 
 /** A check. `stops`: nothing works without it. `advice`: what to do. */
@@ -85,21 +88,25 @@ function serverCheck({ row, models }: ProviderState): Check {
 }
 
 /** Says whether the models that can be used have the web search that the settings turn on. */
-function searchCheck({ webSearch, model }: Settings, found: readonly ProviderState[]): Check[] {
-  if (!webSearch) return [];
-  const searching = found.filter(({ models }) => models.some(({ prices }) => prices.webSearch !== undefined));
+function searchCheck(settings: Settings, found: readonly ProviderState[]): Check[] {
+  const { webSearch, model, deny = [] } = settings;
+  if (!webSearch || !webSearchOf(settings, deny)) return [];
+  const searching = found.filter(({ models }) => models.some((card) => !noSearch(card, settings, deny)));
   const names = searching.map(({ row }) => row.title).join(", ");
   const isOf = (name: string) => model === undefined || !model.includes("/") || model.startsWith(`${name}/`);
   const fits = searching.some(({ row }) => isOf(row.name));
   if (fits) return [{ name: "web search", state: "ok", says: `on, with the models of ${names}` }];
+  const isKnown = ({ prices }: ModelCard) => prices.webSearch !== undefined;
+  const tooMany = found.some(({ row, models }) => isOf(row.name) && models.some(isKnown));
   const says = `webSearch in settings has no effect with ${model ?? "the models that can be used"}`;
   return [
     {
       name: "web search",
       state: "note",
       says,
-      advice:
-        "use a Claude model of Anthropic or an OpenAI model at api.openai.com, or an MCP server that searches",
+      advice: tooMany
+        ? `deny at most ${mostBlocked} domains, or use a Claude model of Anthropic`
+        : "use a Claude model of Anthropic or an OpenAI model at api.openai.com, or an MCP server that searches",
     },
   ];
 }

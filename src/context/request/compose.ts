@@ -94,9 +94,10 @@ function hasSearches({ role, blocks }: Entry): boolean {
 }
 
 /** Most domains that the search of Responses leaves out; with more of them denied there is none. */
-const mostBlocked = 100;
+export const mostBlocked = 100;
 
-function canSearch({ prices, api }: ModelCard, { blockedDomains }: WebSearch): boolean {
+/** Returns true for a model that has a web search which can leave out all the domains that are denied. */
+export function canSearch({ prices, api }: ModelCard, { blockedDomains }: WebSearch): boolean {
   return prices.webSearch !== undefined && (api !== "responses" || blockedDomains.length <= mostBlocked);
 }
 

@@ -13,10 +13,11 @@ import {
   startListServer,
   vllmRoutes,
 } from "../../support/mock-servers.ts";
+import { patienceMs } from "../../support/until.ts";
 
 async function told(asks: Asking, routes: Routes, model?: string) {
   const { url } = await startListServer(routes);
-  return askServer({ url: `${url}/v1`, asks }, model, AbortSignal.timeout(5000));
+  return askServer({ url: `${url}/v1`, asks }, model, AbortSignal.timeout(patienceMs));
 }
 
 test("llama.cpp tells its window with its model, an older one at /props", async () => {

@@ -8,7 +8,9 @@ import { machineName } from "../../../src/disk/process-name.ts";
 import { endOrphans, findOrphans } from "../../../src/tools/bash/shell/orphans.ts";
 import { isRunning } from "../../../src/tools/bash/shell/process-table.ts";
 import { procTable } from "../../../src/tools/bash/shell/process-table-proc.ts";
+import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
 import { farMachine } from "../../support/foreign-claim.ts";
+import { patienceMs } from "../../support/until.ts";
 import { backends, type Fixture, isInside, openFixture, processesOf, until } from "./shell-fixture.ts";
 
 /** Waits for a pid in a file. */
@@ -53,7 +55,9 @@ describe.each(backends)("a shell over %s", (backend) => {
   });
 
   test("says nothing of processes that end together with their command", async () => {
-    expect(await shell.text("true & true & sleep 0 | cat")).toBe("(no output)");
+    const patient = openFixture(backend, {}, { timing: { ...usualTiming, begin: patienceMs } });
+    onTestFinished(() => patient.dispose());
+    expect(await patient.text("true & true & sleep 0 | cat")).toBe("(no output)");
   });
 
   test("keeps background processes as jobs of the shell", async () => {

@@ -19,7 +19,6 @@ export type SessionProcesses = ReturnType<typeof createSessionProcesses>;
 
 /** Milliseconds between looks while processes end, or a fork of the shell becomes a program. */
 const lookMs = 25;
-const looks = 5;
 
 export type MembersOptions = {
   sessionId: string;
@@ -27,6 +26,8 @@ export type MembersOptions = {
   processes: ProcessTable;
   /** Milliseconds from SIGTERM to SIGKILL at the end of the session. */
   graceMs: number;
+  /** Milliseconds that a process which a command left has to end, or to become a program. */
+  beginMs: number;
   shellPids: () => ShellPids;
 };
 
@@ -82,7 +83,7 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   const shellCommand = shell === undefined ? "" : commandLine(shell);
   const find = () => processes.startedSince(lastPid).filter((candidate) => isNew(state, candidate));
   let found = find();
-  for (let look = 0; look < looks && found.length > 0; look++) {
+  for (let waited = 0; waited < state.beginMs && found.length > 0; waited += lookMs) {
     await sleep(lookMs);
     processes.refresh();
     found = find();

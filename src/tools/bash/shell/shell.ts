@@ -205,6 +205,7 @@ function createState(options: ShellOptions): State {
     jobs,
     processes,
     graceMs: timing.terminate,
+    beginMs: timing.begin,
     shellPids,
   });
   const { maxOutputBytes = usualOutputBytes } = options;

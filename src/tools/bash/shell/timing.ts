@@ -8,6 +8,8 @@ export type ShellTiming = {
   terminate: number;
   /** From SIGTERM to SIGKILL for a background job that is stopped. */
   stopJob: number;
+  /** For what a command started and does not wait for to end, or to become the program that it is for. */
+  begin: number;
   /** For the shell to exit once its input has ended. */
   hangUp: number;
   /** For the shell to answer after a command was stopped: long enough for one that waits for a busy processor. */
@@ -24,6 +26,7 @@ export const usualTiming: ShellTiming = {
   stop: { timeout: 1000, interrupted: 300, too_large: 100, waiting: 300 },
   terminate: 500,
   stopJob: 1000,
+  begin: 125,
   hangUp: 300,
   settle: 5000,
   answer: 30_000,
