@@ -10,6 +10,7 @@ import { isRunning } from "../../../src/tools/bash/shell/process-table.ts";
 import { procTable } from "../../../src/tools/bash/shell/process-table-proc.ts";
 import { usualTiming } from "../../../src/tools/bash/shell/timing.ts";
 import { farMachine } from "../../support/foreign-claim.ts";
+import { sized } from "../../support/size.ts";
 import { patienceMs } from "../../support/until.ts";
 import { backends, type Fixture, isInside, openFixture, processesOf, until } from "./shell-fixture.ts";
 
@@ -52,6 +53,15 @@ describe.each(backends)("a shell over %s", (backend) => {
     await shell.text("sleep 0.1 &");
     expect(await shell.text("sleep 0.3; jobs; echo third")).not.toContain("late");
     expect(readFileSync(join(shell.state, "artifacts/000001.txt"), "utf8")).toBe("first\nlate\n");
+  });
+
+  // One starts another and ends, and that one becomes a program, just as they are looked up.
+  test("tells each of many programs that leave their parent at once", async () => {
+    const rounds = sized(60, 1500);
+    const untold: number[] = [];
+    for (let round = 0; round < rounds; round++)
+      if (!(await shell.text("setsid sleep 0.2 &")).includes("left running")) untold.push(round);
+    expect(untold).toEqual([]);
   });
 
   test("says nothing of processes that end together with their command", async () => {

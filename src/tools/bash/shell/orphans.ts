@@ -24,7 +24,7 @@ export function agentMark(processes: ProcessTable = openProcessTable()): string 
 export function findOrphans(stateFolder: string, processes: ProcessTable = openProcessTable()): Orphan[] {
   const machine = machineName();
   return processes.all().flatMap(({ pid }) => {
-    const variable = (name: string) => processes.variableOf(pid, name);
+    const variable = (name: string) => processes.variableOf(pid, name) ?? undefined;
     const state = variable("SAWTOOTH_STATE");
     if (state === undefined || !(state === stateFolder || state.startsWith(`${stateFolder}/`))) return [];
     const isGone = isGoneAgent(processes, machine, variable("SAWTOOTH_AGENT") ?? "");

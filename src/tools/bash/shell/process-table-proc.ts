@@ -19,11 +19,7 @@ export function procTable(): ProcessTable {
     find,
     lastPid,
     startedSince,
-    variableOf(pid, name) {
-      const environment = procText(`${pid}/environ`) ?? "";
-      const entry = environment.split("\0").find((line) => line.startsWith(`${name}=`));
-      return entry?.slice(name.length + 1);
-    },
+    variableOf,
     commandLine(pid) {
       return clipWords(commandWords(pid) || (procText(`${pid}/comm`) ?? "?"));
     },
@@ -42,9 +38,24 @@ export function procTable(): ProcessTable {
   };
 }
 
+/** The parent of the kernel's own threads, which never have an environment. */
+const kernelThreads = 2;
+
 function find(pid: number): Process | undefined {
   const found = processStat(pid);
   return found && { pid, ...found };
+}
+
+function variableOf(pid: number, name: string): string | null | undefined {
+  const read = () => procText(`${pid}/environ`);
+  let environment = read();
+  if (environment === "") {
+    if (procText(`${pid}/cmdline`) === "") return find(pid)?.parent === kernelThreads ? undefined : null;
+    // It has become the program since, or was started with an empty environment.
+    environment = read();
+  }
+  const entry = environment?.split("\0").find((line) => line.startsWith(`${name}=`));
+  return entry?.slice(name.length + 1);
 }
 
 function running(candidates: readonly number[]): Process[] {
@@ -57,9 +68,21 @@ function lastPid(): number {
   return Number(procText("loadavg")?.split(" ").at(-1) ?? Number.NaN);
 }
 
+/** One may start another and end while they are looked up: looks again as long as the newest pid changes. */
 function startedSince(before: number): Process[] {
-  const now = lastPid();
-  if (now === before) return [];
+  let now = lastPid();
+  for (let look = 1; ; look++) {
+    const found = now === before ? [] : between(before, now);
+    const after = lastPid();
+    if (after === now || look === mostLooks) return found;
+    now = after;
+  }
+}
+
+/** On a machine that starts programs all the time there is no end to it. */
+const mostLooks = 3;
+
+function between(before: number, now: number): Process[] {
   const span = now - before;
   if (!(span > 0)) return running(processIds());
   return running(

@@ -25,8 +25,11 @@ export type ProcessTable = {
   lastPid(): number;
   /** Returns the running processes with pids after `before`; all of them when that is unknown. */
   startedSince(before: number): Process[];
-  /** Returns the value of a variable in the environment that a process was started with. */
-  variableOf(pid: number, name: string): string | undefined;
+  /**
+   * Returns the value of a variable in the environment that a process was started with; null while it becomes another
+   * program or ends, and has no environment that could be read.
+   */
+  variableOf(pid: number, name: string): string | null | undefined;
   /** Returns the command line on one line, at most 80 characters. */
   commandLine(pid: number): string;
   /** Returns its working folder; undefined where unknown, or when the folder is gone. */
@@ -118,11 +121,16 @@ export function signal(pid: number, name: NodeJS.Signals): void {
 /** Rounds of `killAll`, 10 ms each: on a busy machine a process that is killed ends late. */
 const killRounds = 100;
 
-/** Kills what `look` finds until it finds nothing: what is killed may have started something since it was found. */
+/**
+ * Kills what `look` finds until it finds nothing twice: what is killed may have started something since it was found, and
+ * a process that becomes another program just then is not known as one of ours.
+ */
 export async function killAll(look: () => readonly Process[]): Promise<void> {
+  let before = 0;
   for (let round = 0; round < killRounds; round++) {
     const found = look();
-    if (found.length === 0) return;
+    if (found.length + before === 0) return;
+    before = found.length;
     for (const { pid } of found) signal(pid, "SIGKILL");
     await sleep(10);
   }

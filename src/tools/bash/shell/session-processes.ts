@@ -81,13 +81,21 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
   processes.refresh();
   const { shell } = state.shellPids();
   const shellCommand = shell === undefined ? "" : commandLine(shell);
-  const find = () => processes.startedSince(lastPid).filter((candidate) => isNew(state, candidate));
-  let found = find();
-  for (let waited = 0; waited < state.beginMs && found.length > 0; waited += lookMs) {
+  let found: Process[] = [];
+  /** Looks; returns true while one of them may yet end or become another program. */
+  const look = (): boolean => {
+    const started = Map.groupBy(processes.startedSince(lastPid), (process) => membership(state, process));
+    found = started.get("new") ?? [];
+    const isBecoming = (pid: number) =>
+      commandLine(pid) === shellCommand || processes.variableOf(pid, "SAWTOOTH_JOB") === null;
+    return started.has("unclear") || found.some(({ pid }) => isBecoming(pid));
+  };
+  // What is found at once may be about to end with the command.
+  let isOpen = look() || found.length > 0;
+  for (let waited = 0; waited < state.beginMs && isOpen; waited += lookMs) {
     await sleep(lookMs);
     processes.refresh();
-    found = find();
-    if (found.every(({ pid }) => commandLine(pid) !== shellCommand)) break;
+    isOpen = look();
   }
   // One may have ended since.
   found = found.filter(({ pid, startTime }) => processes.find(pid)?.startTime === startTime);
@@ -99,21 +107,27 @@ async function leftBy(state: State, lastPid: number): Promise<FoundProcess[]> {
 }
 
 /**
- * Returns true for a process of the session that belongs neither to a job nor to an earlier command. The candidates can
- * be all processes of the machine: when the kernel has begun again at low pids, the newest are not known from the rest.
+ * Returns "new" for a process of the session that belongs neither to a job nor to an earlier command, and "unclear" for one
+ * that cannot be asked now. The candidates can be all processes of the machine: when the kernel has begun again at low
+ * pids, the newest are not known from the rest.
  */
-function isNew({ processes, sessionId, shellPids, left }: State, candidate: Process): boolean {
+function membership(
+  { processes, sessionId, shellPids, left }: State,
+  candidate: Process,
+): "new" | "other" | "unclear" {
   const { find, variableOf } = processes;
   const { shell, keeper } = shellPids();
   const own = [shell, keeper, ...(keeper === undefined ? [] : ancestors(processes, keeper))];
-  if (own.includes(candidate.pid) || variableOf(candidate.pid, "SAWTOOTH_JOB") !== undefined) return false;
-  const isOurs =
-    candidate.session === (keeper ?? shell) || variableOf(candidate.pid, "SAWTOOTH_SESSION") === sessionId;
-  if (!isOurs && (keeper === undefined || !descends(find, candidate, keeper))) return false;
+  if (own.includes(candidate.pid)) return "other";
+  const [job, session] = ["SAWTOOTH_JOB", "SAWTOOTH_SESSION"].map((name) => variableOf(candidate.pid, name));
+  if (typeof job === "string") return "other";
+  const isOurs = candidate.session === (keeper ?? shell) || session === sessionId;
+  if (!isOurs && (keeper === undefined || !descends(find, candidate, keeper)))
+    return job === null || session === null ? "unclear" : "other";
   for (let at: Process | undefined = candidate; at && at.pid > 1; at = find(at.parent)) {
-    if (left.get(at.pid) === at.startTime) return false;
+    if (left.get(at.pid) === at.startTime) return "other";
   }
-  return true;
+  return "new";
 }
 
 function descends(find: ProcessTable["find"], process: Process, ancestor: number): boolean {
