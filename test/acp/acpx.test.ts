@@ -55,7 +55,10 @@ test("exec: a question allowed, and one denied", async () => {
   const { code, out } = await run(workspace, ["--approve-all", "--format", "json", "exec", "make a file"]);
   expect([code, existsSync(join(workspace.cwd, "made.txt"))]).toEqual([0, true]);
   const lines = jsonLines(out) as { params?: { update?: { sessionUpdate: string } }; result?: object }[];
-  expect(lines.at(-1)).toMatchObject({ result: { stopReason: "end_turn" } });
+  // The commands that can be typed are told a moment after the start, so on a busy machine behind the result.
+  expect(lines.map(({ result }) => result)).toContainEqual(
+    expect.objectContaining({ stopReason: "end_turn" }),
+  );
   const kinds = new Set(lines.map(({ params }) => params?.update?.sessionUpdate));
   for (const kind of ["tool_call", "tool_call_update", "agent_message_chunk", "usage_update"])
     expect(kinds).toContain(kind);
